@@ -1,0 +1,140 @@
+"""The contract of effects, and the draft of a block of worlds that they write on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from environments.streams import generator
+if TYPE_CHECKING:
+    from environments.world import Floats, Ints
+
+
+@dataclass(frozen=True)
+class BaseDraw:
+    """Ranges of the base draws: μ ~ U(mean_low, mean_high) and σ² ~ U(variance_low, variance_high)."""
+
+    mean_low: float = 0.3
+    mean_high: float = 0.8
+    variance_low: float = 0.01
+    variance_high: float = 0.09
+
+    def draw(self, rng: np.random.Generator, *shape: int) -> tuple[Floats, Floats]:
+        """Means and variances of the given shape; one more arm leaves those before it as they were.
+
+        >>> mean, variance = BaseDraw().draw(np.random.default_rng(0), 10)
+        >>> bool(((0.3 <= mean) & (mean < 0.8) & (0.01 <= variance) & (variance < 0.09)).all())
+        True
+        """
+        u = rng.random((*shape, 2))
+        mean = self.mean_low + (self.mean_high - self.mean_low) * u[..., 0]
+        variance = self.variance_low + (self.variance_high - self.variance_low) * u[..., 1]
+        return mean, variance
+
+
+class Change(NamedTuple):
+    """From step `at` the arms play level row `row`; a blip gives way again at `until`."""
+
+    at: int
+    row: int
+    until: int | None = None
+
+
+@dataclass
+class Draft:
+    """Worlds number first … first + replications − 1 of a block while effects are laid on them."""
+
+    horizon: int
+    arms: int
+    base: BaseDraw
+    noise: str
+    seed: int
+    stream: int
+    first: int
+    replications: int
+    mean: Floats = field(init=False)
+    variance: Floats = field(init=False)
+    opens: Ints = field(init=False)
+    closes: Ints = field(init=False)
+    new_mean: Floats | None = None
+    new_variance: Floats | None = None
+    ramp: tuple[int, int] | None = None
+    slope: Floats | None = None
+    growth: Floats | None = None
+    amplitude: Floats | None = None
+    phase: Floats | None = None
+    period: int = 0
+    longest_delay: int | None = None
+    changes: list[Change] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.mean, self.variance = self.draw_base("base")
+        self.opens = np.ones((self.replications, self.arms), dtype=np.int64)
+        self.closes = np.full((self.replications, self.arms), self.horizon + 1, dtype=np.int64)
+
+    def generators(self, purpose: str) -> Iterator[tuple[int, np.random.Generator]]:
+        """The generator of one purpose for each replication of the block, with its place in it."""
+        for r in range(self.replications):
+            yield r, generator(self.seed, self.stream, self.first + r, purpose)
+
+    def draw_base(self, purpose: str, rows: int = 1) -> tuple[Floats, Floats]:
+        """Fresh base draws [R, rows, K] of all arms."""
+        mean = np.empty((self.replications, rows, self.arms))
+        variance = np.empty_like(mean)
+        for r, rng in self.generators(purpose):
+            mean[r], variance[r] = self.base.draw(rng, rows, self.arms)
+        return mean, variance
+
+    def uniform(self, purpose: str, low: float, high: float) -> Floats:
+        """One uniform draw an arm, [R, K]."""
+        out = np.empty((self.replications, self.arms))
+        for r, rng in self.generators(purpose):
+            out[r] = rng.uniform(low, high, self.arms)
+        return out
+
+    def add_rows(self, mean: Floats, variance: Floats) -> int:
+        """Append level rows [R, rows, K] and give the number of the first; a gradual drift ends in them."""
+        first = self.mean.shape[1]
+        self.mean = np.concatenate([self.mean, mean], axis=1)
+        self.variance = np.concatenate([self.variance, variance], axis=1)
+        if self.new_mean is not None and self.new_variance is not None:
+            self.new_mean = np.concatenate([self.new_mean, mean], axis=1)
+            self.new_variance = np.concatenate([self.new_variance, variance], axis=1)
+        return first
+
+    def times(self, every: int) -> list[int]:
+        """every, 2·every, … up to the horizon; nothing happens at step 1."""
+        return [t for t in range(every, self.horizon + 1, every) if t > 1]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One kind of change over time. Its fields are the parameters that a study file can set.
+
+    `order` settles combinations: levels first, then what adds to them, blips, and open arms last.
+    """
+
+    name: ClassVar[str]
+    category: ClassVar[str]
+    meaning: ClassVar[str]
+    order: ClassVar[int]
+
+    extra_arms: ClassVar[int] = 0
+    """Arms that the world holds beyond the K asked for."""
+
+    moves_variance: ClassVar[bool] = False
+    """Whether it is only about the variance, which a Bernoulli arm does not have apart from its mean."""
+
+    def rows(self, horizon: int) -> int:
+        """How many level rows it adds: what a world's memory is planned with."""
+        return 0
+
+    def check(self, horizon: int, arms: int) -> None:
+        """Raise InputError when the parameters make no sense for this horizon and number of arms."""
+
+    def apply(self, draft: Draft) -> None:
+        """Lay the effect on the draft."""
+        raise NotImplementedError

@@ -1,0 +1,42 @@
+"""Checks of numbers that come from people, each with one clear line."""
+
+from __future__ import annotations
+
+import math
+
+from environments.errors import InputError
+
+
+def number(field: str, value: object) -> float:
+    """A finite number.
+
+    >>> number("drift", 1)
+    1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{field} must be a finite number but got {value!r}.")
+    return float(value)
+
+
+def nonnegative(field: str, value: object) -> float:
+    """A finite number that is not below 0.
+
+    >>> nonnegative("growth", 0.5)
+    0.5
+    """
+    if number(field, value) < 0:
+        raise InputError(f"{field} must be at least 0 but got {value!r}.")
+    return float(value)  # type: ignore[arg-type]
+
+
+def whole(field: str, value: object, least: int) -> int:
+    """A whole number that is at least `least`.
+
+    >>> whole("replications", 5, least=1)
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError(f"{field} must be a whole number but got {value!r}.")
+    if value < least:
+        raise InputError(f"{field} must be at least {least} but got {value}.")
+    return value

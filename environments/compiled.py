@@ -1,0 +1,93 @@
+"""How rules are compiled: numba, no GIL, cached on disk, and never served stale.
+
+numba keys its cache by the file that holds a function, but a loop inlines rules that live in other
+files: edit such a rule and the cached loop would go on with the old one. So the cache's folder is
+named after a hash of all sources that can be compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import types
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The folder that holds the packages."""
+
+COMPILED_PACKAGES = ("environments", "policies")
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> str | None:
+    """Where numba keeps what it compiled from exactly these sources; None where nothing can be written.
+
+    Never a shared folder such as /tmp: numba unpickles what it finds there.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
+    for package in COMPILED_PACKAGES:
+        for source in sorted((ROOT / package).rglob("*.py")):
+            digest.update(str(source.relative_to(ROOT)).encode())
+            digest.update(source.read_bytes())
+    base = os.environ.get("NUMBA_CACHE_DIR")
+    if base is None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        base = os.path.join(home, "ravenlab", "numba")
+    folder = os.path.join(base, digest.hexdigest()[:16])
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def compiled(function: Rule) -> Rule:
+    """Compile a function with numba: cached, without the GIL, in strict IEEE arithmetic.
+
+    Reference counting is off (`_nrt`): counting the arrays that a rule is handed cost 20 times the
+    rule itself. So compiled code makes no arrays; it writes into those that it is given.
+
+    >>> @compiled
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(4)
+    8
+    """
+    return _compiled(function)
+
+
+def inlined(function: Rule) -> Rule:
+    """Like `compiled`, for a few lines that loops call at every step: written into each of them."""
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: Rule, **options: bool) -> Rule:
+    before = numba.config.CACHE_DIR
+    folder = cache_folder()
+    numba.config.CACHE_DIR = folder or before
+    try:
+        decorate = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", _nrt=False, **options)
+        return decorate(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
+    """A copy of a loop with a policy's rules in place of the names it calls, compiled under its own name.
+
+    A rule that is passed as an argument is never found in numba's cache; one that is a global of a
+    concrete function is.
+    """
+    scope = {**template.__globals__, **rules}
+    copy = types.FunctionType(template.__code__, scope, name)
+    copy.__qualname__ = f"{template.__name__}_{name}"
+    copy.__module__ = template.__module__
+    return compiled(copy)

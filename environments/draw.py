@@ -1,0 +1,177 @@
+"""From a scenario to worlds: lay the effects on a draft, then draw the tape."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import numpy as np
+
+from environments.base import Draft
+from environments.noise import NOISES
+from environments.scenario import Scenario
+from environments.streams import Stream
+from environments.world import (
+    BERNOULLI,
+    COS_WEIGHT,
+    DELAYED,
+    GRADUAL,
+    GROWTH,
+    MEAN,
+    NEW_MEAN,
+    NEW_VARIANCE,
+    PER_STEP,
+    SEASON,
+    SIN_WEIGHT,
+    SLOPE,
+    VARIANCE,
+    VARIANCE_PER_STEP,
+    Floats,
+    Worlds,
+    fill_best,
+    mean_of,
+)
+
+BLOCK_BYTES = 64_000_000
+"""Worlds are held in blocks of at most this size."""
+
+PARTS = 3
+
+
+def draw_worlds(
+    scenario: Scenario,
+    horizon: int,
+    arms: int,
+    seed: int,
+    first: int = 0,
+    replications: int = 1,
+    stream: int = Stream.SIMULATE,
+) -> Worlds:
+    """Draw worlds number first … first + replications − 1: always the same ones for the same words.
+
+    >>> from environments import find_scenario
+    >>> worlds = draw_worlds(find_scenario("blips"), horizon=100, arms=3, seed=1, replications=2)
+    >>> worlds.noise.shape, worlds.level.shape
+    ((2, 100), (2, 11, 3, 4))
+    """
+    scenario.check(horizon, arms)
+    draft = Draft(
+        horizon, arms + scenario.extra_arms, scenario.base, scenario.noise, seed, int(stream), first, replications
+    )
+    for effect in sorted(scenario.effects, key=lambda effect: effect.order):
+        effect.apply(draft)
+    return _with_tape(draft, _schedule(draft))
+
+
+def blocks(scenario: Scenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
+    """Cut replications into (first, count) so that no block of worlds is over 64 MB.
+
+    >>> from environments import find_scenario
+    >>> list(blocks(find_scenario("stationary"), 1_000_000, 10, 9))
+    [(0, 3), (3, 3), (6, 3)]
+    """
+    size = max(1, BLOCK_BYTES // scenario.bytes_per_world(horizon, arms))
+    for first in range(0, replications, size):
+        yield first, min(size, replications - first)
+
+
+def means_at(draft: Draft, step: int) -> Floats:
+    """Means [R, K] of all arms of a draft at one step, by the same arithmetic as the loop's."""
+    worlds = _schedule(draft)
+    segment = int(np.searchsorted(worlds.starts, step, side="right")) - 1
+    row, blip = worlds.row[segment], worlds.blip[segment]
+    out = np.empty((draft.replications, draft.arms))
+    for r in range(draft.replications):
+        level, motion = worlds.level[r], worlds.motion[r]
+        for k in range(draft.arms):
+            out[r, k] = mean_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, step)
+    return out
+
+
+def _segments(draft: Draft) -> tuple[list[int], list[int], list[int]]:
+    """First steps, level rows and blip marks of the segments that the changes cut the horizon into."""
+    cuts = {1, draft.horizon + 1}
+    for change in draft.changes:
+        cuts.update(t for t in (change.at, change.until) if t is not None and t <= draft.horizon)
+    starts = sorted(cuts)
+    lasting = sorted(c for c in draft.changes if c.until is None)
+    blips = sorted(c for c in draft.changes if c.until is not None)
+    rows, marks = [], []
+    for start in starts[:-1]:
+        blip = bisect_right(blips, start, key=lambda c: c.at) - 1
+        level = bisect_right(lasting, start, key=lambda c: c.at) - 1
+        in_blip = blip >= 0 and start < (blips[blip].until or 0)
+        rows.append(blips[blip].row if in_blip else lasting[level].row if level >= 0 else 0)
+        marks.append(int(in_blip))
+    return starts, rows, marks
+
+
+def _schedule(draft: Draft) -> Worlds:
+    """The arrays of the loop, with nothing on the tape yet."""
+    count, horizon = draft.replications, draft.horizon
+    starts, rows, blips = _segments(draft)
+    kind = BERNOULLI if draft.noise == "bernoulli" else 0
+    level = np.zeros((count, draft.mean.shape[1], draft.arms, 4))
+    level[..., MEAN], level[..., VARIANCE] = draft.mean, draft.variance
+    motion = np.zeros((count, draft.arms, 4))
+    share = np.empty(0)
+    season = np.empty((0, 2))
+    if draft.ramp is not None and draft.new_mean is not None and draft.new_variance is not None:
+        kind |= GRADUAL
+        level[..., NEW_MEAN], level[..., NEW_VARIANCE] = draft.new_mean, draft.new_variance
+        begin, end = draft.ramp
+        share = np.clip((np.arange(1, horizon + 1) - begin) / (end - begin), 0.0, 1.0)
+    if draft.slope is not None:
+        kind |= SLOPE
+        motion[..., PER_STEP] = draft.slope
+    if draft.growth is not None:
+        kind |= GROWTH
+        motion[..., VARIANCE_PER_STEP] = draft.growth
+    if draft.amplitude is not None and draft.phase is not None:
+        kind |= SEASON
+        motion[..., SIN_WEIGHT] = draft.amplitude * np.cos(draft.phase)
+        motion[..., COS_WEIGHT] = draft.amplitude * np.sin(draft.phase)
+        angle = 2.0 * np.pi * np.arange(draft.period) / draft.period
+        season = np.stack([np.sin(angle), np.cos(angle)], axis=1)
+    if draft.longest_delay is not None:
+        kind |= DELAYED
+    return Worlds(
+        kind=kind,
+        starts=np.array(starts, dtype=np.int64),
+        row=np.array(rows, dtype=np.int64),
+        blip=np.array(blips, dtype=np.int64),
+        level=level,
+        motion=motion,
+        season=season,
+        share=share,
+        coin=np.empty((count, 0), dtype=np.uint8),
+        noise=np.empty((count, 0)),
+        best=np.empty((count, 0)),
+        opens=draft.opens,
+        closes=draft.closes,
+        parts=np.empty((count, 0, PARTS)),
+        delay=np.empty((count, 0, PARTS), dtype=np.int64),
+    )
+
+
+def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
+    """The same worlds with their noise, coins and delays drawn and the best means written."""
+    count, horizon = draft.replications, draft.horizon
+    noise = np.empty((count, horizon))
+    for r, rng in draft.generators("noise"):
+        noise[r] = NOISES[draft.noise](rng, horizon)
+    coin, parts, delay = worlds.coin, worlds.parts, worlds.delay
+    if worlds.kind & GRADUAL:
+        coin = np.empty((count, horizon), dtype=np.uint8)
+        for r, rng in draft.generators("coin"):
+            coin[r] = rng.random(horizon) < worlds.share
+    if draft.longest_delay is not None:
+        parts = np.empty((count, horizon, PARTS))
+        delay = np.empty(parts.shape, dtype=np.int64)
+        for r, rng in draft.generators("delay"):
+            cuts = np.sort(rng.random((horizon, PARTS - 1)), axis=1)
+            parts[r] = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
+            delay[r] = rng.integers(0, draft.longest_delay + 1, (horizon, PARTS))
+    worlds = worlds._replace(noise=noise, best=np.empty_like(noise), coin=coin, parts=parts, delay=delay)
+    fill_best(worlds)
+    return worlds

@@ -1,0 +1,48 @@
+"""Arm K+1 opens at `opens`; one arm closes at `closes`: the best of that moment, or a random one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from environments.base import Draft, Effect
+from environments.errors import InputError
+from environments.times import Time, steps
+
+
+@dataclass(frozen=True)
+class ArmChurn(Effect):
+    """An arm comes and an arm goes."""
+
+    name = "arm-churn"
+    category = "TF"
+    meaning = "one arm more opens, later one arm closes"
+    order = 40
+    extra_arms = 1
+
+    opens: Time = "33%"
+    closes: Time = "67%"
+    closing: str = "best"
+
+    def check(self, horizon: int, arms: int) -> None:
+        opens, closes = steps("opens", self.opens, horizon), steps("closes", self.closes, horizon)
+        if self.closing not in ("best", "random"):
+            raise InputError(f"closing must be 'best' or 'random' but got {self.closing!r}.")
+        if arms == 1 and 1 < closes <= horizon and not 1 < opens < closes:
+            raise InputError(f"closes must come after opens when there is 1 arm but got {closes} and {opens} (steps).")
+
+    def apply(self, draft: Draft) -> None:
+        from environments.draw import means_at
+
+        opens, closes = steps("opens", self.opens, draft.horizon), steps("closes", self.closes, draft.horizon)
+        draft.opens[:, -1] = opens if opens > 1 else draft.horizon + 1
+        if not 1 < closes <= draft.horizon:
+            return
+        open_before = draft.opens < closes
+        if self.closing == "random":
+            worth = draft.uniform(self.name, 0.0, 1.0)
+        else:
+            worth = means_at(draft, closes)
+        gone = np.where(open_before, worth, -np.inf).argmax(axis=1)
+        draft.closes[np.arange(draft.replications), gone] = closes

@@ -1,0 +1,41 @@
+"""At t = every, 2·every, … all arms take a fresh base draw for the steps t … t+lasting−1.
+
+Then they are exactly what they would have been: other effects' clocks run on meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from environments.base import Change, Draft, Effect
+from environments.errors import InputError
+from environments.times import Time, steps
+
+
+@dataclass(frozen=True)
+class Blips(Effect):
+    """Short exceptions after which all is as before."""
+
+    name = "blips"
+    category = "TF"
+    meaning = "now and then all arms are others for a while, then exactly as before"
+    order = 30
+
+    every: Time = "10%"
+    lasting: Time = "2%"
+
+    def rows(self, horizon: int) -> int:
+        return horizon // steps("every", self.every, horizon)
+
+    def check(self, horizon: int, arms: int) -> None:
+        every, lasting = steps("every", self.every, horizon), steps("lasting", self.lasting, horizon)
+        if lasting >= every:
+            raise InputError(f"lasting must be shorter than every but got lasting {lasting} and every {every} (steps).")
+
+    def apply(self, draft: Draft) -> None:
+        lasting = steps("lasting", self.lasting, draft.horizon)
+        times = draft.times(steps("every", self.every, draft.horizon))
+        if not times:
+            return
+        first = draft.add_rows(*draft.draw_base(self.name, rows=len(times)))
+        draft.changes += [Change(t, first + j, until=t + lasting) for j, t in enumerate(times)]

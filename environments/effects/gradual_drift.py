@@ -1,0 +1,35 @@
+"""An independent coin a pull takes the new distribution with probability ρ(t), else the old one.
+
+ρ(t) = min(1, max(0, (t − start)/(end − start))); each level carries its own μ and σ², and both are
+independent base draws. μ_k(t) is the mixture's mean. A jump on top settles the arm at its new level.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from environments.base import Draft, Effect
+from environments.errors import InputError
+from environments.times import Time, steps
+
+
+@dataclass(frozen=True)
+class GradualDrift(Effect):
+    """The old distribution gives way to a new one, pull by pull."""
+
+    name = "gradual-drift"
+    category = "DPC"
+    meaning = "pulls come from a new distribution more and more often"
+    order = 10
+
+    start: Time = "25%"
+    end: Time = "75%"
+
+    def check(self, horizon: int, arms: int) -> None:
+        start, end = steps("start", self.start, horizon), steps("end", self.end, horizon)
+        if end <= start:
+            raise InputError(f"end must come after start but got start {start} and end {end} (steps).")
+
+    def apply(self, draft: Draft) -> None:
+        draft.ramp = (steps("start", self.start, draft.horizon), steps("end", self.end, draft.horizon))
+        draft.new_mean, draft.new_variance = draft.draw_base(self.name)

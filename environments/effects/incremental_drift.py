@@ -1,0 +1,30 @@
+"""μ_k(t) = μ_k(0) + δ_k·t with δ_k ~ U(−drift, drift)/over, at the same rate for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from environments.base import Draft, Effect
+from environments.checks import nonnegative
+from environments.times import Time, steps
+
+
+@dataclass(frozen=True)
+class IncrementalDrift(Effect):
+    """Means move along straight lines."""
+
+    name = "incremental-drift"
+    category = "DPC"
+    meaning = "every mean drifts along its own straight line"
+    order = 20
+
+    drift: float = 0.25
+    over: Time = "100%"
+
+    def check(self, horizon: int, arms: int) -> None:
+        nonnegative("drift", self.drift)
+        steps("over", self.over, horizon)
+
+    def apply(self, draft: Draft) -> None:
+        over = steps("over", self.over, draft.horizon)
+        draft.slope = draft.uniform(self.name, -self.drift, self.drift) / over

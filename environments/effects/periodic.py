@@ -1,0 +1,35 @@
+"""μ_k(t) = μ_k(0) + A_k·sin(2πt/period + φ_k) with A_k ~ U(0, amplitude), φ_k ~ U(0, 2π).
+
+The season is evaluated at t mod period, so that it repeats to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from environments.base import Draft, Effect
+from environments.checks import nonnegative
+from environments.times import Time, steps
+
+
+@dataclass(frozen=True)
+class Periodic(Effect):
+    """Means swing with the seasons, each arm with its own strength and phase."""
+
+    name = "periodic"
+    category = "PC"
+    meaning = "every mean swings around its level with one period"
+    order = 20
+
+    amplitude: float = 0.25
+    period: Time = "20%"
+
+    def check(self, horizon: int, arms: int) -> None:
+        nonnegative("amplitude", self.amplitude)
+        steps("period", self.period, horizon)
+
+    def apply(self, draft: Draft) -> None:
+        draft.period = steps("period", self.period, draft.horizon)
+        draft.amplitude = draft.uniform("periodic amplitude", 0.0, self.amplitude)
+        draft.phase = draft.uniform("periodic phase", 0.0, 2.0 * math.pi)

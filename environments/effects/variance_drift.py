@@ -1,0 +1,31 @@
+"""σ²_k(t) = σ²_k(0) + γ_k·t with γ_k ~ U(0, growth)/over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from environments.base import Draft, Effect
+from environments.checks import nonnegative
+from environments.times import Time, steps
+
+
+@dataclass(frozen=True)
+class VarianceDrift(Effect):
+    """Rewards grow noisier, each arm at its own rate."""
+
+    name = "variance-drift"
+    category = "DPC"
+    meaning = "every variance grows along its own straight line; means stay"
+    order = 20
+    moves_variance = True
+
+    growth: float = 1.0
+    over: Time = "100%"
+
+    def check(self, horizon: int, arms: int) -> None:
+        nonnegative("growth", self.growth)
+        steps("over", self.over, horizon)
+
+    def apply(self, draft: Draft) -> None:
+        over = steps("over", self.over, draft.horizon)
+        draft.growth = draft.uniform(self.name, 0.0, self.growth) / over

@@ -1,0 +1,30 @@
+"""The one exception for input that a person can mend."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Bad input: its message is one line that names the field, the value and what is allowed.
+
+    The command line prints it to stderr and exits with code 2.
+
+    >>> raise InputError("horizon must be at least 1 but got 0.")
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: horizon must be at least 1 but got 0.
+    """
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """An error for a name that nothing goes by, with the nearest one that exists.
+
+    >>> print(unknown("scenario", "blip", ["blips", "stationary"]))
+    unknown scenario 'blip'; did you mean 'blips'? Known: blips, stationary.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    return InputError(f"unknown {kind} '{name}'{hint} Known: {', '.join(names)}.")

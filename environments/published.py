@@ -1,0 +1,138 @@
+"""What the authors' scripts really ran, kept only for the comparison with the paper's figures.
+
+Shifts happen at t = 5000, 10000, … (counted from 1; in the logistics script from 0) and nowhere
+else, so at T = 1000 nothing happens at all, and blips never end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from environments.base import BaseDraw, Change, Draft, Effect
+from environments.scenario import Scenario
+from environments.times import Time, steps
+if TYPE_CHECKING:
+    from environments.world import Floats
+
+
+@dataclass(frozen=True)
+class PublishedShift(Effect):
+    """Shifts at multiples of `every` steps that change the level of all arms and never end."""
+
+    category = "–"
+    order = 15
+    remaining: ClassVar[int] = 0
+    """A shift is left out when fewer steps than this remain."""
+    offset: ClassVar[int] = 0
+    """1 where the script counted its steps from 0."""
+
+    every: Time = 5000
+
+    def rows(self, horizon: int) -> int:
+        return horizon // steps("every", self.every, horizon)
+
+    def check(self, horizon: int, arms: int) -> None:
+        steps("every", self.every, horizon)
+
+    def apply(self, draft: Draft) -> None:
+        every = steps("every", self.every, draft.horizon)
+        times = [t + self.offset for t in draft.times(every)]
+        times = [t for t in times if t <= draft.horizon and draft.horizon - t >= self.remaining]
+        self.prepare(draft)
+        mean = np.empty((draft.replications, len(times), draft.arms))
+        variance = np.empty_like(mean)
+        for r, rng in draft.generators(self.name):
+            level = draft.mean[r, 0].copy(), draft.variance[r, 0].copy()
+            for j in range(len(times)):
+                self.shift(rng, draft.base, *level)
+                mean[r, j], variance[r, j] = level
+        if times:
+            first = draft.add_rows(mean, variance)
+            draft.changes += [Change(t, first + j) for j, t in enumerate(times)]
+
+    def prepare(self, draft: Draft) -> None:
+        """Change the first level, where the script did not draw it."""
+
+    def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
+        """Change the level of one world in place."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PublishedVarianceDrift(PublishedShift):
+    """All variances are drawn anew."""
+
+    name = "published-variance-drift"
+    meaning = "all variances are drawn anew every 5000 steps"
+
+    def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
+        variance[:] = rng.uniform(base.variance_low, base.variance_high, variance.size)
+
+
+@dataclass(frozen=True)
+class PublishedIncrementalDrift(PublishedShift):
+    """μ += U(−0.01, 0.01), then clipped to the base range."""
+
+    name = "published-incremental-drift"
+    meaning = "every 5000 steps each mean moves by up to 0.01"
+
+    def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
+        mean += rng.uniform(-0.01, 0.01, mean.size)
+        np.clip(mean, base.mean_low, base.mean_high, out=mean)
+
+
+@dataclass(frozen=True)
+class PublishedBlips(PublishedShift):
+    """All means and variances are drawn anew and never restored."""
+
+    name = "published-blips"
+    meaning = "every 5000 steps all arms are drawn anew, for good"
+    remaining = 100
+
+    def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
+        mean[:], variance[:] = base.draw(rng, mean.size)
+
+
+@dataclass(frozen=True)
+class PublishedLogistics(PublishedShift):
+    """Evenly spaced first levels; a third of the arms gets μ and σ (not σ²) anew."""
+
+    name = "published-logistics"
+    meaning = "a third of 100 arms is drawn anew every 5000 steps; regret also against the constant 0.8"
+    offset = 1
+
+    def prepare(self, draft: Draft) -> None:
+        low, high = np.sqrt(draft.base.variance_low), np.sqrt(draft.base.variance_high)
+        draft.mean[:, 0] = np.linspace(draft.base.mean_low, draft.base.mean_high, draft.arms)
+        draft.variance[:, 0] = np.linspace(low, high, draft.arms) ** 2
+
+    def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
+        count = max(1, mean.size // 3)
+        arms = rng.random(mean.size).argsort()[:count]
+        mean[arms] = rng.uniform(base.mean_low, base.mean_high, count)
+        variance[arms] = rng.uniform(np.sqrt(base.variance_low), np.sqrt(base.variance_high), count) ** 2
+
+
+def scenarios() -> list[Scenario]:
+    """The four published scenarios.
+
+    >>> [scenario.arms for scenario in scenarios()]
+    [10, 10, 10, 100]
+    """
+    sensitivity = [PublishedVarianceDrift(), PublishedIncrementalDrift(), PublishedBlips()]
+    named = [Scenario(effect.name, effect.meaning, (effect,)) for effect in sensitivity]
+    logistics = PublishedLogistics()
+    named.append(
+        Scenario(
+            logistics.name,
+            logistics.meaning,
+            (logistics,),
+            arms=100,
+            horizon=50_000,
+            constant=BaseDraw().mean_high,
+        )
+    )
+    return named

@@ -1,0 +1,129 @@
+"""A scenario: the base world plus effects, with every number a parameter."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from environments.base import BaseDraw, Effect
+from environments.checks import nonnegative, number, whole
+from environments.errors import InputError, unknown
+from environments.noise import check_noise
+
+LARGEST_SCHEDULE = 256_000_000
+"""Bytes that one world's schedule may take before the scenario is refused."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is played, short of the horizon, the number of arms and the seed.
+
+    >>> from environments import find_scenario
+    >>> find_scenario("blips", {"every": "5%"}).parameters()["every"]
+    '5%'
+    """
+
+    name: str
+    meaning: str
+    effects: tuple[Effect, ...] = ()
+    base: BaseDraw = BaseDraw()
+    noise: str = "normal"
+    arms: int = 10
+    horizon: int = 10_000
+    constant: float | None = None
+    """A fixed mean that regret is also measured against, where a published protocol did so."""
+
+    @property
+    def category(self) -> str:
+        """DPC, PC or TF as in the paper's Table 1; a dash for controls."""
+        return "+".join(dict.fromkeys(effect.category for effect in self.effects)) or "–"
+
+    @property
+    def extra_arms(self) -> int:
+        """Arms that the world holds beyond the K asked for."""
+        return sum(effect.extra_arms for effect in self.effects)
+
+    @property
+    def delayed(self) -> bool:
+        """Whether feedback comes late and without a name."""
+        return any(effect.name == "delayed" for effect in self.effects)
+
+    def parameters(self) -> dict[str, Any]:
+        """All settings by name; an effect's are written effect.name where two effects share a name."""
+        out: dict[str, Any] = {}
+        for owner, field in self._fields():
+            out[self._key(owner, field)] = getattr(owner, field)
+        return out
+
+    def with_settings(self, settings: dict[str, Any]) -> Scenario:
+        """The same scenario with some parameters set: names as in `parameters`, plus `noise`."""
+        base, effects, noise = self.base, list(self.effects), self.noise
+        places = {self._key(owner, field): (owner, field) for owner, field in self._fields()}
+        for key, value in settings.items():
+            if key == "noise":
+                noise = check_noise(value)
+                continue
+            if key not in places:
+                shared = sorted(name for name in places if name.endswith(f".{key}"))
+                if shared:
+                    raise InputError(f"setting '{key}' is ambiguous; say {' or '.join(shared)}.")
+                raise unknown("setting", key, [*places, "noise"])
+            owner, field = places[key]
+            if isinstance(owner, BaseDraw):
+                base = dataclasses.replace(base, **{field: number(key, value)})
+            else:
+                place = next(i for i, effect in enumerate(self.effects) if effect is owner)
+                effects[place] = dataclasses.replace(effects[place], **{field: value})
+        constant = self.constant
+        if constant is not None:
+            constant = base.mean_high
+        return dataclasses.replace(self, base=base, effects=tuple(effects), noise=noise, constant=constant)
+
+    def check(self, horizon: int, arms: int) -> None:
+        """Raise InputError, with one clear line, for what cannot be played."""
+        whole("arms", arms, least=1)
+        whole("horizon", horizon, least=1)
+        if horizon < arms + self.extra_arms:
+            raise InputError(
+                f"horizon must be at least the number of arms ({arms + self.extra_arms}) but got {horizon}."
+            )
+        check_noise(self.noise)
+        for field in dataclasses.fields(self.base):
+            number(field.name, getattr(self.base, field.name))
+        nonnegative("variance_low", self.base.variance_low)
+        for low, high in (("mean_low", "mean_high"), ("variance_low", "variance_high")):
+            if getattr(self.base, low) > getattr(self.base, high):
+                raise InputError(
+                    f"{low} must not be above {high} but got {getattr(self.base, low)} and {getattr(self.base, high)}."
+                )
+        names = [effect.name for effect in self.effects]
+        for effect in self.effects:
+            if names.count(effect.name) > 1:
+                raise InputError(f"effects must differ but {effect.name} was given twice.")
+            if effect.moves_variance and self.noise == "bernoulli":
+                raise InputError(f"noise must not be bernoulli with {effect.name}: its variance follows from its mean.")
+            effect.check(horizon, arms)
+        if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > LARGEST_SCHEDULE:
+            raise InputError(
+                f"every must be longer: {self._rows(horizon)} changes of {arms} arms are too many for one world."
+            )
+
+    def bytes_per_world(self, horizon: int, arms: int) -> int:
+        """Memory of one world: its tape and its schedule."""
+        return self._tape_bytes(horizon) + 32 * self._rows(horizon) * (arms + self.extra_arms)
+
+    def _rows(self, horizon: int) -> int:
+        return 1 + sum(effect.rows(horizon) for effect in self.effects)
+
+    def _tape_bytes(self, horizon: int) -> int:
+        return horizon * (17 + 48 * self.delayed)
+
+    def _fields(self) -> list[tuple[BaseDraw | Effect, str]]:
+        owners: list[BaseDraw | Effect] = [*self.effects, self.base]
+        return [(owner, field.name) for owner in owners for field in dataclasses.fields(owner)]
+
+    def _key(self, owner: BaseDraw | Effect, field: str) -> str:
+        if isinstance(owner, BaseDraw) or sum(name == field for _, name in self._fields()) == 1:
+            return field
+        return f"{owner.name}.{field}"

@@ -1,0 +1,340 @@
+"""The contract of a policy: parameters, three compiled rules, and the online object that uses them.
+
+A policy file defines three rules, written once for the simulation and for online use:
+
+- ``start(arms, cells, memory, p)``: set what does not begin at zero.
+- ``select(t, open_, arms, cells, memory, p, rng)``: the arm for step t. Every arm whose ``open_`` is
+  not 0 has been pulled before. Where ``open_`` is WAITING, a reward of that arm is still to come:
+  a policy that would pull the arm at once because it knows nothing of it should pass it over.
+- ``update(t, k, x, open_, arms, cells, memory, p, rng)``: take in reward x of arm k. The loop has
+  counted the pull already, in row PULLS of ``arms``.
+
+``arms`` [rows, K] are statistics of each arm, ``cells`` numbers of the policy as a whole, ``memory``
+whatever else it keeps (windows), ``p`` its parameters in the order of `parameters`; all are float64.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from environments.checks import whole
+from environments.errors import InputError, unknown
+
+PULLS = 0
+"""The row of `arms` that counts pulls; kept by the loop, not by the rules."""
+
+CLOSED, OPEN, WAITING = 0, 1, 2
+"""Values of `open_`."""
+
+Value = float | str
+Values = dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a default or a range may depend on: the horizon, the number of arms, and parameters before it."""
+
+    horizon: int | None
+    arms: int
+    values: Mapping[str, Value]
+
+    def number(self, name: str) -> float:
+        """A parameter that stands before, or the horizon."""
+        if name == "horizon":
+            if self.horizon is None:
+                raise InputError("horizon must be given: this policy's defaults depend on it.")
+            return float(self.horizon)
+        return float(self.values[name])
+
+
+Number = float | Callable[[Setting], float]
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter: its default, the range that a study searches, and what is allowed at all.
+
+    `scale` says how it is searched: "log", "linear", or "one-minus" for rates near 1, of which 1 − x
+    is searched on a log scale. Without `low` and `high` it is fixed unless set by hand.
+    """
+
+    name: str
+    default: Number | str
+    low: Number | None = None
+    high: Number | None = None
+    scale: str = "log"
+    least: float = 0.0
+    most: float = math.inf
+    integer: bool = False
+    choices: tuple[str, ...] = ()
+    meaning: str = ""
+
+    def resolve(self, given: Value | None, setting: Setting) -> Value:
+        """The value to use, checked; the default when none is given."""
+        if given is None:
+            default = self.default
+            value = default(setting) if callable(default) else default
+            if self.integer and isinstance(value, float):
+                value = float(round(value))
+            return value
+        if self.choices:
+            if given not in self.choices:
+                raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {given!r}.")
+            return given
+        if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+            raise InputError(f"{self.name} must be a finite number but got {given!r}.")
+        if not self.least <= given <= self.most:
+            allowed = f"at least {self.least:g}" if math.isinf(self.most) else f"in [{self.least:g}, {self.most:g}]"
+            raise InputError(f"{self.name} must be {allowed} but got {given!r}.")
+        if self.integer and given != int(given):
+            raise InputError(f"{self.name} must be a whole number but got {given!r}.")
+        return float(given)
+
+    def code(self, value: Value) -> float:
+        """The number that the rule reads: a choice is its place in the list."""
+        return float(self.choices.index(value)) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much room the rules need: rows of `arms` (PULLS included), cells, memory."""
+
+    rows: int = 1
+    cells: int = 0
+    memory: int = 0
+
+
+class Policy:
+    """A policy for use in a service; its subclasses are also what simulations and studies run.
+
+    Rewards may come late, in batches, and for arms that were not selected; every method may be
+    called from several threads. An arm is tried at once when it is new or has just been opened.
+
+    >>> from policies import RavenUCB
+    >>> policy = RavenUCB(arms=3, alpha0=1.0, beta0=5.0, epsilon=0.1)
+    >>> arm = policy.select()
+    >>> policy.update(arm, 0.7)
+    >>> policy = Policy.from_state(policy.state())
+    >>> policy.select()
+    1
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str] = "index"
+    """index, sampling (draws at random) or published."""
+    reference: ClassVar[str] = ""
+    parameters: ClassVar[tuple[Param, ...]] = ()
+    random: ClassVar[bool] = False
+    """Whether its rules draw random numbers."""
+    peeks: ClassVar[bool] = False
+    """Whether it reads the true means: only in simulation, and only to rebuild a published table."""
+
+    start: ClassVar[Callable[..., None]]
+    choose: ClassVar[Callable[..., int]]
+    learn: ClassVar[Callable[..., None]]
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        """How much room the rules need for these parameters."""
+        raise NotImplementedError
+
+    @classmethod
+    def resolve(cls, given: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
+        """All parameters with their values: those given, checked, and defaults for the rest."""
+        given = dict(given or {})
+        known = [param.name for param in cls.parameters]
+        for name in given:
+            if name not in known:
+                raise unknown(f"parameter of {cls.name}", name, known)
+        values: Values = {}
+        for param in cls.parameters:
+            values[param.name] = param.resolve(given.get(param.name), Setting(horizon, arms, values))
+        cls.check(values)
+        return values
+
+    @classmethod
+    def check(cls, values: Values) -> None:
+        """Raise InputError for parameters that are allowed one by one but not together."""
+
+    @classmethod
+    def vector(cls, values: Mapping[str, Value]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The parameters as the rules read them."""
+        return np.array([param.code(values[param.name]) for param in cls.parameters], dtype=np.float64)
+
+    def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
+        if self.peeks:
+            raise InputError(f"{self.name} reads the true means, so it exists in simulation only.")
+        whole("arms", arms, least=1)
+        if horizon is not None:
+            whole("horizon", horizon, least=1)
+            if any(param.name == "horizon" for param in self.parameters):
+                params["horizon"] = horizon
+        self.arms = arms
+        self.values = self.resolve(params, arms, horizon)
+        self._p = self.vector(self.values)
+        sizes = self.sizes(arms, self.values)
+        self._stats = np.zeros((sizes.rows, arms))
+        self._cells = np.zeros(sizes.cells)
+        self._memory = np.zeros(sizes.memory)
+        self._open = np.ones(arms, dtype=np.int64)
+        self._pending = np.zeros(arms, dtype=np.int64)
+        self._asked = np.zeros(arms, dtype=np.int64)
+        self._step = 0
+        self._rng = np.random.Generator(np.random.PCG64(seed))
+        self._lock = threading.RLock()
+        type(self).start(self._stats, self._cells, self._memory, self._p)
+
+    def select(self) -> int:
+        """The arm to pull now."""
+        with self._lock:
+            if not self._open.any():
+                raise InputError("no arm is open; open one before selecting.")
+            self._step += 1
+            arm = self._untried()
+            if arm is None:
+                arm = self._by_rule()
+            self._pending[arm] += 1
+            self._asked[arm] = self._step
+            return arm
+
+    def _untried(self) -> int | None:
+        """An open arm of which nothing is known, lowest index first.
+
+        One that was asked for and whose reward is still to come is passed over while others can be
+        pulled, but not for ever: a reward can get lost.
+        """
+        new = (self._open == OPEN) & (self._stats[PULLS] == 0)
+        patience = 10 * self.arms
+        fresh = new & ((self._pending == 0) | (self._step - self._asked > patience))
+        if fresh.any():
+            return int(fresh.argmax())
+        if new.any() and not ((self._open == OPEN) & (self._stats[PULLS] > 0)).any():
+            return int(np.where(new, self._pending, np.iinfo(np.int64).max).argmin())
+        return None
+
+    def _by_rule(self) -> int:
+        able = (self._open == OPEN) & (self._stats[PULLS] > 0)
+        mask = np.where(able, np.where(self._pending > 0, WAITING, OPEN), CLOSED)
+        arm = type(self).choose(
+            self._step, mask, self._stats, self._cells, self._memory, self._p, self._rng
+        )
+        return int(arm) if arm >= 0 else int(np.where(able, self._pending, np.iinfo(np.int64).max).argmin())
+
+    def update(self, arm: int, reward: float) -> None:
+        """Take in the reward of an arm, selected here or not. A bad one raises ValueError and changes nothing."""
+        self.update_many([arm], [reward])
+
+    def update_many(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
+        """Take in a batch of rewards, all or none."""
+        if len(arms) != len(rewards):
+            raise InputError(f"arms and rewards must be of one length but got {len(arms)} and {len(rewards)}.")
+        with self._lock:
+            checked = [(self._check_arm(arm), _check_reward(reward)) for arm, reward in zip(arms, rewards, strict=True)]
+            for arm, reward in checked:
+                if not self._open[arm]:
+                    raise InputError(f"arm {arm} is closed; open it before updating it.")
+            for arm, reward in checked:
+                if self._pending[arm] > 0:
+                    self._pending[arm] -= 1
+                else:
+                    self._step += 1
+                self._stats[PULLS, arm] += 1.0
+                type(self).learn(
+                    self._step, arm, reward, self._open, self._stats, self._cells, self._memory, self._p, self._rng
+                )
+
+    def open(self, arm: int) -> None:
+        """Let an arm be pulled; what was learnt about it before is kept."""
+        with self._lock:
+            self._open[self._check_arm(arm)] = OPEN
+
+    def close(self, arm: int) -> None:
+        """Keep an arm from being pulled; rewards still to come of it are not waited for."""
+        with self._lock:
+            arm = self._check_arm(arm)
+            self._open[arm] = CLOSED
+            self._pending[arm] = 0
+
+    def _check_arm(self, arm: int) -> int:
+        if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < self.arms:
+            raise InputError(f"arm must be a whole number from 0 to {self.arms - 1} but got {arm!r}.")
+        return int(arm)
+
+    def state(self) -> dict[str, Any]:
+        """Everything it knows as a dict that JSON can hold, the random generator included."""
+        with self._lock:
+            return {
+                "policy": self.name,
+                "arms": self.arms,
+                "params": dict(self.values),
+                "step": self._step,
+                "open": self._open.tolist(),
+                "pending": self._pending.tolist(),
+                "asked": self._asked.tolist(),
+                "stats": self._stats.tolist(),
+                "cells": self._cells.tolist(),
+                "memory": self._memory.tolist(),
+                "generator": self._rng.bit_generator.state,
+            }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """The policy that `state` was taken from, ready to go on where it stood."""
+        from policies import find_policy
+
+        found = find_policy(_entry(state, "policy"))
+        if not issubclass(found, cls):
+            raise InputError(f"state is of {found.name}, not of {cls.name}.")
+        params = dict(_entry(state, "params"))
+        horizon = params.pop("horizon", None)
+        policy = found(_entry(state, "arms"), horizon=None if horizon is None else int(horizon), **params)
+        policy._step = whole("step", _entry(state, "step"), least=0)
+        for field in ("open", "pending", "asked", "stats", "cells", "memory"):
+            target = getattr(policy, f"_{field}")
+            try:
+                value = np.asarray(_entry(state, field), dtype=target.dtype).reshape(target.shape)
+            except (TypeError, ValueError):
+                raise InputError(f"{field} of the state must hold {target.size} numbers.") from None
+            target[...] = value
+        try:
+            policy._rng.bit_generator.state = _entry(state, "generator")
+        except (TypeError, ValueError, KeyError):
+            raise InputError("generator of the state is not one that this policy uses.") from None
+        return policy
+
+
+def _entry(state: Mapping[str, Any], field: str) -> Any:
+    if field not in state:
+        raise InputError(f"state has no {field}.")
+    return state[field]
+
+
+def _check_reward(reward: float) -> float:
+    if isinstance(reward, bool | np.bool_):
+        return float(reward)
+    if not isinstance(reward, int | float | np.integer | np.floating) or not math.isfinite(reward):
+        raise InputError(f"reward must be a finite number but got {reward!r}.")
+    return float(reward)
+
+
+@cache
+def kernel(policy: type[Policy]) -> Callable[..., None]:
+    """The general loop with a policy's rules in it."""
+    from environments.compiled import specialised
+    from policies import _loop
+
+    return specialised(
+        _loop.play,
+        policy.name.replace("-", "_"),
+        start=policy.start,
+        select=policy.choose,
+        update=policy.learn,
+        PEEKS=policy.peeks,
+    )

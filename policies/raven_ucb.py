@@ -1,0 +1,101 @@
+"""RAVEN-UCB: M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε) with α_t = α₀/ln(t+ε).
+
+As a line in c_t = α₀·sqrt(ln(t+1))/ln(t+ε), the score of an arm is A + c_t·B, where A and B change
+only when it is pulled: A = M + β₀·sqrt(S²/(N+1) + ε), B = 1/sqrt(N+1).
+
+Three variance estimators stand behind the paper's numbers; with d = (x − M_old)(x − M_new) and n
+the count after the update, for n > 1:
+
+- welford: S² ← ((n−2)·S² + d)/(n−1), the unbiased sample variance (Proposition 1);
+- printed: S² ← (S² + d)/(n−1), as in Algorithm 1;
+- accumulated: S² ← S² + d/(n−1), as in the logistics script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log, sqrt
+
+from environments.compiled import inlined
+from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+
+MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4
+"""Rows: M, S², A and B."""
+
+ALPHA0, BETA0, EPSILON, ESTIMATOR, LOGARITHM = range(5)
+"""Places of the parameters."""
+
+ESTIMATORS = ("welford", "printed", "accumulated")
+WELFORD, PRINTED, ACCUMULATED = 0.0, 1.0, 2.0
+
+
+@inlined
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """c_t = α₀·sqrt(ln(t+1))/ln(t+ε), with ln t under the root where a published protocol had it."""
+    shift = 1.0 if p[LOGARITHM] == 0.0 else 0.0
+    return p[ALPHA0] * sqrt(log(t + shift)) / log(t + p[EPSILON])
+
+
+@inlined
+def next_variance(variance, d, n, estimator):  # type: ignore[no-untyped-def]
+    """S² after the n-th reward."""
+    if n < 2.0:
+        return 0.0
+    if estimator == WELFORD:
+        return ((n - 2.0) * variance + d) / (n - 1.0)
+    if estimator == PRINTED:
+        return (variance + d) / (n - 1.0)
+    return variance + d / (n - 1.0)
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """argmax of A + c_t·B."""
+    c = coefficient(t, p)
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        score = arms[LEVEL, k] + c * arms[WIDTH, k]
+        if open_[k] != CLOSED and score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """M, S², and the arm's line."""
+    n = arms[PULLS, k]
+    before = x - arms[MEAN, k]
+    arms[MEAN, k] += before / n
+    d = before * (x - arms[MEAN, k])
+    arms[VARIANCE, k] = next_variance(arms[VARIANCE, k], d, n, p[ESTIMATOR])
+    arms[LEVEL, k] = arms[MEAN, k] + p[BETA0] * sqrt(arms[VARIANCE, k] / (n + 1.0) + p[EPSILON])
+    arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
+
+
+class RavenUCB(Policy):
+    """Explores by a bonus that decays with time and one that follows the variance of each arm's mean."""
+
+    name = "raven-ucb"
+    reference = "RAVEN-UCB, Algorithm 1 and Proposition 1"
+    parameters = (
+        Param("alpha0", 1.0, 0.01, 10.0, meaning="α₀, weight of the decaying bonus"),
+        Param("beta0", 1.0, 0.01, 10.0, meaning="β₀, weight of the variance bonus"),
+        Param("epsilon", 0.1, 0.001, 0.5, meaning="ε, floor of the variance bonus"),
+        Param("variance", "welford", choices=ESTIMATORS, meaning="how S² is estimated"),
+        Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
+    )
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=5)
+
+
+POLICY = RavenUCB

@@ -1,0 +1,234 @@
+"""Play a policy in a scenario: every replication a world of its own, the same for every policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from environments import Scenario, find_scenario
+from environments.checks import whole
+from environments.draw import blocks, draw_worlds
+from environments.errors import InputError
+from environments.streams import Stream, generator
+from environments.world import DELAYED, Floats, Worlds
+from policies import find_policy
+from policies.base import Policy, Value, kernel
+
+if TYPE_CHECKING:
+    import pandas
+
+REGRET, REWARD, SUBOPTIMAL = range(3)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Cumulative regret and reward of each replication at some steps, [R, steps]."""
+
+    steps: np.ndarray[Any, np.dtype[np.int64]]
+    regret: Floats
+    reward: Floats
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What came out: regret, reward and suboptimal pulls of each replication."""
+
+    policy: str
+    scenario: str
+    horizon: int
+    arms: int
+    replications: int
+    seed: int
+    params: dict[str, Value]
+    settings: dict[str, Any]
+    regret: Floats
+    """Against the best open arm of the moment."""
+    reward: Floats
+    suboptimal_pulls: Floats
+    regret_constant: Floats | None = None
+    """Against a constant mean, where a published protocol measured it so."""
+    curve: Curve | None = None
+    pulls: np.ndarray[Any, np.dtype[np.int32]] | None = field(default=None, repr=False)
+    """[R, T] which arm was pulled when, if asked for."""
+
+    def measures(self) -> dict[str, Floats]:
+        """The per-replication numbers by name."""
+        named = {"regret": self.regret, "reward": self.reward, "suboptimal_pulls": self.suboptimal_pulls}
+        return named if self.regret_constant is None else {**named, "regret_constant": self.regret_constant}
+
+    def summary(self) -> dict[str, dict[str, float | None]]:
+        """Mean and standard error of each number; no standard error from one replication.
+
+        >>> result = simulate("ucb1", "stationary", horizon=100, arms=3, replications=4, seed=1)
+        >>> sorted(result.summary()["regret"])
+        ['mean', 'stderr']
+        """
+        return {
+            name: {
+                "mean": float(values.mean()),
+                "stderr": float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None,
+            }
+            for name, values in self.measures().items()
+        }
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row a replication."""
+        import pandas
+
+        return pandas.DataFrame({"replication": np.arange(self.replications), **self.measures()})
+
+
+def simulate(
+    policy: str | type[Policy],
+    scenario: str | Scenario,
+    *,
+    horizon: int | None = None,
+    arms: int | None = None,
+    replications: int = 100,
+    seed: int = 0,
+    params: Mapping[str, Value] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    checkpoints: Sequence[int] | int | None = None,
+    pulls: bool = False,
+    jobs: int = 1,
+    stream: int = Stream.SIMULATE,
+) -> Simulation:
+    """Play a policy in fresh worlds and measure its regret.
+
+    Args:
+        policy: A name such as "raven-ucb", or a class.
+        scenario: A name such as "variance-drift", effects joined by "+", or a `Scenario`.
+        horizon: Steps T; the scenario's own when not given.
+        arms: Number of arms K; the scenario's own when not given.
+        replications: How many worlds.
+        seed: Names the worlds; the same seed gives the same ones to every policy.
+        params: The policy's parameters; defaults for the rest.
+        settings: The scenario's parameters, such as ``{"every": "5%", "noise": "laplace"}``.
+        checkpoints: Steps at which regret and reward are kept, or how many evenly spaced ones.
+        pulls: Keep which arm was pulled when.
+        jobs: Threads.
+
+    >>> result = simulate("raven-ucb", "blips", horizon=500, arms=5, replications=3, seed=7)
+    >>> result.regret.shape
+    (3,)
+    """
+    found = find_policy(policy) if isinstance(policy, str) else policy
+    world = find_scenario(scenario) if isinstance(scenario, str) else scenario
+    world = world.with_settings(dict(settings or {}))
+    horizon = world.horizon if horizon is None else horizon
+    arms = world.arms if arms is None else arms
+    world.check(horizon, arms)
+    whole("replications", replications, least=1)
+    whole("seed", seed, least=0)
+    whole("jobs", jobs, least=1)
+    marks = _marks(checkpoints, horizon)
+    values = found.resolve(params, arms + world.extra_arms, horizon)
+    parts = _ranges(world, horizon, arms, replications, jobs)
+
+    def play_part(first: int, count: int) -> Played:
+        worlds = draw_worlds(world, horizon, arms, seed, first, count, stream)
+        return play(found, values, worlds, seed, first, stream, marks, pulls)
+
+    played = _fan_out(play_part, parts, jobs)
+    out = np.concatenate([part.out for part in played])
+    curve = np.concatenate([part.curve for part in played])
+    constant = None
+    if world.constant is not None:
+        constant = world.constant * horizon - np.concatenate([part.best for part in played]) + out[:, REGRET]
+    return Simulation(
+        policy=found.name,
+        scenario=world.name,
+        horizon=horizon,
+        arms=arms,
+        replications=replications,
+        seed=seed,
+        params=values,
+        settings=dict(settings or {}),
+        regret=out[:, REGRET],
+        reward=out[:, REWARD],
+        suboptimal_pulls=out[:, SUBOPTIMAL],
+        regret_constant=constant,
+        curve=Curve(marks, curve[..., REGRET], curve[..., REWARD]) if marks.size else None,
+        pulls=np.concatenate([part.pulls for part in played]) if pulls else None,
+    )
+
+
+@dataclass(frozen=True)
+class Played:
+    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], summed best means [R]."""
+
+    out: Floats
+    curve: Floats
+    pulls: np.ndarray[Any, np.dtype[np.int32]]
+    best: Floats
+
+
+def play(
+    policy: type[Policy],
+    values: Mapping[str, Value],
+    worlds: Worlds,
+    seed: int,
+    first: int,
+    stream: int,
+    marks: np.ndarray[Any, np.dtype[np.int64]],
+    pulls: bool = False,
+) -> Played:
+    """Play one candidate in a block of worlds with the general loop."""
+    replications, horizon = worlds.noise.shape
+    arms = worlds.level.shape[2]
+    sizes = policy.sizes(arms, values)
+    p = policy.vector(values)
+    loop = kernel(policy)
+    scratch = (
+        np.empty(arms, dtype=np.int64),
+        np.empty((sizes.rows, arms)),
+        np.empty(sizes.cells),
+        np.empty(sizes.memory),
+        np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0),
+    )
+    result = Played(
+        out=np.empty((replications, 3)),
+        curve=np.empty((replications, marks.size, 2)),
+        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
+        best=worlds.best.sum(axis=1),
+    )
+    into = (marks, result.out, result.curve, result.pulls)
+    if not policy.random:
+        loop(worlds, 0, replications, p, *scratch, np.random.default_rng(0), *into)
+        return result
+    for r in range(replications):
+        loop(worlds, r, r + 1, p, *scratch, generator(seed, stream, first + r, "policy"), *into)
+    return result
+
+
+def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    if checkpoints is None:
+        return np.empty(0, dtype=np.int64)
+    if isinstance(checkpoints, int):
+        whole("checkpoints", checkpoints, least=1)
+        return np.unique(np.linspace(1, horizon, min(checkpoints, horizon)).round().astype(np.int64))
+    marks = np.unique(np.array([whole("checkpoints", int(t), least=1) for t in checkpoints], dtype=np.int64))
+    if marks.size and marks[-1] > horizon:
+        raise InputError(f"checkpoints must not lie after the horizon ({horizon}) but got {marks[-1]}.")
+    return marks
+
+
+def _ranges(scenario: Scenario, horizon: int, arms: int, replications: int, jobs: int) -> list[tuple[int, int]]:
+    """(first, count) of each part: small enough for memory, and enough of them for the threads."""
+    size = max(1, -(-replications // jobs))
+    parts = []
+    for start in range(0, replications, size):
+        for first, count in blocks(scenario, horizon, arms, min(size, replications - start)):
+            parts.append((start + first, count))
+    return parts
+
+
+def _fan_out(task: Any, parts: list[tuple[int, int]], jobs: int) -> list[Played]:
+    if jobs == 1 or len(parts) == 1:
+        return [task(*part) for part in parts]
+    from joblib import Parallel, delayed
+
+    return list(Parallel(n_jobs=jobs, backend="threading")(delayed(task)(*part) for part in parts))

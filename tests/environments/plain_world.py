@@ -1,0 +1,76 @@
+"""Worlds evaluated slowly and plainly, straight from their definitions."""
+
+from __future__ import annotations
+
+import math
+
+from environments.world import BERNOULLI, DELAYED, GRADUAL, GROWTH, SEASON, SLOPE, Worlds
+
+
+def segment_of(worlds: Worlds, t: int) -> int:
+    """The segment that step t lies in."""
+    return max(s for s in range(len(worlds.row)) if worlds.starts[s] <= t)
+
+
+def component(worlds: Worlds, r: int, k: int, t: int, new: bool) -> tuple[float, float]:
+    """Mean and variance of one component of arm k at step t."""
+    s = segment_of(worlds, t)
+    column = 2 if new else 0
+    mean, variance = worlds.level[r, worlds.row[s], k, column : column + 2]
+    if not worlds.blip[s]:
+        slope, growth, sin_weight, cos_weight = worlds.motion[r, k]
+        if worlds.kind & SLOPE:
+            mean += slope * t
+        if worlds.kind & SEASON:
+            amplitude, phase = math.hypot(sin_weight, cos_weight), math.atan2(cos_weight, sin_weight)
+            mean += amplitude * math.sin(2 * math.pi * t / len(worlds.season) + phase)
+        if worlds.kind & GROWTH:
+            variance += growth * t
+    if worlds.kind & BERNOULLI:
+        mean = min(1.0, max(0.0, mean))
+    return float(mean), float(variance)
+
+
+def rho(worlds: Worlds, t: int) -> float:
+    """The share of the new component at step t."""
+    if not worlds.kind & GRADUAL or worlds.blip[segment_of(worlds, t)]:
+        return 0.0
+    return float(worlds.share[t - 1])
+
+
+def mean(worlds: Worlds, r: int, k: int, t: int) -> float:
+    """μ_k(t)."""
+    share = rho(worlds, t)
+    value = (1 - share) * component(worlds, r, k, t, False)[0]
+    return value + share * component(worlds, r, k, t, True)[0] if share else value
+
+
+def open_arms(worlds: Worlds, r: int, t: int) -> list[int]:
+    """The arms that can be pulled at step t."""
+    return [k for k in range(worlds.level.shape[2]) if worlds.opens[r, k] <= t < worlds.closes[r, k]]
+
+
+def reward(worlds: Worlds, r: int, k: int, t: int) -> float:
+    """What arm k pays at step t."""
+    new = bool(worlds.kind & GRADUAL) and rho(worlds, t) > 0 and worlds.coin[r, t - 1] == 1
+    level, variance = component(worlds, r, k, t, new)
+    noise = float(worlds.noise[r, t - 1])
+    if worlds.kind & BERNOULLI:
+        return 1.0 if noise < level else 0.0
+    return level + math.sqrt(variance) * noise
+
+
+class Feedback:
+    """What a policy sees of its rewards: at once, or late and in parts."""
+
+    def __init__(self, worlds: Worlds, r: int) -> None:
+        self.worlds, self.r = worlds, r
+        self.due: dict[int, float] = {}
+
+    def __call__(self, k: int, t: int) -> float:
+        x = reward(self.worlds, self.r, k, t)
+        if not self.worlds.kind & DELAYED:
+            return x
+        for part, delay in zip(self.worlds.parts[self.r, t - 1], self.worlds.delay[self.r, t - 1], strict=True):
+            self.due[t + int(delay)] = self.due.get(t + int(delay), 0.0) + x * float(part)
+        return self.due.pop(t, 0.0)

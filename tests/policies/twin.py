@@ -1,0 +1,87 @@
+"""Hold a policy to its slow twin: the same arms, step by step, but for ties within 1e-9.
+
+A twin is a plain Python class that says the policy's formula and nothing else. It gives either the
+scores of the open arms, of which the policy must take the largest (lowest index on a tie), or, where
+the choice is not by score, the arm itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.streams import Stream, generator
+from policies import find_policy
+from policies.simulation import simulate
+from tests.environments import plain_world
+
+TIE = 1e-9
+
+
+class Twin(Protocol):
+    """What the tests need of a twin; all arms asked about have been pulled before."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None: ...
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        """Scores of the open arms, or the arm itself."""
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        """Take in the reward of a pull (forced first pulls included)."""
+
+
+def check_twin(
+    policy: str,
+    twin: type[Twin],
+    scenario: str,
+    *,
+    horizon: int,
+    arms: int,
+    params: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    replications: int = 2,
+    seed: int = 20,
+    tie: float = TIE,
+) -> int:
+    """Assert that the policy's pulls are its twin's; gives how often a tie went the other way."""
+    result = simulate(
+        policy,
+        scenario,
+        horizon=horizon,
+        arms=arms,
+        params=params,
+        settings=settings,
+        replications=replications,
+        seed=seed,
+        pulls=True,
+    )
+    assert result.pulls is not None
+    world = find_scenario(scenario, dict(settings or {}))
+    worlds = draw_worlds(world, horizon, arms, seed, 0, replications)
+    total = arms + world.extra_arms
+    values = find_policy(policy).resolve(params, total, horizon)
+    ties = 0
+    for r in range(replications):
+        rng = generator(seed, Stream.SIMULATE, r, "policy")
+        slow = twin(total, horizon, values, rng)
+        feedback = plain_world.Feedback(worlds, r)
+        pulled = [0] * total
+        for t in range(1, horizon + 1):
+            open_arms = plain_world.open_arms(worlds, r, t)
+            got = int(result.pulls[r, t - 1])
+            untried = [k for k in open_arms if pulled[k] == 0]
+            decision = untried[0] if untried else slow.decide(t, open_arms)
+            if isinstance(decision, int):
+                assert got == decision, f"{policy} on {scenario}, replication {r}, step {t}"
+            else:
+                best = max(decision.values())
+                assert got in decision, f"{policy} pulled a closed arm at step {t}"
+                assert decision[got] >= best - tie, f"{policy} on {scenario}, replication {r}, step {t}: {decision}"
+                ties += got != min(k for k, score in decision.items() if score == best)
+            pulled[got] += 1
+            slow.learn(t, got, feedback(got, t))
+    return ties
