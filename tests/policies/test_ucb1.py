@@ -31,4 +31,4 @@ class SlowUCB1:
 @pytest.mark.parametrize("params", [{}, {"c": 0.05}])
 def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
     ties = check_twin("ucb1", SlowUCB1, scenario, horizon=600, arms=5, params=params)
-    assert ties <= 5
+    assert ties == 0 or scenario == "bernoulli"
