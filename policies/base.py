@@ -20,12 +20,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from environments.checks import whole
 from environments.errors import InputError, unknown
+
+if TYPE_CHECKING:
+    from environments.world import Floats, Worlds
 
 PULLS = 0
 """The row of `arms` that counts pulls; kept by the loop, not by the rules."""
@@ -146,6 +149,11 @@ class Policy:
         raise NotImplementedError
 
     @classmethod
+    def fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+        """Regret, reward and suboptimal pulls [C, R, 3] by a faster way than the general loop, if there is one."""
+        return None
+
+    @classmethod
     def resolve(cls, given: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
         """All parameters with their values: those given, checked, and defaults for the rest."""
         given = dict(given or {})
@@ -164,7 +172,7 @@ class Policy:
         """Raise InputError for parameters that are allowed one by one but not together."""
 
     @classmethod
-    def vector(cls, values: Mapping[str, Value]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def vector(cls, values: Mapping[str, Value]) -> Floats:
         """The parameters as the rules read them."""
         return np.array([param.code(values[param.name]) for param in cls.parameters], dtype=np.float64)
 

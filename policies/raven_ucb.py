@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
+from environments.world import Floats, Worlds
 from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4
@@ -96,6 +97,12 @@ class RavenUCB(Policy):
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
         return Sizes(rows=5)
+
+    @classmethod
+    def fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+        from policies._leader_run import leader_run
+
+        return leader_run(worlds, candidates)
 
 
 POLICY = RavenUCB
