@@ -1,7 +1,21 @@
-"""What the arms pay: the base world, effects, named scenarios."""
+"""What the arms pay: the base world, effects, named scenarios. Nothing is loaded before it is used."""
 
-from environments.catalogue import combine, find_scenario, scenarios
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from environments.errors import InputError
-from environments.scenario import Scenario
+
+if TYPE_CHECKING:
+    from environments.catalogue import combine, find_scenario, scenarios
+    from environments.scenario import Scenario
 
 __all__ = ["InputError", "Scenario", "combine", "find_scenario", "scenarios"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'environments' has no attribute {name!r}")
+    from environments import catalogue
+
+    return getattr(catalogue, name)

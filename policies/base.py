@@ -100,6 +100,21 @@ class Param:
             raise InputError(f"{self.name} must be a whole number but got {given!r}.")
         return float(given)
 
+    def describe(self) -> str:
+        """Default and search range in a few words.
+
+        >>> Param("c", 2.0, 0.001, 10.0).describe()
+        '2, searched 0.001 to 10 (log)'
+        """
+        default = "from T and K" if callable(self.default) else _short(self.default)
+        if self.choices:
+            return f"{default} of {', '.join(self.choices)}"
+        if self.low is None or self.high is None:
+            return default
+        low, high = (_short(x) if not callable(x) else "T" for x in (self.low, self.high))
+        what = f"1 − {self.name} searched" if self.scale == "one-minus" else "searched"
+        return f"{default}, {what} {low} to {high} ({'log' if self.scale == 'one-minus' else self.scale})"
+
     def code(self, value: Value) -> float:
         """The number that the rule reads: a choice is its place in the list."""
         return float(self.choices.index(value)) if isinstance(value, str) else value
@@ -316,6 +331,10 @@ class Policy:
         except (TypeError, ValueError, KeyError):
             raise InputError("generator of the state is not one that this policy uses.") from None
         return policy
+
+
+def _short(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _entry(state: Mapping[str, Any], field: str) -> Any:

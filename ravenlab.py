@@ -1,0 +1,106 @@
+"""ravenlab: tune and study RAVEN-UCB, a variance-adaptive bandit policy for rewards that change over time.
+
+The public API in one import; nothing is loaded before it is used.
+
+>>> import ravenlab
+>>> result = ravenlab.simulate("raven-ucb", "blips", horizon=500, arms=5, replications=20, seed=1)
+>>> result.regret.shape
+(20,)
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from environments import InputError, Scenario, combine, find_scenario, scenarios
+    from policies import find_policy, policy_names
+    from policies.base import Policy
+    from policies.simulation import Simulation, simulate
+
+PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
+
+PUBLIC = {
+    "InputError": "environments.errors",
+    "Scenario": "environments.scenario",
+    "combine": "environments",
+    "find_scenario": "environments",
+    "scenarios": "environments",
+    "Policy": "policies.base",
+    "find_policy": "policies",
+    "policy_names": "policies",
+    "Simulation": "policies.simulation",
+    "simulate": "policies.simulation",
+}
+"""Where each public name lives."""
+
+__all__ = [
+    "InputError",
+    "Policy",
+    "Scenario",
+    "Simulation",
+    "combine",
+    "find_policy",
+    "find_scenario",
+    "policy_names",
+    "scenarios",
+    "simulate",
+]
+
+
+def _stand_before_namesakes() -> None:
+    """Let our packages win over folders of the same name, such as a user's own `policies` beside the command.
+
+    They lie beside this file; where another folder would be found first, ours is put before it.
+    """
+    home = str(Path(__file__).resolve().parent)
+    for name in PACKAGES:
+        loaded = sys.modules.get(name)
+        if loaded is not None:
+            where = getattr(loaded, "__file__", None)
+            if where is None or Path(where).resolve().parent.parent != Path(home):
+                raise ImportError(
+                    f"ravenlab needs its own package '{name}' but '{where or name}' was imported before it; "
+                    "import ravenlab first, or rename that one."
+                )
+            continue
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None or Path(spec.origin).resolve().parent.parent != Path(home):
+            sys.path.insert(0, home)
+            importlib.invalidate_caches()
+            return
+
+
+_stand_before_namesakes()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ravenlab")
+    if name in PUBLIC:
+        return getattr(importlib.import_module(PUBLIC[name]), name)
+    try:
+        return getattr(importlib.import_module("policies"), name)
+    except AttributeError:
+        raise AttributeError(f"module 'ravenlab' has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PUBLIC, "__version__"})
+
+
+def main() -> None:
+    """The command `ravenlab`."""
+    from tuning.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""`ravenlab simulate`: play a policy in a scenario and see its regret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from policies.simulation import Simulation
+
+
+def simulate(
+    scenario: Annotated[str, typer.Argument(help="A scenario's name, or effects joined by '+'.", show_default=False)],
+    policy: Annotated[str, typer.Option(help="Who plays.")] = "raven-ucb",
+    horizon: Annotated[
+        str | None, typer.Option(metavar="T", help="Steps. [default: the scenario's]", show_default=False)
+    ] = None,
+    arms: Annotated[
+        str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]", show_default=False)
+    ] = None,
+    replications: Annotated[str, typer.Option(metavar="R", help="How many worlds.")] = "100",
+    seed: Annotated[str, typer.Option(metavar="S", help="Names the worlds: the same ones for every policy.")] = "0",
+    param: Annotated[
+        list[str] | None, typer.Option(help="A parameter of the policy, name=value; may be given again.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the scenario, name=value; may be given again.")
+    ] = None,
+    noise: Annotated[
+        str | None, typer.Option(help="normal, laplace, logistic, uniform, student-t or bernoulli.", show_default=False)
+    ] = None,
+    jobs: Annotated[str, typer.Option(metavar="N", help="Threads; the result is the same for any number.")] = "1",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    pulls: Annotated[
+        Path | None, typer.Option(help="Write which arm was pulled when to a CSV file.", show_default=False)
+    ] = None,
+) -> None:
+    """Play a policy in fresh worlds and measure its regret.
+
+    Example: `ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5`
+    """
+    from policies.simulation import simulate as play
+    from tuning.commands.words import parse_assignments, whole_number
+
+    settings = parse_assignments("--set", setting or [])
+    if noise is not None:
+        settings["noise"] = noise
+    result = play(
+        policy,
+        scenario,
+        horizon=None if horizon is None else whole_number("--horizon", horizon),
+        arms=None if arms is None else whole_number("--arms", arms),
+        replications=whole_number("--replications", replications),
+        seed=whole_number("--seed", seed),
+        params=parse_assignments("--param", param or []),
+        settings=settings,
+        pulls=pulls is not None,
+        jobs=whole_number("--jobs", jobs),
+    )
+    if pulls is not None:
+        _write_pulls(result, pulls)
+    if as_json:
+        typer.echo(json.dumps(as_object(result), ensure_ascii=False, allow_nan=False))
+    else:
+        _print_table(result)
+
+
+def as_object(result: Simulation) -> dict[str, Any]:
+    """The JSON object of a simulation."""
+    return {
+        "policy": result.policy,
+        "scenario": result.scenario,
+        "horizon": result.horizon,
+        "arms": result.arms,
+        "replications": result.replications,
+        "seed": result.seed,
+        "params": result.params,
+        "settings": result.settings,
+        **result.summary(),
+    }
+
+
+def _write_pulls(result: Simulation, path: Path) -> None:
+    """CSV: replication (from 0), step (from 1), arm (from 0)."""
+    from tuning.files import replacing
+
+    assert result.pulls is not None
+    with replacing(path) as file:
+        file.write("replication,step,arm\n")
+        for replication, row in enumerate(result.pulls):
+            file.writelines(f"{replication},{step},{arm}\n" for step, arm in enumerate(row.tolist(), start=1))
+
+
+def _print_table(result: Simulation) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    names = {
+        "regret": "regret",
+        "regret_constant": "regret against the constant",
+        "reward": "reward",
+        "suboptimal_pulls": "suboptimal pulls",
+    }
+    given = ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in result.params.items()
+    )
+    asked = f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}"
+    table = Table(
+        title=f"{result.policy} in {result.scenario}",
+        caption=f"{asked}\n{given}",
+        min_width=50,
+    )
+    table.add_column("")
+    table.add_column("mean", justify="right")
+    table.add_column("± standard error", justify="right")
+    summary = result.summary()
+    for name, label in names.items():
+        if name in summary:
+            mean, error = summary[name]["mean"], summary[name]["stderr"]
+            table.add_row(label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}")
+    Console().print(table)

@@ -1,0 +1,46 @@
+"""What options say: whole numbers and name=value, with errors that name the option and what it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from environments.errors import InputError
+
+
+def whole_number(option: str, text: str) -> int:
+    """A whole number as people write it.
+
+    >>> whole_number("--horizon", "10_000")
+    10000
+    """
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{option} must be a whole number but got {text!r}.") from None
+
+
+def parse_assignments(option: str, texts: Sequence[str]) -> dict[str, int | float | str]:
+    """Read a list of name=value; numbers become numbers.
+
+    >>> parse_assignments("--set", ["every=5%", "drift=0.5", "longest=7"])
+    {'every': '5%', 'drift': 0.5, 'longest': 7}
+    """
+    values: dict[str, int | float | str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name, value = name.strip(), value.strip()
+        if not equals or not name or not value:
+            raise InputError(f"{option} must be written name=value but got {text!r}.")
+        if name in values:
+            raise InputError(f"{option} gives {name} twice: {values[name]} and {value}.")
+        values[name] = _number(value)
+    return values
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
