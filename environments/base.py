@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from environments.streams import generator
+
 if TYPE_CHECKING:
     from environments.world import Floats, Ints
 

@@ -14,11 +14,12 @@ import types
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 
-Rule = TypeVar("Rule", bound=Callable[..., Any])
+Compilable = Callable[..., Any]
+"""Rules carry no annotations: numba works out the types."""
 
 ROOT = Path(__file__).resolve().parent.parent
 """The folder that holds the packages."""
@@ -49,7 +50,7 @@ def cache_folder() -> str | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def compiled(function: Rule) -> Rule:
+def compiled(function: Compilable) -> Compilable:
     """Compile a function with numba: cached, without the GIL, in strict IEEE arithmetic.
 
     Reference counting is off (`_nrt`): counting the arrays that a rule is handed cost 20 times the
@@ -64,12 +65,12 @@ def compiled(function: Rule) -> Rule:
     return _compiled(function)
 
 
-def inlined(function: Rule) -> Rule:
+def inlined(function: Compilable) -> Compilable:
     """Like `compiled`, for a few lines that loops call at every step: written into each of them."""
     return _compiled(function, forceinline=True)
 
 
-def _compiled(function: Rule, **options: bool) -> Rule:
+def _compiled(function: Compilable, **options: bool) -> Compilable:
     before = numba.config.CACHE_DIR
     folder = cache_folder()
     numba.config.CACHE_DIR = folder or before

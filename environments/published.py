@@ -14,6 +14,7 @@ import numpy as np
 from environments.base import BaseDraw, Change, Draft, Effect
 from environments.scenario import Scenario
 from environments.times import Time, steps
+
 if TYPE_CHECKING:
     from environments.world import Floats
 

@@ -31,9 +31,7 @@ def steps(field: str, value: object, horizon: int) -> int:
         try:
             value = int(value)
         except ValueError:
-            raise InputError(
-                f"{field} must be a number of steps or a share such as '10%' but got {value!r}."
-            ) from None
+            raise InputError(f"{field} must be a number of steps or a share such as '10%' but got {value!r}.") from None
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(f"{field} must be a whole number of steps or a share such as '10%' but got {value!r}.")
     if value < 1:

@@ -19,7 +19,6 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -245,9 +244,7 @@ class Policy:
     def _by_rule(self) -> int:
         able = (self._open == OPEN) & (self._stats[PULLS] > 0)
         mask = np.where(able, np.where(self._pending > 0, WAITING, OPEN), CLOSED)
-        arm = type(self).choose(
-            self._step, mask, self._stats, self._cells, self._memory, self._p, self._rng
-        )
+        arm = type(self).choose(self._step, mask, self._stats, self._cells, self._memory, self._p, self._rng)
         return int(arm) if arm >= 0 else int(np.where(able, self._pending, np.iinfo(np.int64).max).argmin())
 
     def update(self, arm: int, reward: float) -> None:
@@ -351,17 +348,21 @@ def _check_reward(reward: float) -> float:
     return float(reward)
 
 
-@cache
-def kernel(policy: type[Policy]) -> Callable[..., None]:
-    """The general loop with a policy's rules in it."""
-    from environments.compiled import specialised
-    from policies import _loop
+_KERNELS: dict[str, Callable[..., None]] = {}
 
-    return specialised(
-        _loop.play,
-        policy.name.replace("-", "_"),
-        start=policy.start,
-        select=policy.choose,
-        update=policy.learn,
-        PEEKS=policy.peeks,
-    )
+
+def kernel(policy: type[Policy]) -> Callable[..., None]:
+    """The general loop with a policy's rules in it, made when it is first needed."""
+    if policy.name not in _KERNELS:
+        from environments.compiled import specialised
+        from policies import _loop
+
+        _KERNELS[policy.name] = specialised(
+            _loop.play,
+            policy.name.replace("-", "_"),
+            start=policy.start,
+            select=policy.choose,
+            update=policy.learn,
+            PEEKS=policy.peeks,
+        )
+    return _KERNELS[policy.name]
