@@ -71,14 +71,16 @@ def inlined(function: Compilable) -> Compilable:
 
 
 def _compiled(function: Compilable, **options: bool) -> Compilable:
-    before = numba.config.CACHE_DIR
-    folder = cache_folder()
-    numba.config.CACHE_DIR = folder or before
+    njit: Any = numba.njit
+    config: Any = numba.config
+    before, folder = config.CACHE_DIR, cache_folder()
+    config.CACHE_DIR = folder or before
     try:
-        decorate = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", _nrt=False, **options)
-        return decorate(function)  # type: ignore[no-any-return]
+        decorate = njit(cache=folder is not None, nogil=True, error_model="numpy", _nrt=False, **options)
+        result: Compilable = decorate(function)
+        return result
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:

@@ -257,7 +257,7 @@ class Policy:
             raise InputError(f"arms and rewards must be of one length but got {len(arms)} and {len(rewards)}.")
         with self._lock:
             checked = [(self._check_arm(arm), _check_reward(reward)) for arm, reward in zip(arms, rewards, strict=True)]
-            for arm, reward in checked:
+            for arm, _ in checked:
                 if not self._open[arm]:
                     raise InputError(f"arm {arm} is closed; open it before updating it.")
             for arm, reward in checked:
