@@ -16,9 +16,9 @@ from policies.base import PULLS
 PEEKS = False
 
 
-start: Any
-select: Any
-update: Any
+start: Any = None
+select: Any = None
+update: Any = None
 
 
 def play(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]
