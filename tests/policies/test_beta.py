@@ -45,7 +45,9 @@ def test_has_the_moments_of_beta(a: float, b: float) -> None:
     assert abs(((x - mean) ** 2).mean() - variance) < 6.0 * math.sqrt(spread / x.size)
 
 
-@pytest.mark.parametrize("a, b", [(1e-200, 1e-200), (3e-200, 1e-200), (1e-200, 9e-200), (2e-30, 1e-30), (1e-320, 3e-320)])
+@pytest.mark.parametrize(
+    "a, b", [(1e-200, 1e-200), (3e-200, 1e-200), (1e-200, 9e-200), (2e-30, 1e-30), (1e-320, 3e-320)]
+)
 def test_is_0_or_1_where_both_parameters_vanish(a: float, b: float) -> None:
     x = draws(a, b)
     assert set(np.unique(x)) == {0.0, 1.0}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,15 @@ from policies import find_policy
 from policies._beta import draw_beta
 from tests.policies.twin import check_twin
 
-JOINED = {"min": min, "mean": lambda x, y: (x + y) / 2, "max": max}
+JOINED: dict[str, Callable[[float, float], float]] = {
+    "min": lambda x, y: min(x, y),
+    "mean": lambda x, y: (x + y) / 2,
+    "max": lambda x, y: max(x, y),
+}
 
 
 class SlowFDSWTS:
-    """θ = g(draw Beta(S+1, F+1), draw Beta(1+s, 1+f)); the second draw only where it can matter."""
+    """θ = g(draw Beta(S+1, F+1), draw Beta(1+s, 1+f)); the first one only where it can matter."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
         self.values, self.rng = values, rng
@@ -27,13 +31,14 @@ class SlowFDSWTS:
         scores: dict[int, float] = {}
         for k in open_arms:
             steps, z = np.array(self.rewards[k]).T
-            weights = self.values["gamma"] ** (t - 1 - steps)
-            cold = draw_beta((weights * z).sum() + 1.0, (weights * (1 - z)).sum() + 1.0, self.rng)
-            if self.g(cold, 1.0) <= max(scores.values(), default=-1.0):
+            window = z[-int(self.values["n"]) :]
+            hot = float(draw_beta(1.0 + window.sum(), 1.0 + (1 - window).sum(), self.rng))
+            if self.g(1.0, hot) <= max(scores.values(), default=-1.0):
                 scores[k] = -1.0
                 continue
-            hot = z[-int(self.values["n"]) :]
-            scores[k] = self.g(cold, draw_beta(1.0 + hot.sum(), 1.0 + (1 - hot).sum(), self.rng))
+            weights = self.values["gamma"] ** (t - 1 - steps)
+            cold = float(draw_beta((weights * z).sum() + 1.0, (weights * (1 - z)).sum() + 1.0, self.rng))
+            scores[k] = self.g(cold, hot)
         return scores
 
     def learn(self, t: int, k: int, x: float) -> None:

@@ -28,8 +28,7 @@ class SlowSoftmax:
         chosen = int((ends <= u).sum())
         begins = ends - weights / weights.sum()
         return {
-            k: 0.0 if i == chosen else -float(max(begins[i] - u, u - ends[i], 1e-300))
-            for i, k in enumerate(open_arms)
+            k: 0.0 if i == chosen else -float(max(begins[i] - u, u - ends[i], 1e-300)) for i, k in enumerate(open_arms)
         }
 
     def learn(self, t: int, k: int, x: float) -> None:

@@ -37,7 +37,7 @@ class SlowThompson:
     def bernoulli(self, x: np.ndarray) -> float:
         low, high = self.values["low"], self.values["high"]
         z = np.clip((x - low) / (high - low), 0.0, 1.0)
-        return draw_beta(1.0 + z.sum(), 1.0 + (1.0 - z).sum(), self.rng)
+        return float(draw_beta(1.0 + z.sum(), 1.0 + (1.0 - z).sum(), self.rng))
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.rewards[k].append(x)

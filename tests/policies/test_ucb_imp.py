@@ -68,9 +68,7 @@ def test_begins_again_when_arms_come_and_go(arms: int) -> None:
 
 def test_a_new_start_pulls_all_open_arms_alike() -> None:
     horizon = 3000
-    result = simulate(
-        "ucb-imp", "arm-churn", horizon=horizon, arms=3, replications=1, params={"a": 0.05}, pulls=True
-    )
+    result = simulate("ucb-imp", "arm-churn", horizon=horizon, arms=3, replications=1, params={"a": 0.05}, pulls=True)
     assert result.pulls is not None
     needed = math.ceil(2 * math.log(horizon))
     opened = int(np.argmax(result.pulls[0] == 3))
