@@ -43,7 +43,9 @@ class SlowCCB:
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
-@pytest.mark.parametrize("params", [{}, {"a": 0.01}, {"a": 10.0, "horizon": 5000}, {"horizon": 3}, {"horizon": 1}])
+@pytest.mark.parametrize(
+    "params", [{}, {"a": 0.01}, {"a": 10.0, "horizon": 5000}, {"horizon": 60}, {"horizon": 3}, {"horizon": 1}]
+)
 def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
     ties = check_twin("ccb", SlowCCB, scenario, horizon=500, arms=4, params=params)
     assert ties == 0 or scenario == "bernoulli"
