@@ -46,7 +46,7 @@ def test_has_the_moments_of_beta(a: float, b: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "a, b", [(1e-200, 1e-200), (3e-200, 1e-200), (1e-200, 9e-200), (2e-30, 1e-30), (1e-320, 3e-320)]
+    ("a", "b"), [(1e-200, 1e-200), (3e-200, 1e-200), (1e-200, 9e-200), (2e-30, 1e-30), (1e-320, 3e-320)]
 )
 def test_is_0_or_1_where_both_parameters_vanish(a: float, b: float) -> None:
     x = draws(a, b)
@@ -55,7 +55,7 @@ def test_is_0_or_1_where_both_parameters_vanish(a: float, b: float) -> None:
     assert abs(x.mean() - share) < 5.0 * math.sqrt(share * (1.0 - share) / x.size)
 
 
-@pytest.mark.parametrize("a, b", [(2e-12, 1e-12), (1e-15, 4e-15), (3e-4, 1e-4)])
+@pytest.mark.parametrize(("a", "b"), [(2e-12, 1e-12), (1e-15, 4e-15), (3e-4, 1e-4)])
 def test_goes_by_logarithms_where_powers_underflow(a: float, b: float) -> None:
     x = draws(a, b)
     share = a / (a + b)
@@ -63,7 +63,9 @@ def test_goes_by_logarithms_where_powers_underflow(a: float, b: float) -> None:
     assert abs(x.mean() - share) < 5.0 * math.sqrt(share * (1.0 - share) / x.size)
 
 
-@pytest.mark.parametrize("a, b, only", [(1e-200, 0.5, 0.0), (0.5, 1e-200, 1.0), (1e-200, 7.0, 0.0), (7.0, 1e-320, 1.0)])
+@pytest.mark.parametrize(
+    ("a", "b", "only"), [(1e-200, 0.5, 0.0), (0.5, 1e-200, 1.0), (1e-200, 7.0, 0.0), (7.0, 1e-320, 1.0)]
+)
 def test_one_vanishing_parameter_decides(a: float, b: float, only: float) -> None:
     assert (draws(a, b, 2000) == only).all()
 

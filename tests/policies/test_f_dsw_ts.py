@@ -86,7 +86,8 @@ def test_an_arm_left_alone_for_long_is_forgotten_but_finite() -> None:
     policy.update(0, 0.3)
     policy.update_many([1] * 2000, [0.6] * 2000)
     state = policy.state()
-    assert state["stats"][1][0] == 0.0 and state["stats"][2][0] == 0.0
+    assert state["stats"][1][0] == 0.0
+    assert state["stats"][2][0] == 0.0
     json.dumps(state, allow_nan=False)
     assert policy.select() in (0, 1)
 

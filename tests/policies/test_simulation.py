@@ -47,10 +47,10 @@ def test_regret_against_the_constant_is_the_lost_mean() -> None:
     early = simulate("ucb1", "published-logistics", horizon=5000, replications=2)
     assert early.regret_constant is not None
     np.testing.assert_allclose(early.regret_constant, early.regret, atol=1e-6)
-    late = simulate("ucb1", "published-logistics", horizon=12000, replications=2)
+    late = simulate("ucb1", "published-logistics", horizon=12000, replications=8)
     assert late.regret_constant is not None
     assert (late.regret_constant > late.regret - 1e-6).all()
-    assert not np.allclose(late.regret_constant, late.regret)
+    assert (late.regret_constant > late.regret + 1.0).any()
 
 
 def test_ucb1_regret_grows_like_the_logarithm() -> None:
