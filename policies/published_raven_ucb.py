@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from policies.base import Value
 from policies.raven_ucb import RavenUCB
 
-NUMBERS = {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6, "variance": "accumulated", "logarithm": "t"}
+NUMBERS: dict[str, Value] = {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6, "variance": "accumulated", "logarithm": "t"}
 
 
 class PublishedRavenUCB(RavenUCB):

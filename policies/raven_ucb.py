@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log, sqrt
+from typing import ClassVar
 
 from environments.compiled import inlined
 from environments.world import Floats, Worlds
@@ -83,7 +84,7 @@ class RavenUCB(Policy):
 
     name = "raven-ucb"
     reference = "RAVEN-UCB, Algorithm 1 and Proposition 1"
-    parameters = (
+    parameters: ClassVar[tuple[Param, ...]] = (
         Param("alpha0", 1.0, 0.01, 10.0, meaning="α₀, weight of the decaying bonus"),
         Param("beta0", 1.0, 0.01, 10.0, meaning="β₀, weight of the variance bonus"),
         Param("epsilon", 0.1, 0.001, 0.5, meaning="ε, floor of the variance bonus"),
