@@ -12,7 +12,6 @@ from enum import IntEnum
 import numpy as np
 
 
-
 class Stream(IntEnum):
     """Disjoint families of worlds under one seed."""
 
