@@ -22,8 +22,9 @@ NOISES: dict[str, Draw] = {
     "laplace": lambda rng, n: rng.laplace(0.0, 1.0 / math.sqrt(2.0), n),
     "logistic": lambda rng, n: rng.logistic(0.0, math.sqrt(3.0) / math.pi, n),
     "uniform": lambda rng, n: rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), n),
-    "student-t": lambda rng, n: rng.standard_t(STUDENT_DEGREES, n)
-    * math.sqrt((STUDENT_DEGREES - 2.0) / STUDENT_DEGREES),
+    "student-t": lambda rng, n: (
+        rng.standard_t(STUDENT_DEGREES, n) * math.sqrt((STUDENT_DEGREES - 2.0) / STUDENT_DEGREES)
+    ),
     "bernoulli": lambda rng, n: rng.random(n),
 }
 

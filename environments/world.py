@@ -108,7 +108,9 @@ def reward_of(kind, level, motion, season, coin, noise, row, blip, k, t):  # typ
     mean = level_of(kind, level, motion, season, row, blip, k, t, NEW_MEAN if new else MEAN)
     if kind & BERNOULLI:
         return 1.0 if noise[t - 1] < mean else 0.0
-    return mean + sqrt(variance_of(kind, level, motion, row, blip, k, t, NEW_VARIANCE if new else VARIANCE)) * noise[t - 1]
+    return (
+        mean + sqrt(variance_of(kind, level, motion, row, blip, k, t, NEW_VARIANCE if new else VARIANCE)) * noise[t - 1]
+    )
 
 
 @compiled
