@@ -101,7 +101,7 @@ class Draft:
 
     def add_rows(self, mean: Floats, variance: Floats) -> int:
         """Append level rows [R, rows, K] and give the number of the first; a gradual drift ends in them."""
-        first = self.mean.shape[1]
+        first: int = self.mean.shape[1]
         self.mean = np.concatenate([self.mean, mean], axis=1)
         self.variance = np.concatenate([self.variance, variance], axis=1)
         if self.new_mean is not None and self.new_variance is not None:

@@ -14,11 +14,11 @@ import types
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 
-Rule = TypeVar("Rule", bound=Callable[..., Any])
+Rule = Callable[..., Any]
 
 ROOT = Path(__file__).resolve().parent.parent
 """The folder that holds the packages."""
@@ -76,15 +76,17 @@ def _hashed(function: Any) -> bool:
 
 
 def _compiled(function: Rule, cached: bool = True, **options: bool) -> Rule:
-    before = numba.config.CACHE_DIR
+    config: Any = numba.config
+    njit: Any = numba.njit
+    before = config.CACHE_DIR
     folder = cache_folder()
-    numba.config.CACHE_DIR = folder or before
+    config.CACHE_DIR = folder or before
     cached = cached and folder is not None and _hashed(function)
     try:
-        decorate = numba.njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
+        decorate = njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
         return decorate(function)  # type: ignore[no-any-return]
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
 
 
 def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:

@@ -43,9 +43,6 @@ class ArmChurn(Effect):
         if not 1 < closes <= draft.horizon:
             return
         open_before = draft.opens < closes
-        if self.closing == "random":
-            worth = draft.uniform(self.name, 0.0, 1.0)
-        else:
-            worth = means_at(draft, closes)
+        worth = draft.uniform(self.name, 0.0, 1.0) if self.closing == "random" else means_at(draft, closes)
         gone = np.where(open_before, worth, -np.inf).argmax(axis=1)
         draft.closes[np.arange(draft.replications), gone] = closes

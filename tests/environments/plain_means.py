@@ -33,8 +33,11 @@ class PlainWorld:
         self.base, self.bernoulli = scenario.base, scenario.noise == "bernoulli"
         self.horizon, self.asked = horizon, arms
         self.arms = arms + ("arm-churn" in self.effects)
-        self.rng = lambda purpose: generator(seed, Stream.SIMULATE, r, purpose)
+        self.seed, self.r = seed, r
         self.draw()
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        return generator(self.seed, Stream.SIMULATE, self.r, purpose)
 
     def at(self, effect: str, field: str) -> int:
         return steps(self.effects[effect][field], self.horizon)

@@ -22,7 +22,8 @@ def test_changes_come_at_multiples_never_at_1_and_still_at_the_last_step(horizon
 def test_base_draws_fill_their_ranges() -> None:
     mean, variance = BaseDraw().draw(np.random.default_rng(0), 20_000)
     for values, low, high in ((mean, 0.3, 0.8), (variance, 0.01, 0.09)):
-        assert low <= values.min() and values.max() < high
+        assert low <= values.min()
+        assert values.max() < high
         assert abs(values.mean() - (low + high) / 2) < 4 * (high - low) / np.sqrt(12 * 20_000)
     assert abs(np.corrcoef(mean, variance)[0, 1]) < 4 / np.sqrt(20_000)
 

@@ -18,9 +18,8 @@ from tests.environments.properties import quick
 
 def same(one: Worlds, other: Worlds) -> bool:
     """Bit for bit."""
-    return one.kind == other.kind and all(
-        a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(one[1:], other[1:], strict=True)
-    )
+    pairs: list[tuple[Any, Any]] = list(zip(one[1:], other[1:], strict=True))
+    return one.kind == other.kind and all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
 
 def alone(worlds: Worlds, r: int) -> Worlds:
@@ -68,7 +67,8 @@ def test_an_effect_leaves_the_draws_of_the_others_alone(effects: list[str], seed
         assert (levels[0] == levels[1]).all()
     if "gradual-drift" in effects:
         single = draw_worlds(find_scenario("gradual-drift"), 80, arms, seed)
-        assert (mixed.coin == single.coin).all() and (mixed.level[:, 0, :arms] == single.level[:, 0]).all()
+        assert (mixed.coin == single.coin).all()
+        assert (mixed.level[:, 0, :arms] == single.level[:, 0]).all()
 
 
 def test_effects_do_not_depend_on_the_order_they_are_named_in() -> None:

@@ -38,7 +38,8 @@ def test_no_blip_when_fewer_than_100_steps_remain(horizon: int, shifts: int) -> 
 def test_variances_are_drawn_anew_and_means_stay() -> None:
     means, variances = tables(drawn("published-variance-drift", 6000))
     assert (means == means[0]).all()
-    assert (variances[4998] == variances[0]).all() and (variances[4999] != variances[0]).all()
+    assert (variances[4998] == variances[0]).all()
+    assert (variances[4999] != variances[0]).all()
     assert ((variances >= 0.01) & (variances < 0.09)).all()
 
 
@@ -48,24 +49,31 @@ def test_means_move_by_up_to_a_hundredth_within_the_range() -> None:
     steps = np.diff(means, axis=0)
     assert (variances == variances[0]).all()
     assert 0.0095 < np.abs(steps).max() <= 0.01 + 1e-12
-    assert means.min() == 0.3 and means.max() == 0.8
+    assert means.min() == 0.3
+    assert means.max() == 0.8
 
 
 def test_blips_never_end() -> None:
     means, variances = tables(drawn("published-blips", 9000))
     for table in (means, variances):
-        assert (table[4998] != table[4999]).all() and (table[4999:] == table[4999]).all()
+        assert (table[4998] != table[4999]).all()
+        assert (table[4999:] == table[4999]).all()
 
 
 def test_logistics() -> None:
     worlds = drawn("published-logistics", 50_000, 100)
     assert worlds.starts.tolist() == [1, *range(5001, 45_002, 5000), 50_001]
     mean, deviation = worlds.level[0, :, :, 0], np.sqrt(worlds.level[0, :, :, 1])
-    assert np.allclose(mean[0], np.linspace(0.3, 0.8, 100)) and np.allclose(deviation[0], np.linspace(0.1, 0.3, 100))
+    assert np.allclose(mean[0], np.linspace(0.3, 0.8, 100))
+    assert np.allclose(deviation[0], np.linspace(0.1, 0.3, 100))
     for j in range(1, 10):
         moved = mean[j] != mean[j - 1]
-        assert moved.sum() == 33 and (moved == (deviation[j] != deviation[j - 1])).all()
-    assert mean.min() >= 0.3 and mean.max() <= 0.8 and deviation.min() >= 0.0999 and deviation.max() <= 0.3001
+        assert moved.sum() == 33
+        assert (moved == (deviation[j] != deviation[j - 1])).all()
+    assert mean.min() >= 0.3
+    assert mean.max() <= 0.8
+    assert deviation.min() >= 0.0999
+    assert deviation.max() <= 0.3001
 
 
 def test_logistics_measures_regret_against_the_constant_too() -> None:

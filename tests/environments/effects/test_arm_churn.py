@@ -67,7 +67,8 @@ def test_the_new_arm_is_pulled_when_it_opens_and_the_closed_one_never_again() ->
     worlds = draw_worlds(find_scenario("arm-churn"), 100, 4, 1, replications=5)
     assert result.pulls is not None
     for r, pulls in enumerate(result.pulls):
-        assert 4 not in pulls[:32] and pulls[32] == 4
+        assert 4 not in pulls[:32]
+        assert pulls[32] == 4
         assert worlds.closes[r].argmin() not in pulls[66:]
 
 
@@ -75,7 +76,7 @@ def test_one_arm_may_hand_over_to_the_other_but_leave_no_gap() -> None:
     scenario = find_scenario("arm-churn", {"opens": 50, "closes": 50})
     assert np.isfinite(draw_worlds(scenario, 100, 1, 1).best).all()
     for settings in ({"opens": 51, "closes": 50}, {"opens": 1, "closes": 50}, {"opens": 500, "closes": 50}):
-        with pytest.raises(InputError, match="^closes must not come before opens"):
+        with pytest.raises(InputError, match=r"^closes must not come before opens"):
             find_scenario("arm-churn", settings).check(100, 1)
 
 

@@ -45,9 +45,11 @@ def test_after_a_blip_all_is_bit_for_bit_what_it_would_have_been(
 
 def test_the_last_one_is_cut_at_the_horizon() -> None:
     worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 20}), 110, 3, 1)
-    assert worlds.starts.tolist() == [1, 50, 70, 100, 111] and worlds.blip.tolist() == [0, 1, 0, 1]
+    assert worlds.starts.tolist() == [1, 50, 70, 100, 111]
+    assert worlds.blip.tolist() == [0, 1, 0, 1]
     worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 1}), 100, 3, 1)
-    assert worlds.starts.tolist() == [1, 50, 51, 100, 101] and worlds.blip.tolist() == [0, 1, 0, 1]
+    assert worlds.starts.tolist() == [1, 50, 51, 100, 101]
+    assert worlds.blip.tolist() == [0, 1, 0, 1]
 
 
 def test_every_blip_is_a_fresh_draw() -> None:
@@ -58,5 +60,5 @@ def test_every_blip_is_a_fresh_draw() -> None:
 
 @pytest.mark.parametrize(("every", "lasting"), [(10, 10), (10, 11), (1, 1), ("10%", "10%"), ("1%", "0.5%")])
 def test_lasting_as_long_as_every_is_an_error(every: int | str, lasting: int | str) -> None:
-    with pytest.raises(InputError, match="^lasting must be shorter than every"):
+    with pytest.raises(InputError, match=r"^lasting must be shorter than every"):
         find_scenario("blips", {"every": every, "lasting": lasting}).check(100, 3)

@@ -31,7 +31,9 @@ def test_the_mixture_has_the_stated_mean_and_variance(start: int, length: int, s
 def test_the_coin_falls_at_its_rate_and_independently() -> None:
     worlds = draw_worlds(find_scenario("gradual-drift"), 200, 2, seed=4, replications=2000)
     rho = worlds.share
-    assert rho[49] == 0.0 and rho[99] == 0.5 and rho[149] == 1.0
+    assert rho[49] == 0.0
+    assert rho[99] == 0.5
+    assert rho[149] == 1.0
     error = np.sqrt(rho * (1 - rho) / 2000)
     assert (np.abs(worlds.coin.mean(axis=0) - rho) <= 4.5 * error).all()
     centred = worlds.coin - rho
@@ -52,7 +54,10 @@ def test_both_levels_are_independent_base_draws() -> None:
     level = draw_worlds(find_scenario("gradual-drift"), 50, 10, 1, replications=300).level[:, 0]
     old, new = level[..., 0].ravel(), level[..., 2].ravel()
     assert abs(np.corrcoef(old, new)[0, 1]) < 4 / np.sqrt(old.size)
-    assert new.min() >= 0.3 and new.max() < 0.8 and level[..., 3].min() >= 0.01 and level[..., 3].max() < 0.09
+    assert new.min() >= 0.3
+    assert new.max() < 0.8
+    assert level[..., 3].min() >= 0.01
+    assert level[..., 3].max() < 0.09
 
 
 def test_a_jump_settles_the_arms_it_hits_and_no_others() -> None:
@@ -66,5 +71,5 @@ def test_a_jump_settles_the_arms_it_hits_and_no_others() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(50, 50), (60, 50), ("50%", "25%"), ("1%", 1)])
 def test_the_end_must_come_after_the_start(start: int | str, end: int | str) -> None:
-    with pytest.raises(InputError, match="^end must come after start"):
+    with pytest.raises(InputError, match=r"^end must come after start"):
         find_scenario("gradual-drift", {"start": start, "end": end}).check(100, 3)

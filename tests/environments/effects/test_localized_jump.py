@@ -30,7 +30,10 @@ def test_number_and_size_of_jumps(horizon: int, every: int, arms: int, fraction:
         expected = max(1, math.floor(fraction * arms)) if t % every == 0 else 0
         assert moved.sum() == expected
         assert (moved == (variances[t - 1] != variances[t - 2])).all()
-    assert means.min() >= 0.3 and means.max() < 0.8 and variances.min() >= 0.01 and variances.max() < 0.09
+    assert means.min() >= 0.3
+    assert means.max() < 0.8
+    assert variances.min() >= 0.01
+    assert variances.max() < 0.09
 
 
 @pytest.mark.parametrize(
@@ -49,7 +52,8 @@ def test_an_extra_arm_does_not_make_jumps_larger() -> None:
 
 def test_there_is_one_at_the_last_step_and_none_at_the_first() -> None:
     means, _ = tables(draw_worlds(find_scenario("localized-jump", {"every": 50}), 50, 4, 1))
-    assert (means[:49] == means[0]).all() and (means[49] != means[0]).sum() == 1
+    assert (means[:49] == means[0]).all()
+    assert (means[49] != means[0]).sum() == 1
     worlds = draw_worlds(find_scenario("localized-jump", {"every": 1}), 10, 4, 1)
     assert worlds.starts.tolist() == list(range(1, 12))
     base = draw_worlds(find_scenario("stationary"), 10, 4, 1)

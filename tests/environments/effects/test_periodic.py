@@ -39,6 +39,8 @@ def test_amplitudes_and_phases_fill_their_ranges() -> None:
     weights = draw_worlds(find_scenario("periodic"), 50, 10, 1, replications=400).motion[:, :, 2:].reshape(-1, 2)
     amplitude, phase = np.hypot(*weights.T), np.arctan2(weights[:, 1], weights[:, 0])
     n = amplitude.size
-    assert abs(amplitude.mean() - 0.125) < 4 * 0.25 / math.sqrt(12 * n) and amplitude.max() <= 0.25
-    assert abs(np.sin(phase).mean()) < 4 * math.sqrt(0.5 / n) and abs(np.cos(phase).mean()) < 4 * math.sqrt(0.5 / n)
+    assert abs(amplitude.mean() - 0.125) < 4 * 0.25 / math.sqrt(12 * n)
+    assert amplitude.max() <= 0.25
+    assert abs(np.sin(phase).mean()) < 4 * math.sqrt(0.5 / n)
+    assert abs(np.cos(phase).mean()) < 4 * math.sqrt(0.5 / n)
     assert abs(np.corrcoef(amplitude, phase)[0, 1]) < 4 / math.sqrt(n)
