@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from environments.base import BaseDraw, Effect
@@ -30,7 +30,7 @@ class Scenario:
     name: str
     meaning: str
     effects: tuple[Effect, ...] = ()
-    base: BaseDraw = field(default_factory=BaseDraw)
+    base: BaseDraw = dataclasses.field(default_factory=BaseDraw)
     noise: str = "normal"
     arms: int = 10
     horizon: int = 10_000
