@@ -173,6 +173,8 @@ class Policy:
     @classmethod
     def resolve(cls, given: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
         """All parameters with their values: those given, checked, and defaults for the rest."""
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"params must be names with values but got {given!r}.")
         given = dict(given or {})
         known = [param.name for param in cls.parameters]
         for name in given:

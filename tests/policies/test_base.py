@@ -486,6 +486,11 @@ class TestParameters:
         with pytest.raises(InputError, match=r"^arms must be"):
             made("ucb1", arms)
 
+    @pytest.mark.parametrize("params", [[1], "c", 3])
+    def test_parameters_have_names(self, params: Any) -> None:
+        with pytest.raises(InputError, match=r"^params must be names with values but got"):
+            find_policy("ucb1").resolve(params, 3, 100)
+
     def test_a_default_that_needs_the_horizon_says_so(self) -> None:
         with pytest.raises(InputError, match=r"^horizon must be given"):
             Lottery(3)
