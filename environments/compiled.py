@@ -18,7 +18,8 @@ from typing import Any
 
 import numba
 
-Rule = Callable[..., Any]
+Compilable = Callable[..., Any]
+"""Rules carry no annotations: numba works out the types."""
 
 ROOT = Path(__file__).resolve().parent.parent
 """The folder that holds the packages."""
@@ -49,7 +50,7 @@ def cache_folder() -> str | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def compiled(function: Rule) -> Rule:
+def compiled(function: Compilable) -> Compilable:
     """Compile a function with numba: cached, without the GIL, in strict IEEE arithmetic.
 
     Reference counting is off (`_nrt`): counting the arrays that a rule is handed cost 20 times the
@@ -64,7 +65,7 @@ def compiled(function: Rule) -> Rule:
     return _compiled(function)
 
 
-def inlined(function: Rule) -> Rule:
+def inlined(function: Compilable) -> Compilable:
     """Like `compiled`, for a few lines that loops call at every step: written into each of them."""
     return _compiled(function, forceinline=True)
 
@@ -75,16 +76,16 @@ def _hashed(function: Any) -> bool:
     return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
 
 
-def _compiled(function: Rule, cached: bool = True, **options: bool) -> Rule:
-    config: Any = numba.config
+def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
-    before = config.CACHE_DIR
-    folder = cache_folder()
+    config: Any = numba.config
+    before, folder = config.CACHE_DIR, cache_folder()
     config.CACHE_DIR = folder or before
     cached = cached and folder is not None and _hashed(function)
     try:
         decorate = njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
-        return decorate(function)  # type: ignore[no-any-return]
+        result: Compilable = decorate(function)
+        return result
     finally:
         config.CACHE_DIR = before
 

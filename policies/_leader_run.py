@@ -76,9 +76,7 @@ def leader_run(worlds: Worlds, candidates: Floats) -> Floats | None:
         if not fill_coefficients(some, coefficients, roots, inverses):
             return None
         blocks.stamp[:] = -1
-        play_candidates(
-            worlds, some, coefficients, roots, inverses, blocks, scratch, bound, out[start : start + chunk]
-        )
+        play_candidates(worlds, some, coefficients, roots, inverses, blocks, scratch, bound, out[start : start + chunk])
     return out
 
 

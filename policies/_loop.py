@@ -6,6 +6,8 @@ the two published policies that read the true means.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from environments.world import DELAYED, mean_of, reward_of
@@ -14,16 +16,9 @@ from policies.base import PULLS
 PEEKS = False
 
 
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Replaced by the policy's own."""
-
-
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Replaced by the policy's own."""
-
-
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Replaced by the policy's own."""
+start: Any = None
+select: Any = None
+update: Any = None
 
 
 def play(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]

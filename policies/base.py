@@ -21,7 +21,6 @@ import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -380,17 +379,21 @@ def _check_reward(reward: float) -> float:
     return float(reward)
 
 
-@cache
-def kernel(policy: type[Policy]) -> Callable[..., None]:
-    """The general loop with a policy's rules in it."""
-    from environments.compiled import specialised
-    from policies import _loop
+_KERNELS: dict[type[Policy], Callable[..., None]] = {}
 
-    return specialised(
-        _loop.play,
-        policy.name.replace("-", "_"),
-        start=policy.start,
-        select=policy.choose,
-        update=policy.learn,
-        PEEKS=policy.peeks,
-    )
+
+def kernel(policy: type[Policy]) -> Callable[..., None]:
+    """The general loop with a policy's rules in it, made when it is first needed."""
+    if policy not in _KERNELS:
+        from environments.compiled import specialised
+        from policies import _loop
+
+        _KERNELS[policy] = specialised(
+            _loop.play,
+            policy.name.replace("-", "_"),
+            start=policy.start,
+            select=policy.choose,
+            update=policy.learn,
+            PEEKS=policy.peeks,
+        )
+    return _KERNELS[policy]

@@ -177,7 +177,7 @@ def play(
     pulls: bool = False,
 ) -> Played:
     """Play one candidate in a block of worlds: the fast way where there is one and it tells all that is asked."""
-    replications, horizon = worlds.noise.shape
+    replications, _horizon = worlds.noise.shape
     if not pulls and not marks.size:
         fast = policy.fast(worlds, policy.vector(values)[None])
         if fast is not None:

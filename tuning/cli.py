@@ -60,6 +60,8 @@ def run(arguments: list[str]) -> int:
         return FAULT
     except OSError as error:
         return _say(f"{error.strerror or error}: {error.filename or 'no file named'}", FAULT)
+    if code == INTERRUPTED:
+        return _say("interrupted.", INTERRUPTED)
     return code if isinstance(code, int) else DONE
 
 

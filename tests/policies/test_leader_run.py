@@ -36,7 +36,7 @@ def mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values],
     return int((np.abs(fast - slow).max(axis=2) > 1e-8).sum())
 
 
-@pytest.mark.parametrize("arms, horizon", [(1, 300), (3, 700), (10, 9000), (100, 5000)])
+@pytest.mark.parametrize(("arms", "horizon"), [(1, 300), (3, 700), (10, 9000), (100, 5000)])
 @pytest.mark.parametrize(
     "scenario",
     [
@@ -115,6 +115,8 @@ def test_does_not_depend_on_how_candidates_and_worlds_are_cut(monkeypatch: pytes
     pieces = leader_run(worlds, candidates)
     one = draw_worlds(find_scenario("incremental-drift"), 2000, 10, 4, 3, 1)
     alone = leader_run(one, candidates[2:3])
-    assert whole is not None and pieces is not None and alone is not None
+    assert whole is not None
+    assert pieces is not None
+    assert alone is not None
     assert whole.tobytes() == pieces.tobytes()
     assert alone[0, 0].tobytes() == whole[2, 3].tobytes()

@@ -2,7 +2,8 @@
 
 A twin is a plain Python class that says the policy's formula and nothing else. It gives either the
 scores of the open arms, of which the policy must take the largest (lowest index on a tie), or, where
-the choice is not by score, the arm itself.
+the choice is not by score, the arm itself. A twin of a policy that peeks is handed z, the reward scaled
+by the true means, in place of the reward.
 """
 
 from __future__ import annotations
@@ -83,5 +84,9 @@ def check_twin(
                 assert decision[got] >= best - tie, f"{policy} on {scenario}, replication {r}, step {t}: {decision}"
                 ties += got != min(k for k, score in decision.items() if score == best)
             pulled[got] += 1
-            slow.learn(t, got, feedback(got, t))
+            x = feedback(got, t)
+            if find_policy(policy).peeks:
+                true = [plain_world.mean(worlds, r, k, t) for k in open_arms]
+                x = min(1.0, max(0.0, (x - min(true)) / (max(true) - min(true) + 1e-6)))
+            slow.learn(t, got, x)
     return ties

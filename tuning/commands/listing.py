@@ -20,7 +20,7 @@ def list_scenarios(as_json: AsJson = False) -> None:
     """
     from environments import scenarios
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": scenario.name,
             "category": scenario.category,

@@ -1,0 +1,111 @@
+"""CCB: argmax of m + a·(Δ/2)·sqrt(sqrt(T/N)), where Δ, 1 at first, is halved at deadlines.
+
+n_Δ = ⌈2·ln(TΔ²)/Δ²⌉; the first deadline is D = n_Δ·K. At a step t ≥ D, before its pull, count the open
+arms with m + r ≥ max(m − r), r = sqrt(ln(TΔ²)/(2n_Δ)) for the Δ that ends; then Δ ← Δ/2 and
+D ← t + n_Δ·(that count). Halving stops once TΔ² ≤ e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil, e, log, sqrt
+
+from environments.compiled import inlined
+from policies._greedy import count_open
+from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+
+MEAN, WIDTH = 1, 2
+"""Rows: m, and sqrt(sqrt(T/N)), which only a pull changes."""
+
+DELTA, DEADLINE = 0, 1
+"""Cells: Δ, and D; 0 before the first select, which knows how many arms are open."""
+
+HORIZON, A = range(2)
+"""Places of the parameters."""
+
+NEVER = 1e300
+"""The deadline once Δ is halved no more."""
+
+
+@inlined
+def pulls_for(horizon, delta):  # type: ignore[no-untyped-def]
+    """n_Δ."""
+    return ceil(2.0 * log(horizon * delta * delta) / (delta * delta))
+
+
+@inlined
+def set_deadline(cells, horizon, after, count):  # type: ignore[no-untyped-def]
+    """D = after + n_Δ·count, while there is a Δ left to halve."""
+    delta = cells[DELTA]
+    if horizon * delta * delta > e:
+        cells[DEADLINE] = after + pulls_for(horizon, delta) * count
+    else:
+        cells[DEADLINE] = NEVER
+
+
+@inlined
+def count_rivals(open_, arms, horizon, delta):  # type: ignore[no-untyped-def]
+    """How many open arms have m + r ≥ max(m − r)."""
+    r = sqrt(log(horizon * delta * delta) / (2.0 * pulls_for(horizon, delta)))
+    best = -1e300
+    for k in range(open_.shape[0]):
+        if open_[k] != CLOSED:
+            best = max(best, arms[MEAN, k] - r)
+    count = 0
+    for k in range(open_.shape[0]):
+        if open_[k] != CLOSED and arms[MEAN, k] + r >= best:
+            count += 1
+    return count
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Δ = 1."""
+    cells[DELTA] = 1.0
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Halve Δ if it is time, then argmax of m + a·(Δ/2)·sqrt(sqrt(T/N))."""
+    if cells[DEADLINE] == 0.0:
+        set_deadline(cells, p[HORIZON], 0.0, count_open(open_))
+    if t >= cells[DEADLINE]:
+        count = count_rivals(open_, arms, p[HORIZON], cells[DELTA])
+        cells[DELTA] *= 0.5
+        set_deadline(cells, p[HORIZON], t, count)
+    bonus = p[A] * 0.5 * cells[DELTA]
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
+        if open_[k] != CLOSED and score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Running mean."""
+    n = arms[PULLS, k]
+    arms[MEAN, k] += (x - arms[MEAN, k]) / n
+    arms[WIDTH, k] = sqrt(sqrt(p[HORIZON] / n))
+
+
+class CCB(Policy):
+    """Explores by a bonus that shrinks in stages, each as long as it takes to tell the arms apart."""
+
+    name = "ccb"
+    reference = "Liu and Tsuruoka 2016"
+    parameters = (
+        Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
+        Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),
+    )
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=3, cells=2)
+
+
+POLICY = CCB

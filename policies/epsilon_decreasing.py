@@ -1,0 +1,52 @@
+"""ε-decreasing: ε-greedy with ε_t = min(1, r·K / t), K the open arms; r is c/d² of the original.
+
+One uniform decides whether to explore; a second one, drawn only then, names the arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from environments.compiled import inlined
+from policies._greedy import MEAN, any_arm, best_arm, count_open
+from policies.base import PULLS, Param, Policy, Sizes, Value
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Any open arm with probability ε_t, else argmax m."""
+    count = count_open(open_)
+    if rng.random() < min(1.0, p[0] * count / t):
+        return any_arm(open_, count, rng.random())
+    return best_arm(open_, arms)
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Running mean."""
+    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
+
+
+class EpsilonDecreasing(Policy):
+    """Explores less and less: right where nothing changes, blind where something does."""
+
+    name = "epsilon-decreasing"
+    family = "sampling"
+    reference = "Auer, Cesa-Bianchi and Fischer 2002 (ε_n-greedy)"
+    parameters = (Param("r", 10.0, 0.01, 1e4, meaning="steps of full exploration per open arm"),)
+    random = True
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=2)
+
+
+POLICY = EpsilonDecreasing

@@ -1,0 +1,51 @@
+"""ε-greedy: with probability ε any open arm, uniformly; else argmax m.
+
+One uniform decides which; a second one, drawn only to explore, names the arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from environments.compiled import inlined
+from policies._greedy import MEAN, any_arm, best_arm, count_open
+from policies.base import PULLS, Param, Policy, Sizes, Value
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Any open arm with probability ε, else argmax m."""
+    if rng.random() < p[0]:
+        return any_arm(open_, count_open(open_), rng.random())
+    return best_arm(open_, arms)
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Running mean."""
+    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
+
+
+class EpsilonGreedy(Policy):
+    """Explores at a constant rate, so it never stops noticing, and never stops paying for it."""
+
+    name = "epsilon-greedy"
+    family = "sampling"
+    reference = "Sutton and Barto 1998"
+    parameters = (Param("epsilon", 0.1, 0.001, 0.5, most=1.0, meaning="ε, the share of steps that explore"),)
+    random = True
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=2)
+
+
+POLICY = EpsilonGreedy

@@ -1,0 +1,88 @@
+"""Thompson sampling: draw θ of every open arm from its posterior, pull argmax θ.
+
+- gaussian: normal–inverse-gamma (μ₀, κ₀, a₀, b₀), see `policies/_gaussian_posterior.py`.
+- bernoulli: Beta(1+S, 1+F) with S = Σz, F = Σ(1−z) = N − S, z = clip((x − low)/(high − low), 0, 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from environments.compiled import inlined
+from policies._beta import draw_beta
+from policies._gaussian_posterior import draw_mean
+from policies._statistics import MEAN, SQUARES, take_in
+from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
+from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value, Values
+
+SUCCESSES = 1
+"""Row of S, where the likelihood is bernoulli."""
+
+LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)
+"""Places of the parameters."""
+
+LIKELIHOODS = ("gaussian", "bernoulli")
+GAUSSIAN = 0.0
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """argmax θ, the draws made arm by arm."""
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
+        n = arms[PULLS, k]
+        if p[LIKELIHOOD] == GAUSSIAN:
+            theta = draw_mean(n, arms[MEAN, k], arms[SQUARES, k], p[MU0], p[KAPPA0], p[A0], p[B0], rng)
+        else:
+            theta = draw_beta(1.0 + arms[SUCCESSES, k], 1.0 + n - arms[SUCCESSES, k], rng)
+        if theta > best:
+            best, chosen = theta, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """m and Q, or S."""
+    if p[LIKELIHOOD] == GAUSSIAN:
+        take_in(arms, k, x)
+    else:
+        arms[SUCCESSES, k] += to_unit(x, p[LOW], p[HIGH])
+
+
+class Thompson(Policy):
+    """Pulls every arm with the probability that it is the best one."""
+
+    name = "thompson"
+    family = "sampling"
+    reference = "Thompson 1933; Honda and Takemura 2014 for the Gaussian prior"
+    parameters = (
+        Param("likelihood", "gaussian", choices=LIKELIHOODS, meaning="what rewards are taken for"),
+        Param("mu0", 0.0, least=-math.inf, meaning="μ₀, prior mean (gaussian)"),
+        Param("kappa0", 1.0, 0.001, 10.0, meaning="κ₀, how many rewards the prior mean is worth (gaussian)"),
+        Param("a0", 1.0, meaning="a₀, half as many as the prior variance is worth (gaussian)"),
+        Param("b0", 1.0, 0.001, 10.0, meaning="b₀, the prior's half sum of squares (gaussian)"),
+        *UNIT_PARAMETERS,
+    )
+    random = True
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def check(cls, values: Values) -> None:
+        check_unit(values)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=3)
+
+
+POLICY = Thompson

@@ -1,0 +1,68 @@
+"""UCB-V: m + sqrt(2V·ζ·ln t / N) + 3c·ζ·ln t / N, V the biased variance, for rewards of range 1.
+
+With L = ζ·ln t the score of an arm is m + sqrt(L)·B + L·C, where B = sqrt(2V/N) and C = 3c/N change
+only when it is pulled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log, sqrt
+
+from environments.compiled import inlined
+from policies._statistics import MEAN, SQUARES, take_in
+from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+
+SPREAD, WIDTH = 3, 4
+"""Rows behind the statistics: B and C."""
+
+ZETA, C = range(2)
+"""Places of the parameters."""
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """argmax of m + sqrt(L)·B + L·C."""
+    level = p[ZETA] * log(t)
+    root = sqrt(level)
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        score = arms[MEAN, k] + root * arms[SPREAD, k] + level * arms[WIDTH, k]
+        if open_[k] != CLOSED and score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """m, V = Q/N, and the arm's two terms."""
+    take_in(arms, k, x)
+    n = arms[PULLS, k]
+    arms[SPREAD, k] = sqrt(2.0 * arms[SQUARES, k]) / n
+    arms[WIDTH, k] = 3.0 * p[C] / n
+
+
+class UCBV(Policy):
+    """UCB with an empirical Bernstein bound: arms that vary little need little exploration."""
+
+    name = "ucb-v"
+    reference = "Audibert, Munos and Szepesvári 2009"
+    parameters = (
+        Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
+        Param("c", 1.0, 0.01, 5.0, meaning="weight of the term that does not know the variance"),
+    )
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=5)
+
+
+POLICY = UCBV

@@ -1,0 +1,56 @@
+"""Side by side: every contender once a round, in turn, and the median of the rounds' ratios."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Contender = Callable[[], float]
+"""Does a piece of work and gives how much it was (in steps, say)."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """How many times as fast one contender should be as another."""
+
+    fast: str
+    slow: str
+    floor: float
+    about: str
+
+
+@dataclass
+class Race:
+    """Contenders in one setting and what is claimed of them."""
+
+    name: str
+    contenders: dict[str, Contender]
+    claims: list[Claim]
+    speeds: dict[str, list[float]] = field(default_factory=dict)
+
+    def run(self, rounds: int) -> list[dict[str, object]]:
+        """Measure and give one row a claim."""
+        for contender in self.contenders.values():
+            contender()
+        for _ in range(rounds):
+            for name, contender in self.contenders.items():
+                begin = time.perf_counter()
+                work = contender()
+                self.speeds.setdefault(name, []).append(work / (time.perf_counter() - begin))
+        return [self._row(claim) for claim in self.claims]
+
+    def _row(self, claim: Claim) -> dict[str, object]:
+        pairs = list(zip(self.speeds[claim.fast], self.speeds[claim.slow], strict=True))
+        ratios = [fast / slow for fast, slow in pairs]
+        return {
+            "race": self.name,
+            "claim": claim.about,
+            "ratio": statistics.median(ratios),
+            "lowest": min(ratios),
+            "highest": max(ratios),
+            "floor": claim.floor,
+            "per_second": statistics.median(self.speeds[claim.fast]),
+            "rounds": len(ratios),
+        }

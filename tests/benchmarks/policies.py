@@ -1,0 +1,51 @@
+"""Every other policy against its own plain NumPy loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy
+from policies.simulation import evaluate
+from tests.benchmarks.measure import Claim, Race
+from tests.benchmarks.plain_policies import PLAIN, BernoulliThompson, plain_loop
+
+FLOORS = {"index": 100.0, "gaussian": 30.0, "beta": 10.0}
+GAUSSIAN = {"thompson", "sw-ts", "d-ts", "wls-optimistic-ts", "published-wls-optimistic-ts"}
+BETA = {"f-dsw-ts", "published-thompson", "published-f-dsw-ts", "thompson bernoulli"}
+SLOW_TO_REFIT = {"wls-optimistic-ts", "published-wls-optimistic-ts"}
+
+
+def race(name: str, arms: int, horizon: int, replications: int, floor: float) -> Race:
+    """One policy at its defaults in stationary worlds; "thompson bernoulli" is its other likelihood."""
+    policy = find_policy(name.split()[0])
+    params = {"likelihood": "bernoulli"} if name.endswith("bernoulli") else {}
+    values = policy.resolve(params, arms, horizon)
+    worlds = draw_worlds(find_scenario("stationary"), horizon, arms, 1, 0, replications)
+    make = BernoulliThompson if name.endswith("bernoulli") else PLAIN[name]
+    means, sigma = worlds.level[0, 0, :, 0], np.sqrt(worlds.level[0, 0, :, 1])
+    steps = 2000 if name not in SLOW_TO_REFIT else arms + 4000 // arms
+
+    def fast() -> float:
+        evaluate(policy, [values], worlds, 1)
+        return float(replications * horizon)
+
+    def plain() -> float:
+        plain_loop(make, means, sigma, horizon, steps)
+        return float(steps)
+
+    return Race(
+        f"{name} K={arms} T={horizon}",
+        {"fast": fast, "plain": plain},
+        [Claim("fast", "plain", floor, "× its own plain NumPy loop")],
+    )
+
+
+def races() -> list[Race]:
+    """All policies at K 10; those that refit by least squares also at K 100."""
+    small = [
+        race(name, 10, 10_000, 10, FLOORS["gaussian" if name in GAUSSIAN else "beta" if name in BETA else "index"])
+        for name in [*PLAIN, "thompson bernoulli"]
+    ]
+    return [*small, *(race(name, 100, 10_000, 2, 1000.0) for name in sorted(SLOW_TO_REFIT))]

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.policies.twin import check_twin
+
+
+class SlowPublishedUCBV:
+    """m + sqrt(S²)·sqrt(2·ln t / (N+1)) + 3·ln t / (N+1) with S² = Σ (x_n − m_{n−1})(x_n − m_n)/(n − 1)."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        scores = {}
+        for k in open_arms:
+            x = np.array(self.rewards[k])
+            n = np.arange(1, x.size + 1)
+            mean = np.cumsum(x) / n
+            variance = float(np.sum((x[1:] - mean[:-1]) * (x[1:] - mean[1:]) / (n[1:] - 1)))
+            scores[k] = (
+                float(np.mean(x))
+                + math.sqrt(max(0.0, variance)) * math.sqrt(2 * math.log(t) / (x.size + 1))
+                + 3 * math.log(t) / (x.size + 1)
+            )
+        return scores
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
+def test_pulls_the_arms_of_its_formula(scenario: str) -> None:
+    ties = check_twin("published-ucb-v", SlowPublishedUCBV, scenario, horizon=400, arms=6)
+    assert ties == 0 or scenario == "bernoulli"

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from tests.policies.twin import check_twin
+
+
+class SlowSoftmax:
+    """p ∝ exp(m / τ); the score of an arm is how near u lies to its share of [0, 1], 0 inside."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.tau, self.rng = values["tau"], rng
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        means = np.array([np.mean(self.rewards[k]) for k in open_arms])
+        weights = np.exp((means - means.max()) / self.tau)
+        ends = np.cumsum(weights / weights.sum())
+        u = self.rng.random()
+        chosen = int((ends <= u).sum())
+        begins = ends - weights / weights.sum()
+        return {
+            k: 0.0 if i == chosen else -float(max(begins[i] - u, u - ends[i], 1e-300)) for i, k in enumerate(open_arms)
+        }
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "incremental-drift", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize("tau", [0.1, 0.001, 1.0, 1e-6])
+def test_pulls_the_arms_of_its_formula(scenario: str, tau: float) -> None:
+    check_twin("softmax", SlowSoftmax, scenario, horizon=400, arms=5, params={"tau": tau})
+
+
+def test_rewards_of_any_scale_keep_the_state_finite() -> None:
+    policy = find_policy("softmax")(arms=4, tau=1e-9, seed=1)
+    for step, scale in enumerate([1.0, -1e6, 1e12, -1e12, 0.0] * 20):
+        policy.update(step % 4, scale)
+        if step == 50:
+            policy.close(2)
+        if step == 50 or step % 4 == 1:
+            policy.open(2)
+        assert 0 <= policy.select() < 4
+    json.dumps(policy.state(), allow_nan=False)
+
+
+def test_shares_of_pulls_are_those_of_the_formula() -> None:
+    policy = find_policy("softmax")(arms=3, tau=0.5, seed=4)
+    policy.update_many([0, 1, 2], [0.2, 0.5, 0.9])
+    weights = [math.exp(m / 0.5) for m in (0.2, 0.5, 0.9)]
+    counts = np.bincount([policy.select() for _ in range(4000)], minlength=3)
+    for count, weight in zip(counts, weights, strict=True):
+        share = weight / sum(weights)
+        assert abs(count / 4000 - share) < 5 * math.sqrt(share * (1 - share) / 4000)
+
+
+def test_refuses_no_temperature() -> None:
+    with pytest.raises(InputError, match="tau"):
+        find_policy("softmax")(arms=2, tau=0.0)

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from policies._beta import draw_beta
+from policies._gaussian_posterior import draw_mean
+from tests.policies.twin import check_twin
+
+
+class SlowThompson:
+    """A draw of θ for every open arm: normal–inverse-gamma, or Beta(1+S, 1+F) on rewards clipped to [0, 1]."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values, self.rng = values, rng
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        draw = self.gaussian if self.values["likelihood"] == "gaussian" else self.bernoulli
+        return {k: draw(np.array(self.rewards[k])) for k in open_arms}
+
+    def gaussian(self, x: np.ndarray) -> float:
+        mu0, kappa0, a0, b0 = (self.values[name] for name in ("mu0", "kappa0", "a0", "b0"))
+        n, mean = len(x), x.mean()
+        kappa = kappa0 + n
+        mu = (kappa0 * mu0 + n * mean) / kappa
+        b = b0 + ((x - mean) ** 2).sum() / 2 + kappa0 * n * (mean - mu0) ** 2 / (2 * kappa)
+        variance = b / self.rng.standard_gamma(a0 + n / 2)
+        return float(mu + math.sqrt(variance / kappa) * self.rng.standard_normal())
+
+    def bernoulli(self, x: np.ndarray) -> float:
+        low, high = self.values["low"], self.values["high"]
+        z = np.clip((x - low) / (high - low), 0.0, 1.0)
+        return float(draw_beta(1.0 + z.sum(), 1.0 + (1.0 - z).sum(), self.rng))
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"kappa0": 0.001, "b0": 0.001},
+        {"mu0": -3.0, "kappa0": 10.0, "a0": 0.25, "b0": 10.0},
+        {"likelihood": "bernoulli"},
+        {"likelihood": "bernoulli", "low": -1.0, "high": 2.5},
+    ],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    assert check_twin("thompson", SlowThompson, scenario, horizon=300, arms=4, params=params) == 0
+
+
+def test_posterior_draws_have_the_moments_of_the_posterior() -> None:
+    rng = np.random.default_rng(8)
+    n, mean, squares, mu0, kappa0, a0, b0 = 6, 0.4, 2.0, 1.0, 0.5, 1.0, 0.7
+    draws = np.array([draw_mean(n, mean, squares, mu0, kappa0, a0, b0, rng) for _ in range(20_000)])
+    kappa, a = kappa0 + n, a0 + n / 2
+    b = b0 + squares / 2 + kappa0 * n * (mean - mu0) ** 2 / (2 * kappa)
+    variance = b / (a - 1) / kappa
+    assert abs(draws.mean() - (kappa0 * mu0 + n * mean) / kappa) < 5 * math.sqrt(variance / draws.size)
+    # θ is Student's t with 2a degrees of freedom, whose kurtosis is 3 + 6/(2a − 4)
+    assert abs(draws.var() / variance - 1) < 5 * math.sqrt((2 + 6 / (2 * a - 4)) / draws.size)
+
+
+def test_statistics_are_numpys() -> None:
+    rewards = np.random.default_rng(2).normal(0.5, 0.4, 400)
+    gaussian = find_policy("thompson")(arms=1)
+    gaussian.update_many([0] * rewards.size, rewards.tolist())
+    _, mean, squares = gaussian.state()["stats"]
+    assert mean[0] == pytest.approx(rewards.mean(), abs=1e-9)
+    assert squares[0] / (rewards.size - 1) == pytest.approx(rewards.var(ddof=1), abs=1e-9)
+    bernoulli = find_policy("thompson")(arms=1, likelihood="bernoulli", low=0.1, high=0.6)
+    bernoulli.update_many([0] * rewards.size, rewards.tolist())
+    assert bernoulli.state()["stats"][1][0] == pytest.approx(np.clip((rewards - 0.1) / 0.5, 0, 1).sum(), abs=1e-9)
+
+
+def test_refuses_an_empty_range_and_an_unknown_likelihood() -> None:
+    with pytest.raises(InputError, match="high must be above low"):
+        find_policy("thompson")(arms=2, low=1.0)
+    with pytest.raises(InputError, match="likelihood"):
+        find_policy("thompson")(arms=2, likelihood="poisson")

@@ -1,0 +1,47 @@
+"""The layout is part of the design: imports point one way, and files stay small."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAY_IMPORT = {
+    "environments": {"environments"},
+    "policies": {"environments", "policies"},
+    "studies": {"environments", "policies", "studies"},
+    "tuning": {"environments", "policies", "studies", "tuning"},
+    "dashboards": {"environments", "policies", "studies", "dashboards"},
+}
+SEES_EVERYTHING = {"tuning/cli.py", "tuning/commands"}
+
+
+def imported(path: Path) -> set[str]:
+    """First names of all modules that a file imports, wherever in the file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+def test_imports_point_one_way(package: str) -> None:
+    files = sorted((ROOT / package).rglob("*.py"))
+    assert files
+    for path in files:
+        where = path.relative_to(ROOT).as_posix()
+        if any(where.startswith(place) for place in SEES_EVERYTHING):
+            continue
+        wrong = (imported(path) & ({*MAY_IMPORT, "ravenlab", "tests"})) - MAY_IMPORT[package]
+        assert not wrong, f"{where} imports {wrong}"
+
+
+def test_files_stay_small() -> None:
+    sources = [path for package in MAY_IMPORT for path in (ROOT / package).rglob("*.py")]
+    long = {path.name: n for path in sources if (n := path.read_text(encoding="utf-8").count("\n")) > 400}
+    assert not long

@@ -1,0 +1,82 @@
+"""Compiled code is found in the cache by the next process, and never served stale."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PLAY_ALL = """
+from numba.core.dispatcher import Dispatcher
+from environments import find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy, policy_names
+from policies.base import kernel
+from policies.simulation import simulate
+import policies._leader_run, policies._blocks, environments.world
+for name in policy_names():
+    simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=2)
+    simulate(name, "stationary", horizon=30, arms=3, replications=1)
+    stats = kernel(find_policy(name)).stats
+    print(name, sum(stats.cache_misses.values()), sum(stats.cache_hits.values()))
+for module in (policies._leader_run, policies._blocks, environments.world):
+    for name, value in vars(module).items():
+        if isinstance(value, Dispatcher):
+            print(f"{module.__name__}.{name}", sum(value.stats.cache_misses.values()), 1)
+"""
+
+PLAY_ONE = """
+from policies.simulation import simulate
+print(repr(float(simulate("ucb1", "stationary", horizon=300, arms=4, replications=3, seed=2).regret.sum())))
+"""
+
+
+def run(code: str, folder: Path, **environment: str) -> str:
+    """Run code in a new process that imports from a folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_second_process_finds_every_kernel_in_the_cache() -> None:
+    run(PLAY_ALL, ROOT)
+    rows = [line.split() for line in run(PLAY_ALL, ROOT).splitlines()]
+    assert len(rows) > 25
+    missed = [name for name, misses, hits in rows if int(misses) > 0 or int(hits) == 0]
+    assert missed == []
+
+
+def test_an_edited_rule_is_never_served_from_a_stale_cache(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    for package in ("environments", "policies"):
+        shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
+    cache = str(tmp_path / "cache")
+    before = run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache)
+    assert run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache) == before
+    rule = copy / "policies" / "ucb1.py"
+    text = rule.read_text(encoding="utf-8")
+    times = rule.stat()
+    assert "sqrt(p[0] * log(t))" in text
+    rule.write_text(text.replace("sqrt(p[0] * log(t))", "sqrt(p[1] * log(t))".replace("p[1]", "9.0")), encoding="utf-8")
+    os.utime(rule, ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache)
+    assert after != before
+    rule.write_text(text, encoding="utf-8")
+    assert run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache) == before
+
+
+def test_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    assert float(run(PLAY_ONE, ROOT, NUMBA_CACHE_DIR=str(blocked))) == float(run(PLAY_ONE, ROOT))

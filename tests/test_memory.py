@@ -1,0 +1,49 @@
+"""Memory grows with replications × steps, never with arms on top."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+MEASURE = """
+import resource, sys
+from policies.simulation import simulate
+policy, scenario, horizon, arms, replications = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+simulate(policy, scenario, horizon=arms + 1, arms=arms, replications=1)
+simulate(policy, scenario, horizon=arms + 1, arms=arms, replications=1, checkpoints=1)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+simulate(policy, scenario, horizon=horizon, arms=arms, replications=replications)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "scenario", "horizon", "arms", "replications", "megabytes"),
+    [
+        ("raven-ucb", "variance-drift", 10_000, 10, 200, 150),
+        ("raven-ucb", "delayed", 10_000, 10, 200, 150),
+        ("ucb1", "gradual-drift", 10_000, 10, 200, 150),
+        ("published-raven-ucb", "published-logistics", 50_000, 100, 50, 300),
+        ("raven-ucb", "periodic", 50_000, 1000, 4, 150),
+    ],
+)
+def test_simulation_stays_small(
+    policy: str, scenario: str, horizon: int, arms: int, replications: int, megabytes: float
+) -> None:
+    sizes = [str(number) for number in (horizon, arms, replications)]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, policy, scenario, *sizes],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < megabytes
