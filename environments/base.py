@@ -24,7 +24,7 @@ class BaseDraw:
     variance_high: float = 0.09
 
     def draw(self, rng: np.random.Generator, *shape: int) -> tuple[Floats, Floats]:
-        """Means and variances of the given shape; one more arm leaves those before it as they were.
+        """Means and variances of the given shape, whose first axis may grow and leave what was before as it was.
 
         >>> mean, variance = BaseDraw().draw(np.random.default_rng(0), 10)
         >>> bool(((0.3 <= mean) & (mean < 0.8) & (0.01 <= variance) & (variance < 0.09)).all())
@@ -56,6 +56,8 @@ class Draft:
     stream: int
     first: int
     replications: int
+    extra_arms: int = 0
+    """How many of the arms are beyond the K asked for; they have the last indices."""
     mean: Floats = field(init=False)
     variance: Floats = field(init=False)
     opens: Ints = field(init=False)
@@ -82,11 +84,12 @@ class Draft:
             yield r, generator(self.seed, self.stream, self.first + r, purpose)
 
     def draw_base(self, purpose: str, rows: int = 1) -> tuple[Floats, Floats]:
-        """Fresh base draws [R, rows, K] of all arms."""
+        """Fresh base draws [R, rows, K] of all arms, arm by arm: an extra one leaves the others' as they were."""
         mean = np.empty((self.replications, rows, self.arms))
         variance = np.empty_like(mean)
         for r, rng in self.generators(purpose):
-            mean[r], variance[r] = self.base.draw(rng, rows, self.arms)
+            of_mean, of_variance = self.base.draw(rng, self.arms, rows)
+            mean[r], variance[r] = of_mean.T, of_variance.T
         return mean, variance
 
     def uniform(self, purpose: str, low: float, high: float) -> Floats:
@@ -98,7 +101,7 @@ class Draft:
 
     def add_rows(self, mean: Floats, variance: Floats) -> int:
         """Append level rows [R, rows, K] and give the number of the first; a gradual drift ends in them."""
-        first = int(self.mean.shape[1])
+        first: int = self.mean.shape[1]
         self.mean = np.concatenate([self.mean, mean], axis=1)
         self.variance = np.concatenate([self.variance, variance], axis=1)
         if self.new_mean is not None and self.new_variance is not None:

@@ -76,7 +76,7 @@ def find_scenario(name: str, settings: dict[str, Any] | None = None) -> Scenario
     if name in known:
         scenario = known[name]
     elif "+" in name:
-        scenario = combine(name.split("+"))
+        scenario = combine([part.strip() for part in name.split("+")])
     else:
         raise unknown("scenario", name, known)
     return scenario.with_settings(settings or {})
@@ -89,7 +89,9 @@ def combine(effects: Sequence[str]) -> Scenario:
     1
     """
     for name in effects:
-        if name not in EFFECTS:
+        if not isinstance(name, str) or name not in EFFECTS:
             raise unknown("effect", name, EFFECTS)
+        if list(effects).count(name) > 1:
+            raise InputError(f"effects must differ but {name} was given twice.")
     chosen = tuple(EFFECTS[name]() for name in effects)
     return Scenario("+".join(effects), "; ".join(effect.meaning for effect in chosen), chosen)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from environments.errors import InputError
+
+LARGEST = 1e100
+"""Numbers beyond this are mistakes, and their squares would not be finite any more."""
 
 
 def number(field: str, value: object) -> float:
@@ -13,7 +14,7 @@ def number(field: str, value: object) -> float:
     >>> number("drift", 1)
     1.0
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         raise InputError(f"{field} must be a finite number but got {value!r}.")
     return float(value)
 
@@ -29,8 +30,8 @@ def nonnegative(field: str, value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-def whole(field: str, value: object, least: int) -> int:
-    """A whole number that is at least `least`.
+def whole(field: str, value: object, least: int, most: int | None = None) -> int:
+    """A whole number that is at least `least`, and at most `most` where that is given.
 
     >>> whole("replications", 5, least=1)
     5
@@ -39,4 +40,6 @@ def whole(field: str, value: object, least: int) -> int:
         raise InputError(f"{field} must be a whole number but got {value!r}.")
     if value < least:
         raise InputError(f"{field} must be at least {least} but got {value}.")
+    if most is not None and value > most:
+        raise InputError(f"{field} must be at most {most} but got {value}.")
     return value

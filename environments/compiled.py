@@ -70,13 +70,20 @@ def inlined(function: Compilable) -> Compilable:
     return _compiled(function, forceinline=True)
 
 
-def _compiled(function: Compilable, **options: bool) -> Compilable:
+def _hashed(function: Any) -> bool:
+    """Whether a function's source is among those that name the cache's folder."""
+    source = Path(getattr(function, "py_func", function).__code__.co_filename)
+    return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
+
+
+def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
     config: Any = numba.config
     before, folder = config.CACHE_DIR, cache_folder()
     config.CACHE_DIR = folder or before
+    cached = cached and folder is not None and _hashed(function)
     try:
-        decorate = njit(cache=folder is not None, nogil=True, error_model="numpy", _nrt=False, **options)
+        decorate = njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
         result: Compilable = decorate(function)
         return result
     finally:
@@ -87,10 +94,11 @@ def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callab
     """A copy of a loop with a policy's rules in place of the names it calls, compiled under its own name.
 
     A rule that is passed as an argument is never found in numba's cache; one that is a global of a
-    concrete function is.
+    concrete function is. Rules from elsewhere (a notebook, a user's own file) are compiled afresh each time:
+    nothing would tell that they have changed.
     """
     scope = {**template.__globals__, **rules}
     copy = types.FunctionType(template.__code__, scope, name)
     copy.__qualname__ = f"{template.__name__}_{name}"
     copy.__module__ = template.__module__
-    return compiled(copy)
+    return _compiled(copy, cached=all(_hashed(rule) for rule in rules.values() if callable(rule)))

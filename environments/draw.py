@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from environments.base import Draft
+from environments.checks import whole
 from environments.noise import NOISES
 from environments.scenario import Scenario
 from environments.streams import Stream
@@ -55,8 +56,19 @@ def draw_worlds(
     ((2, 100), (2, 11, 3, 4))
     """
     scenario.check(horizon, arms)
+    whole("seed", seed, least=0)
+    whole("first", first, least=0)
+    whole("replications", replications, least=1)
     draft = Draft(
-        horizon, arms + scenario.extra_arms, scenario.base, scenario.noise, seed, int(stream), first, replications
+        horizon=horizon,
+        arms=arms + scenario.extra_arms,
+        base=scenario.base,
+        noise=scenario.noise,
+        seed=seed,
+        stream=int(stream),
+        first=first,
+        replications=replications,
+        extra_arms=scenario.extra_arms,
     )
     for effect in sorted(scenario.effects, key=lambda effect: effect.order):
         effect.apply(draft)
@@ -131,7 +143,8 @@ def _schedule(draft: Draft) -> Worlds:
         kind |= SEASON
         motion[..., SIN_WEIGHT] = draft.amplitude * np.cos(draft.phase)
         motion[..., COS_WEIGHT] = draft.amplitude * np.sin(draft.phase)
-        angle = 2.0 * np.pi * np.arange(draft.period) / draft.period
+        # A season longer than the horizon is never seen whole: t mod (T + 1) is t.
+        angle = 2.0 * np.pi * np.arange(min(draft.period, horizon + 1)) / draft.period
         season = np.stack([np.sin(angle), np.cos(angle)], axis=1)
     if draft.longest_delay is not None:
         kind |= DELAYED
@@ -171,7 +184,8 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
         for r, rng in draft.generators("delay"):
             cuts = np.sort(rng.random((horizon, PARTS - 1)), axis=1)
             parts[r] = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
-            delay[r] = rng.integers(0, draft.longest_delay + 1, (horizon, PARTS))
+            # What would come after the horizon never does: T is late enough, and the loop's ring stays small.
+            delay[r] = np.minimum(rng.integers(0, draft.longest_delay + 1, (horizon, PARTS)), horizon)
     worlds = worlds._replace(noise=noise, best=np.empty_like(noise), coin=coin, parts=parts, delay=delay)
     fill_best(worlds)
     return worlds

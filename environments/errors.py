@@ -18,13 +18,13 @@ class InputError(ValueError):
     """
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
+def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     """An error for a name that nothing goes by, with the nearest one that exists.
 
     >>> print(unknown("scenario", "blip", ["blips", "stationary"]))
     unknown scenario 'blip'; did you mean 'blips'? Known: blips, stationary.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
-    return InputError(f"unknown {kind} '{name}'{hint} Known: {', '.join(names)}.")
+    return InputError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}.")

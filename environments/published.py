@@ -68,6 +68,7 @@ class PublishedVarianceDrift(PublishedShift):
 
     name = "published-variance-drift"
     meaning = "all variances are drawn anew every 5000 steps"
+    moves_variance = True
 
     def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
         variance[:] = rng.uniform(base.variance_low, base.variance_high, variance.size)

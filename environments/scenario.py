@@ -11,6 +11,9 @@ from environments.checks import nonnegative, number, whole
 from environments.errors import InputError, unknown
 from environments.noise import check_noise
 
+LONGEST_HORIZON = 10**9
+"""Steps; the tape of one world takes 17 bytes a step."""
+
 LARGEST_SCHEDULE = 256_000_000
 """Bytes that one world's schedule may take before the scenario is refused."""
 
@@ -37,7 +40,7 @@ class Scenario:
     @property
     def category(self) -> str:
         """DPC, PC or TF as in the paper's Table 1; a dash for controls."""
-        return "+".join(dict.fromkeys(effect.category for effect in self.effects)) or "–"
+        return "+".join(dict.fromkeys(e.category for e in self.effects if e.category != "–")) or "–"
 
     @property
     def extra_arms(self) -> int:
@@ -58,6 +61,8 @@ class Scenario:
 
     def with_settings(self, settings: dict[str, Any]) -> Scenario:
         """The same scenario with some parameters set: names as in `parameters`, plus `noise`."""
+        if not isinstance(settings, dict):
+            raise InputError(f"settings must be names with values but got {settings!r}.")
         base, effects, noise = self.base, list(self.effects), self.noise
         places = {self._key(owner, field): (owner, field) for owner, field in self._fields()}
         for key, value in settings.items():
@@ -83,7 +88,7 @@ class Scenario:
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError, with one clear line, for what cannot be played."""
         whole("arms", arms, least=1)
-        whole("horizon", horizon, least=1)
+        whole("horizon", horizon, least=1, most=LONGEST_HORIZON)
         if horizon < arms + self.extra_arms:
             raise InputError(
                 f"horizon must be at least the number of arms ({arms + self.extra_arms}) but got {horizon}."
@@ -106,7 +111,7 @@ class Scenario:
             effect.check(horizon, arms)
         if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > LARGEST_SCHEDULE:
             raise InputError(
-                f"every must be longer: {self._rows(horizon)} changes of {arms} arms are too many for one world."
+                f"arms must be fewer or every longer: {self._rows(horizon)} levels of {arms} arms are too many."
             )
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 from environments.errors import InputError
@@ -12,6 +13,9 @@ Time = int | str
 
 Share = float | str
 """A share of the arms: ``0.25``, ``"1/3"`` or ``"20%"``."""
+
+MOST_STEPS = 10**15
+"""Times beyond this are mistakes; all below are exact in floats."""
 
 
 def steps(field: str, value: object, horizon: int) -> int:
@@ -26,17 +30,19 @@ def steps(field: str, value: object, horizon: int) -> int:
         share = _fraction(field, value.strip()[:-1], value)
         if share <= 0:
             raise InputError(f"{field} must be above 0% but got {value!r}.")
-        return max(1, math.floor(share * horizon / 100))
+        return _bounded(field, max(1, math.floor(share * horizon / 100)), value)
     if isinstance(value, str):
         try:
-            value = int(value)
+            return steps(field, int(value), horizon)
         except ValueError:
-            raise InputError(f"{field} must be a number of steps or a share such as '10%' but got {value!r}.") from None
+            raise InputError(
+                f"{field} must be a number of steps, at least 1, or a share such as '10%' but got {value!r}."
+            ) from None
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(f"{field} must be a whole number of steps or a share such as '10%' but got {value!r}.")
     if value < 1:
         raise InputError(f"{field} must be at least 1 step but got {value}.")
-    return value
+    return _bounded(field, value, value)
 
 
 def share_of(field: str, value: object) -> Fraction:
@@ -48,14 +54,23 @@ def share_of(field: str, value: object) -> Fraction:
     if isinstance(value, str) and value.strip().endswith("%"):
         share = _fraction(field, value.strip()[:-1], value) / 100
     else:
-        share = _fraction(field, value if isinstance(value, str) else repr(value), value)
+        # float() first: a NumPy float is a float, but its repr says more than the number.
+        share = _fraction(field, repr(float(value)) if isinstance(value, float) else str(value), value)
     if not 0 < share <= 1:
         raise InputError(f"{field} must lie above 0 and at most at 1 but got {value!r}.")
     return share
 
 
+def _bounded(field: str, count: int, given: object) -> int:
+    if count > MOST_STEPS:
+        raise InputError(f"{field} must be at most {MOST_STEPS} steps but got {given!r}.")
+    return count
+
+
 def _fraction(field: str, text: str, given: object) -> Fraction:
     try:
+        if re.search(r"[eE][+-]?[\d_]{4}", text):
+            raise ValueError("an exact fraction of such an exponent would fill the memory")
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{field} must be a number or a share such as '1/3' or '10%' but got {given!r}.") from None

@@ -15,15 +15,17 @@ whatever else it keeps (windows), ``p`` its parameters in the order of `paramete
 
 from __future__ import annotations
 
+import json
 import math
 import threading
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from environments.checks import whole
+from environments.checks import LARGEST, whole
 from environments.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ class Param:
             if given not in self.choices:
                 raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {given!r}.")
             return given
-        if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST:
             raise InputError(f"{self.name} must be a finite number but got {given!r}.")
         if not self.least <= given <= self.most:
             allowed = f"at least {self.least:g}" if math.isinf(self.most) else f"in [{self.least:g}, {self.most:g}]"
@@ -170,6 +172,8 @@ class Policy:
     @classmethod
     def resolve(cls, given: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
         """All parameters with their values: those given, checked, and defaults for the rest."""
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(f"params must be names with values but got {given!r}.")
         given = dict(given or {})
         known = [param.name for param in cls.parameters]
         for name in given:
@@ -198,6 +202,8 @@ class Policy:
             whole("horizon", horizon, least=1)
             if any(param.name == "horizon" for param in self.parameters):
                 params["horizon"] = horizon
+        if seed is not None:
+            whole("seed", seed, least=0)
         self.arms = arms
         self.values = self.resolve(params, arms, horizon)
         self._p = self.vector(self.values)
@@ -233,17 +239,21 @@ class Policy:
         pulled, but not for ever: a reward can get lost.
         """
         new = (self._open == OPEN) & (self._stats[PULLS] == 0)
-        patience = 10 * self.arms
-        fresh = new & ((self._pending == 0) | (self._step - self._asked > patience))
+        fresh = new & ~self._awaited()
         if fresh.any():
             return int(fresh.argmax())
         if new.any() and not ((self._open == OPEN) & (self._stats[PULLS] > 0)).any():
             return int(np.where(new, self._pending, np.iinfo(np.int64).max).argmin())
         return None
 
+    def _awaited(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """The arms whose reward is still to come and has not been given up."""
+        patience = 10 * self.arms
+        return (self._pending > 0) & (self._step - self._asked <= patience)
+
     def _by_rule(self) -> int:
         able = (self._open == OPEN) & (self._stats[PULLS] > 0)
-        mask = np.where(able, np.where(self._pending > 0, WAITING, OPEN), CLOSED)
+        mask = np.where(able, np.where(self._awaited(), WAITING, OPEN), CLOSED)
         arm = type(self).choose(self._step, mask, self._stats, self._cells, self._memory, self._p, self._rng)
         return int(arm) if arm >= 0 else int(np.where(able, self._pending, np.iinfo(np.int64).max).argmin())
 
@@ -253,6 +263,10 @@ class Policy:
 
     def update_many(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
         """Take in a batch of rewards, all or none."""
+        try:
+            arms, rewards = list(arms), list(rewards)
+        except TypeError:
+            raise InputError(f"arms and rewards must be sequences but got {arms!r} and {rewards!r}.") from None
         if len(arms) != len(rewards):
             raise InputError(f"arms and rewards must be of one length but got {len(arms)} and {len(rewards)}.")
         with self._lock:
@@ -288,9 +302,12 @@ class Policy:
         return int(arm)
 
     def state(self) -> dict[str, Any]:
-        """Everything it knows as a dict that JSON can hold, the random generator included."""
+        """Everything it knows as a dict that JSON can hold, the random generator included.
+
+        `check` is a checksum: rules trust what they find in their memory, so a damaged one must not come back.
+        """
         with self._lock:
-            return {
+            state = {
                 "policy": self.name,
                 "arms": self.arms,
                 "params": dict(self.values),
@@ -303,30 +320,42 @@ class Policy:
                 "memory": self._memory.tolist(),
                 "generator": self._rng.bit_generator.state,
             }
+        return {**state, "check": zlib.crc32(json.dumps(state, sort_keys=True).encode())}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The policy that `state` was taken from, ready to go on where it stood."""
         from policies import find_policy
 
+        if not isinstance(state, Mapping):
+            raise InputError(f"state must be a dict but got {state!r}.")
         found = find_policy(_entry(state, "policy"))
         if not issubclass(found, cls):
             raise InputError(f"state is of {found.name}, not of {cls.name}.")
-        params = dict(_entry(state, "params"))
-        horizon = params.pop("horizon", None)
-        policy = found(_entry(state, "arms"), horizon=None if horizon is None else int(horizon), **params)
+        params, arms = _entry(state, "params"), whole("arms", _entry(state, "arms"), least=1)
+        if not isinstance(params, Mapping) or set(params) != {param.name for param in found.parameters}:
+            raise InputError(f"params of the state must be those of {found.name} but got {params!r}.")
+        if np.size(_entry(state, "open")) != arms:
+            raise InputError(f"open of the state must hold {arms} numbers.")
+        values = dict(params)
+        horizon = values.pop("horizon", None)
+        if isinstance(horizon, float) and horizon.is_integer():
+            horizon = int(horizon)
+        policy = found(arms, horizon=horizon, **values)
         policy._step = whole("step", _entry(state, "step"), least=0)
         for field in ("open", "pending", "asked", "stats", "cells", "memory"):
-            target = getattr(policy, f"_{field}")
+            target, given = getattr(policy, f"_{field}"), _entry(state, field)
             try:
-                value = np.asarray(_entry(state, field), dtype=target.dtype).reshape(target.shape)
-            except (TypeError, ValueError):
+                target[...] = np.asarray(given, dtype=target.dtype).reshape(target.shape)
+            except (TypeError, ValueError, OverflowError):
                 raise InputError(f"{field} of the state must hold {target.size} numbers.") from None
-            target[...] = value
+        generator = _entry(state, "generator")
         try:
-            policy._rng.bit_generator.state = _entry(state, "generator")
-        except (TypeError, ValueError, KeyError):
+            policy._rng.bit_generator.state = generator
+        except (TypeError, ValueError, KeyError, OverflowError):
             raise InputError("generator of the state is not one that this policy uses.") from None
+        if policy.state()["check"] != _entry(state, "check"):
+            raise InputError("check of the state does not fit the rest of it: the state is damaged.")
         return policy
 
 
@@ -343,21 +372,23 @@ def _entry(state: Mapping[str, Any], field: str) -> Any:
 def _check_reward(reward: float) -> float:
     if isinstance(reward, bool | np.bool_):
         return float(reward)
-    if not isinstance(reward, int | float | np.integer | np.floating) or not math.isfinite(reward):
+    if isinstance(reward, np.integer | np.floating):
+        reward = reward.item()  # a float32 can't be compared with the largest number
+    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST:
         raise InputError(f"reward must be a finite number but got {reward!r}.")
     return float(reward)
 
 
-_KERNELS: dict[str, Callable[..., None]] = {}
+_KERNELS: dict[type[Policy], Callable[..., None]] = {}
 
 
 def kernel(policy: type[Policy]) -> Callable[..., None]:
     """The general loop with a policy's rules in it, made when it is first needed."""
-    if policy.name not in _KERNELS:
+    if policy not in _KERNELS:
         from environments.compiled import specialised
         from policies import _loop
 
-        _KERNELS[policy.name] = specialised(
+        _KERNELS[policy] = specialised(
             _loop.play,
             policy.name.replace("-", "_"),
             start=policy.start,
@@ -365,4 +396,4 @@ def kernel(policy: type[Policy]) -> Callable[..., None]:
             update=policy.learn,
             PEEKS=policy.peeks,
         )
-    return _KERNELS[policy.name]
+    return _KERNELS[policy]

@@ -29,14 +29,17 @@ class ArmChurn(Effect):
         opens, closes = steps("opens", self.opens, horizon), steps("closes", self.closes, horizon)
         if self.closing not in ("best", "random"):
             raise InputError(f"closing must be 'best' or 'random' but got {self.closing!r}.")
-        if arms == 1 and 1 < closes <= horizon and not 1 < opens < closes:
-            raise InputError(f"closes must come after opens when there is 1 arm but got {closes} and {opens} (steps).")
+        if arms == 1 and 1 < closes <= horizon and not 1 < opens <= closes:
+            raise InputError(
+                f"closes must not come before opens when there is 1 arm but got {closes} and {opens} (steps)."
+            )
 
     def apply(self, draft: Draft) -> None:
         from environments.draw import means_at
 
         opens, closes = steps("opens", self.opens, draft.horizon), steps("closes", self.closes, draft.horizon)
-        draft.opens[:, -1] = opens if opens > 1 else draft.horizon + 1
+        never = draft.horizon + 1
+        draft.opens[:, -1] = min(opens, never) if opens > 1 else never
         if not 1 < closes <= draft.horizon:
             return
         open_before = draft.opens < closes

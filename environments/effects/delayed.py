@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import InputError
+from environments.checks import whole
+from environments.times import MOST_STEPS
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,7 @@ class Delayed(Effect):
     longest: int = 20
 
     def check(self, horizon: int, arms: int) -> None:
-        if isinstance(self.longest, bool) or not isinstance(self.longest, int) or self.longest < 0:
-            raise InputError(f"longest must be a whole number of steps, at least 0, but got {self.longest!r}.")
+        whole("longest", self.longest, least=0, most=MOST_STEPS)
 
     def apply(self, draft: Draft) -> None:
         draft.longest_delay = self.longest

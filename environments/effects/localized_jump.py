@@ -1,4 +1,8 @@
-"""At t = every, 2·every, … a random ⌊fraction·K⌋ of the arms gets a new base draw of μ and σ²."""
+"""At t = every, 2·every, … a random ⌊fraction·K⌋ of the arms gets a new base draw of μ and σ².
+
+At least 1 arm, distinct ones, independent of earlier jumps. K counts the arms asked for, but any arm of the
+world can be hit.
+"""
 
 from __future__ import annotations
 
@@ -34,25 +38,19 @@ class LocalizedJump(Effect):
         times = draft.times(steps("every", self.every, draft.horizon))
         if not times:
             return
-        count = max(1, math.floor(share_of("fraction", self.fraction) * draft.arms))
-        mean = np.repeat(draft.mean[:, :1], len(times), axis=1)
-        variance = np.repeat(draft.variance[:, :1], len(times), axis=1)
-        new_mean = None if draft.new_mean is None else np.repeat(draft.new_mean[:, :1], len(times), axis=1)
-        new_variance = None if draft.new_variance is None else np.repeat(draft.new_variance[:, :1], len(times), axis=1)
+        count = max(1, math.floor(share_of("fraction", self.fraction) * (draft.arms - draft.extra_arms)))
+        levels = [draft.mean, draft.variance]
+        if draft.new_mean is not None and draft.new_variance is not None:
+            levels += [draft.new_mean, draft.new_variance]
+        rows = [np.repeat(level[:, :1], len(times), axis=1) for level in levels]
         for r, rng in draft.generators(self.name):
             chosen = rng.random((len(times), draft.arms)).argsort(axis=1)[:, :count]
-            fresh_mean, fresh_variance = draft.base.draw(rng, len(times), count)
-            for j, arms in enumerate(chosen):
-                for rows, fresh in (
-                    (mean, fresh_mean),
-                    (variance, fresh_variance),
-                    (new_mean, fresh_mean),
-                    (new_variance, fresh_variance),
-                ):
-                    if rows is not None:
-                        rows[r, j:, arms] = fresh[j][:, None]
-        first = draft.add_rows(mean, variance)
-        if new_mean is not None and draft.new_mean is not None and draft.new_variance is not None:
-            draft.new_mean[:, first:] = new_mean
-            draft.new_variance[:, first:] = new_variance
+            fresh = draft.base.draw(rng, len(times), count)
+            for i, row in enumerate(rows):
+                for j, arms in enumerate(chosen):
+                    row[r, j] = row[r, max(0, j - 1)]
+                    row[r, j, arms] = fresh[i % 2][j]
+        first = draft.add_rows(rows[0], rows[1])
+        if draft.new_mean is not None and draft.new_variance is not None:
+            draft.new_mean[:, first:], draft.new_variance[:, first:] = rows[2], rows[3]
         draft.changes += [Change(t, first + j) for j, t in enumerate(times)]

@@ -23,7 +23,7 @@ def component(worlds: Worlds, r: int, k: int, t: int, new: bool) -> tuple[float,
             mean += slope * t
         if worlds.kind & SEASON:
             amplitude, phase = math.hypot(sin_weight, cos_weight), math.atan2(cos_weight, sin_weight)
-            mean += amplitude * math.sin(2 * math.pi * t / len(worlds.season) + phase)
+            mean += amplitude * math.sin(math.atan2(*worlds.season[t % len(worlds.season)]) + phase)
         if worlds.kind & GROWTH:
             variance += growth * t
     if worlds.kind & BERNOULLI:

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.errors import InputError
+from environments.world import tables
+from policies.simulation import simulate
+from tests.environments.plain_means import PlainWorld
+from tests.environments.properties import quick
+
+
+@quick
+@given(
+    opens=st.integers(1, 120),
+    closes=st.integers(1, 120),
+    arms=st.integers(2, 6),
+    closing=st.sampled_from(["best", "random"]),
+    seed=st.integers(0, 1000),
+)
+def test_who_is_open_when(opens: int, closes: int, arms: int, closing: str, seed: int) -> None:
+    scenario = find_scenario("arm-churn", {"opens": opens, "closes": closes, "closing": closing})
+    worlds = draw_worlds(scenario, 100, arms, seed)
+    means, _ = tables(worlds)
+    still = worlds.level[0, 0, :, 0]
+    assert means.shape == (100, arms + 1)
+    for t in range(1, 101):
+        is_open = ~np.isnan(means[t - 1])
+        # Nothing happens at step 1, so an arm that should open there never does.
+        there = arms + (1 < opens <= t)
+        gone = 1 < closes <= t
+        assert is_open.sum() == there - gone
+        if gone and closing == "best":
+            before = arms + (1 < opens < closes)
+            assert not is_open[np.argmax(still[:before])]
+        if gone and opens >= closes:
+            assert is_open[arms] == (t >= opens)
+
+
+def test_the_best_is_that_of_the_moment_it_closes() -> None:
+    """Judged with everything that moves the means at that step, blips included."""
+    for seed in range(20):
+        for name in ("periodic+incremental-drift+arm-churn", "blips+arm-churn", "gradual-drift+arm-churn"):
+            scenario = find_scenario(name, {"closes": 60, "opens": 30})
+            worlds = draw_worlds(scenario, 100, 4, seed)
+            plain = PlainWorld(scenario, 100, 4, seed)
+            assert worlds.closes[0].argmin() == max(range(5), key=lambda k: plain.mean(k, 60))
+            assert worlds.closes[0].min() == 60
+
+
+def test_a_random_arm_may_be_any_open_one() -> None:
+    closes = draw_worlds(find_scenario("arm-churn", {"closing": "random"}), 100, 3, 1, replications=400).closes
+    gone = closes.argmin(axis=1)
+    assert (np.abs(np.bincount(gone, minlength=4) / 400 - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 400)).all()
+    early = draw_worlds(find_scenario("arm-churn", {"closing": "random", "closes": 33}), 100, 3, 1, replications=100)
+    assert early.closes.argmin(axis=1).max() == 2
+
+
+def test_the_new_arm_is_pulled_when_it_opens_and_the_closed_one_never_again() -> None:
+    result = simulate("ucb1", "arm-churn", horizon=100, arms=4, replications=5, seed=1, pulls=True)
+    worlds = draw_worlds(find_scenario("arm-churn"), 100, 4, 1, replications=5)
+    assert result.pulls is not None
+    for r, pulls in enumerate(result.pulls):
+        assert 4 not in pulls[:32]
+        assert pulls[32] == 4
+        assert worlds.closes[r].argmin() not in pulls[66:]
+
+
+def test_one_arm_may_hand_over_to_the_other_but_leave_no_gap() -> None:
+    scenario = find_scenario("arm-churn", {"opens": 50, "closes": 50})
+    assert np.isfinite(draw_worlds(scenario, 100, 1, 1).best).all()
+    for settings in ({"opens": 51, "closes": 50}, {"opens": 1, "closes": 50}, {"opens": 500, "closes": 50}):
+        with pytest.raises(InputError, match=r"^closes must not come before opens"):
+            find_scenario("arm-churn", settings).check(100, 1)
+
+
+@pytest.mark.parametrize("settings", [{"opens": 10**14}, {"closes": 10**14}, {"opens": 101}, {"closes": 101}])
+def test_what_lies_after_the_horizon_never_happens(settings: dict[str, Any]) -> None:
+    worlds = draw_worlds(find_scenario("arm-churn", settings), 100, 3, 1)
+    assert (worlds.opens.max() > 100) == ("opens" in settings)
+    assert (worlds.closes.min() > 100) == ("closes" in settings)

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments import find_scenario
+from environments.catalogue import EFFECTS
+from environments.draw import draw_worlds
+from environments.errors import InputError
+from environments.world import tables
+from tests.environments.properties import quick
+
+OTHERS = [name for name in EFFECTS if name not in ("blips", "arm-churn")]
+
+
+@quick
+@given(
+    every=st.integers(2, 60),
+    lasting=st.integers(1, 59),
+    others=st.lists(st.sampled_from(OTHERS), min_size=1, unique=True),
+    seed=st.integers(0, 1000),
+)
+def test_after_a_blip_all_is_bit_for_bit_what_it_would_have_been(
+    every: int, lasting: int, others: list[str], seed: int
+) -> None:
+    lasting = 1 + lasting % (every - 1)
+    name = "blips.every" if "localized-jump" in others else "every"
+    blips = find_scenario("+".join([*others, "blips"]), {name: every, "lasting": lasting})
+    without = find_scenario("+".join(others))
+    got = tables(draw_worlds(blips, 100, 4, seed))
+    plain = tables(draw_worlds(without, 100, 4, seed))
+    for t in range(1, 101):
+        inside = t >= every and t % every < lasting
+        for with_blip, calm in zip(got, plain, strict=True):
+            if inside:
+                assert (with_blip[t - 1] != calm[t - 1]).all()
+            else:
+                assert with_blip[t - 1].tobytes() == calm[t - 1].tobytes()
+        if inside:
+            assert ((got[0][t - 1] >= 0.3) & (got[0][t - 1] < 0.8)).all()
+            assert ((got[1][t - 1] >= 0.01) & (got[1][t - 1] < 0.09)).all()
+
+
+def test_the_last_one_is_cut_at_the_horizon() -> None:
+    worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 20}), 110, 3, 1)
+    assert worlds.starts.tolist() == [1, 50, 70, 100, 111]
+    assert worlds.blip.tolist() == [0, 1, 0, 1]
+    worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 1}), 100, 3, 1)
+    assert worlds.starts.tolist() == [1, 50, 51, 100, 101]
+    assert worlds.blip.tolist() == [0, 1, 0, 1]
+
+
+def test_every_blip_is_a_fresh_draw() -> None:
+    worlds = draw_worlds(find_scenario("blips"), 200, 3, 1)
+    means, _ = tables(worlds)
+    assert len(np.unique(means[:, 0])) == 11
+
+
+@pytest.mark.parametrize(("every", "lasting"), [(10, 10), (10, 11), (1, 1), ("10%", "10%"), ("1%", "0.5%")])
+def test_lasting_as_long_as_every_is_an_error(every: int | str, lasting: int | str) -> None:
+    with pytest.raises(InputError, match=r"^lasting must be shorter than every"):
+        find_scenario("blips", {"every": every, "lasting": lasting}).check(100, 3)

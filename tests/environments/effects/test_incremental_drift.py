@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.world import tables
+from tests.environments.properties import quick
+
+
+@quick
+@given(drift=st.floats(0, 10), over=st.one_of(st.integers(1, 300), st.sampled_from(["100%", "50%", "200%"])))
+def test_means_are_straight_lines_from_the_base_draw(drift: float, over: int | str) -> None:
+    scenario = find_scenario("incremental-drift", {"drift": drift, "over": over})
+    worlds = draw_worlds(scenario, 120, 4, seed=2)
+    means, variances = tables(worlds)
+    start = draw_worlds(find_scenario("stationary"), 120, 4, seed=2).level[0, 0, :, 0]
+    length = over if isinstance(over, int) else 120 * int(over[:-1]) // 100
+    slope = worlds.motion[0, :, 0]
+    assert (np.abs(slope) <= drift / length).all()
+    # μ(0) is not itself played: the first step is already one slope away from it.
+    assert np.allclose(means, start + slope * np.arange(1, 121)[:, None], rtol=0, atol=1e-9)
+    assert (variances == variances[0]).all()
+
+
+def test_slopes_fill_their_range() -> None:
+    slope = draw_worlds(find_scenario("incremental-drift"), 100, 10, 1, replications=500).motion[:, :, 0] * 100
+    assert slope.min() < -0.249
+    assert slope.max() > 0.249
+    assert abs(slope.mean()) < 4 * 0.5 / np.sqrt(12 * slope.size)
+
+
+def test_the_rate_goes_on_after_over() -> None:
+    means, _ = tables(draw_worlds(find_scenario("incremental-drift", {"over": 10}), 100, 3, 1))
+    assert np.diff(means, axis=0) == pytest.approx(np.tile(means[1] - means[0], (99, 1)), abs=1e-12)

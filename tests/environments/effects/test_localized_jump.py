@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.world import tables
+from tests.environments.properties import quick
+
+
+@quick
+@given(
+    horizon=st.integers(20, 120),
+    every=st.integers(1, 130),
+    arms=st.integers(1, 12),
+    fraction=st.fractions(Fraction(1, 100), 1, max_denominator=100),
+    seed=st.integers(0, 1000),
+)
+def test_number_and_size_of_jumps(horizon: int, every: int, arms: int, fraction: Fraction, seed: int) -> None:
+    scenario = find_scenario("localized-jump", {"every": every, "fraction": str(fraction)})
+    means, variances = tables(draw_worlds(scenario, horizon, arms, seed))
+    for t in range(2, horizon + 1):
+        moved = means[t - 1] != means[t - 2]
+        expected = max(1, math.floor(fraction * arms)) if t % every == 0 else 0
+        assert moved.sum() == expected
+        assert (moved == (variances[t - 1] != variances[t - 2])).all()
+    assert means.min() >= 0.3
+    assert means.max() < 0.8
+    assert variances.min() >= 0.01
+    assert variances.max() < 0.09
+
+
+@pytest.mark.parametrize(
+    ("fraction", "arms", "count"), [("1/3", 9, 3), ("1/3", 2, 1), (0.29, 100, 29), ("29%", 100, 29)]
+)
+def test_shares_of_the_arms_are_exact(fraction: float | str, arms: int, count: int) -> None:
+    means, _ = tables(draw_worlds(find_scenario("localized-jump", {"fraction": fraction}), 100, arms, 1))
+    assert (means[9] != means[8]).sum() == count
+
+
+def test_an_extra_arm_does_not_make_jumps_larger() -> None:
+    worlds = draw_worlds(find_scenario("localized-jump+arm-churn"), 100, 5, 1)
+    level = worlds.level[0, :, :, 0]
+    assert ((level[1:] != level[:-1]).sum(axis=1) == 1).all()
+
+
+def test_there_is_one_at_the_last_step_and_none_at_the_first() -> None:
+    means, _ = tables(draw_worlds(find_scenario("localized-jump", {"every": 50}), 50, 4, 1))
+    assert (means[:49] == means[0]).all()
+    assert (means[49] != means[0]).sum() == 1
+    worlds = draw_worlds(find_scenario("localized-jump", {"every": 1}), 10, 4, 1)
+    assert worlds.starts.tolist() == list(range(1, 12))
+    base = draw_worlds(find_scenario("stationary"), 10, 4, 1)
+    assert (tables(worlds)[0][0] == tables(base)[0][0]).all()
+
+
+def test_jumps_choose_their_arms_evenly_and_independently() -> None:
+    worlds = draw_worlds(find_scenario("localized-jump"), 100, 10, 7, replications=400)
+    hit = np.diff(worlds.level[..., 0], axis=1) != 0
+    pulls = hit.shape[0] * hit.shape[1]
+    assert (np.abs(hit.mean(axis=(0, 1)) - 0.3) < 4 * math.sqrt(0.3 * 0.7 / pulls)).all()
+    again = (hit[:, 1:] & hit[:, :-1]).mean()
+    assert abs(again - 0.09) < 4 * math.sqrt(0.09 * 0.91 / pulls)
+
+
+def test_logistics_jumps_every_5000_steps_whatever_the_horizon() -> None:
+    scenario = find_scenario("logistics")
+    assert draw_worlds(scenario, 12_000, 100, 1).starts.tolist() == [1, 5000, 10_000, 12_001]
+    worlds = draw_worlds(scenario, 50_000, 100, 1)
+    assert worlds.starts.tolist() == [1, *range(5000, 50_001, 5000), 50_001]
+    level = worlds.level[0, :, :, 0]
+    assert ((level[1:] != level[:-1]).sum(axis=1) == 33).all()

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from environments import combine, find_scenario, scenarios
+from environments.errors import InputError
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "stationary": {},
+    "incremental-drift": {"drift": 0.25, "over": "100%"},
+    "variance-drift": {"growth": 1.0, "over": "100%"},
+    "gradual-drift": {"start": "25%", "end": "75%"},
+    "localized-jump": {"every": "10%", "fraction": "1/3"},
+    "periodic": {"amplitude": 0.25, "period": "20%"},
+    "blips": {"every": "10%", "lasting": "2%"},
+    "arm-churn": {"opens": "33%", "closes": "67%", "closing": "best"},
+    "delayed": {"longest": 20},
+    "bernoulli": {"mean_low": 0.8, "mean_high": 0.95},
+    "logistics": {"every": 5000, "fraction": "1/3"},
+    **{f"published-{name}": {"every": 5000} for name in ("variance-drift", "incremental-drift", "blips", "logistics")},
+}
+BASE = {"mean_low": 0.3, "mean_high": 0.8, "variance_low": 0.01, "variance_high": 0.09}
+
+
+def test_the_scenarios_are_those_of_the_page() -> None:
+    assert set(scenarios()) == set(DEFAULTS)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_their_defaults_are_those_of_the_page(name: str) -> None:
+    scenario = find_scenario(name)
+    assert scenario.parameters() == {**BASE, **DEFAULTS[name]}
+    large = name in ("logistics", "published-logistics")
+    assert (scenario.arms, scenario.horizon) == ((100, 50_000) if large else (10, 10_000))
+    assert scenario.noise == ("bernoulli" if name == "bernoulli" else "normal")
+    scenario.check(scenario.horizon, scenario.arms)
+
+
+def test_effects_combine_by_their_names() -> None:
+    assert find_scenario("blips + arm-churn") == find_scenario("blips+arm-churn") == combine(["blips", "arm-churn"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("blip", "unknown scenario 'blip'; did you mean 'blips'"),
+        ("blips+churn", "unknown effect 'churn'; did you mean 'arm-churn'"),
+        ("blips+", "unknown effect ''"),
+        ("blips+blips", "effects must differ but blips"),
+        ("published-blips+periodic", "unknown effect"),
+        (3, "scenario must be a name"),
+        (None, "scenario must be a name"),
+    ],
+)
+def test_other_names_are_refused(name: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        find_scenario(name)
+
+
+def test_combinations_of_what_is_no_name_are_refused() -> None:
+    with pytest.raises(InputError, match="unknown effect"):
+        combine([["blips"]])  # type: ignore[list-item]

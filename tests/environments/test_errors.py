@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from environments.errors import InputError, unknown
+
+
+def test_bad_input_is_a_value_error() -> None:
+    assert issubclass(InputError, ValueError)
+
+
+def test_the_nearest_name_is_offered() -> None:
+    assert "did you mean 'blips'?" in str(unknown("scenario", "blip", ["blips", "stationary"]))
+    assert "did you mean" not in str(unknown("scenario", "zzz", ["blips", "stationary"]))
+
+
+@pytest.mark.parametrize("name", [3, None, ["blips"], "two\nlines"])
+def test_any_name_gives_one_line(name: Any) -> None:
+    assert "\n" not in str(unknown("scenario", name, ["blips"]))

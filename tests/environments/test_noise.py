@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.errors import InputError
+from environments.noise import NOISES, check_noise
+
+STANDARDISED = [name for name in NOISES if name != "bernoulli"]
+KURTOSIS = {"normal": 3.0, "laplace": 6.0, "logistic": 4.2, "uniform": 1.8, "student-t": 9.0}
+DRAWS = 200_000
+
+
+def test_all_noises_of_the_page_exist() -> None:
+    assert list(NOISES) == ["normal", "laplace", "logistic", "uniform", "student-t", "bernoulli"]
+
+
+@pytest.mark.parametrize("name", STANDARDISED)
+def test_mean_0_and_variance_1(name: str) -> None:
+    z = NOISES[name](np.random.default_rng(5), DRAWS)
+    assert abs(z.mean()) < 4 / math.sqrt(DRAWS)
+    # The variance of z² is E z⁴ − 1. A t with 5 degrees has no 8th moment, so its own error is measured wide.
+    assert abs((z**2).mean() - 1) < 4 * math.sqrt((KURTOSIS[name] - 1) / DRAWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "probability"),
+    [
+        ("normal", math.erf(1 / math.sqrt(2))),
+        ("laplace", 1 - math.exp(-math.sqrt(2))),
+        ("logistic", math.tanh(math.pi / math.sqrt(3) / 2)),
+        ("uniform", 1 / math.sqrt(3)),
+        ("student-t", 0.7468),
+    ],
+)
+def test_each_has_its_own_shape(name: str, probability: float) -> None:
+    z = NOISES[name](np.random.default_rng(6), DRAWS)
+    error = math.sqrt(probability * (1 - probability) / DRAWS)
+    # |t·sqrt(3/5)| < 1 for 5 degrees has probability 0.7468 to 4 digits.
+    assert abs((np.abs(z) < 1).mean() - probability) < 4 * error + 5e-5 * (name == "student-t")
+
+
+def test_bernoulli_arms_pay_at_their_rate() -> None:
+    worlds = draw_worlds(find_scenario("bernoulli"), 20_000, 3, seed=8)
+    for theta in worlds.level[0, 0, :, 0]:
+        paid = (worlds.noise[0] < theta).mean()
+        assert 0.8 <= theta < 0.95
+        assert abs(paid - theta) < 4 * math.sqrt(theta * (1 - theta) / 20_000)
+
+
+@pytest.mark.parametrize("name", ["gaussian", 3, None, ["normal"]])
+def test_other_names_are_refused(name: Any) -> None:
+    with pytest.raises(InputError, match="noise"):
+        check_noise(name)

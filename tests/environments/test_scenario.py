@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from environments import find_scenario
+from environments.errors import InputError
+from environments.scenario import Scenario
+
+NO_NUMBER: list[Any] = ["abc", None, True, [1], {"a": 1}, float("nan"), float("inf"), -0.5, 10**400, 1e308]
+NO_TIME: list[Any] = ["abc", "x%", "0%", None, True, [1], 2.5, 0, -1, float("nan"), 10**400]
+NO_SHARE: list[Any] = ["x", None, True, [1], 0, -1, 1.5, "3/2", "1/0", float("nan")]
+
+FIELDS = [
+    *(("incremental-drift", "drift", value) for value in NO_NUMBER),
+    *(("variance-drift", "growth", value) for value in NO_NUMBER),
+    *(("periodic", "amplitude", value) for value in NO_NUMBER),
+    *(
+        (name, field, value)
+        for name, field in [
+            ("incremental-drift", "over"),
+            ("variance-drift", "over"),
+            ("gradual-drift", "start"),
+            ("gradual-drift", "end"),
+            ("localized-jump", "every"),
+            ("periodic", "period"),
+            ("blips", "every"),
+            ("blips", "lasting"),
+            ("arm-churn", "opens"),
+            ("arm-churn", "closes"),
+            ("logistics", "every"),
+            ("published-blips", "every"),
+        ]
+        for value in NO_TIME
+    ),
+    *(("localized-jump", "fraction", value) for value in NO_SHARE),
+    *(("arm-churn", "closing", value) for value in ["worst", 3, None, True, ["best"], float("nan")]),
+    *(("delayed", "longest", value) for value in ["5", None, True, 2.5, -1, float("nan"), 10**400]),
+    *(("stationary", "mean_low", value) for value in NO_NUMBER if value != -0.5),
+    *(("stationary", "variance_low", value) for value in NO_NUMBER),
+    *(("stationary", "noise", value) for value in ["gauss", 3, None, True, ["normal"], float("nan")]),
+    ("stationary", "mean_low", 0.9),
+    ("stationary", "variance_high", 0.001),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "value"), FIELDS)
+def test_a_bad_setting_gives_one_line_that_names_it(name: str, field: str, value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        find_scenario(name, {field: value}).check(1000, 5)
+    message = str(caught.value)
+    assert field.split("_")[0] in message
+    assert "\n" not in message
+    assert message.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("horizon", "arms", "field"),
+    [
+        (0, 1, "horizon"),
+        (3, 4, "horizon"),
+        ("10", 2, "horizon"),
+        (True, 1, "horizon"),
+        (10**400, 2, "horizon"),
+        (10, 0, "arms"),
+        (10, 2.0, "arms"),
+        (10**9, 10**8, "arms"),
+    ],
+)
+def test_a_world_needs_arms_and_steps(horizon: Any, arms: Any, field: str) -> None:
+    with pytest.raises(InputError, match=f"^{field} must be"):
+        find_scenario("stationary").check(horizon, arms)
+
+
+@pytest.mark.parametrize("name", ["variance-drift", "published-variance-drift", "variance-drift+blips"])
+def test_variance_drift_with_bernoulli_arms_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=r"^noise must not be bernoulli with .*variance-drift"):
+        find_scenario(name, {"noise": "bernoulli"}).check(1000, 5)
+
+
+def test_too_many_changes_are_refused_before_they_fill_the_memory() -> None:
+    with pytest.raises(InputError, match="every"):
+        find_scenario("localized-jump", {"every": 1}).check(10**6, 100)
+
+
+def test_settings_are_set_where_they_belong() -> None:
+    scenario = find_scenario("localized-jump+blips", {"localized-jump.every": 7, "lasting": 2, "mean_low": 0})
+    assert scenario.parameters() == {
+        "localized-jump.every": 7,
+        "fraction": "1/3",
+        "blips.every": "10%",
+        "lasting": 2,
+        "mean_low": 0.0,
+        "mean_high": 0.8,
+        "variance_low": 0.01,
+        "variance_high": 0.09,
+    }
+    assert find_scenario("localized-jump+blips").parameters()["localized-jump.every"] == "10%"
+
+
+def test_parameters_given_back_as_settings_change_nothing() -> None:
+    scenario = find_scenario("periodic+blips+arm-churn", {"every": 9, "closing": "random"})
+    assert scenario.with_settings(scenario.parameters()) == scenario
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"every": 5}, "ambiguous; say blips.every or localized-jump.every"),
+        ({"lastin": 5}, "did you mean 'lasting'"),
+        ({3: 5}, "unknown setting 3"),
+        ([("every", 5)], "settings must be"),
+        ("every", "settings must be"),
+    ],
+)
+def test_settings_that_nothing_goes_by(settings: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        find_scenario("localized-jump+blips", settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "category"),
+    [
+        ("stationary", "–"),
+        ("delayed", "–"),
+        ("incremental-drift", "DPC"),
+        ("variance-drift", "DPC"),
+        ("gradual-drift", "DPC"),
+        ("localized-jump", "DPC"),
+        ("logistics", "DPC"),
+        ("periodic", "PC"),
+        ("blips", "TF"),
+        ("arm-churn", "TF"),
+        ("blips+delayed+arm-churn+periodic", "TF+PC"),
+    ],
+)
+def test_categories_are_those_of_the_table(name: str, category: str) -> None:
+    assert find_scenario(name).category == category
+
+
+def test_the_world_of_arm_churn_holds_one_more() -> None:
+    assert [find_scenario(name).extra_arms for name in ("blips", "arm-churn", "arm-churn+blips")] == [0, 1, 1]
+
+
+def test_an_effect_twice_is_refused() -> None:
+    blips = find_scenario("blips").effects
+    with pytest.raises(InputError, match="effects must differ but blips"):
+        Scenario("mine", "", blips * 2).check(100, 3)
