@@ -1,0 +1,87 @@
+"""RAVEN-UCB on a sliding window: M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε), α_t = α₀/ln(t+ε).
+
+N, M and S² (unbiased; 0 with one pull) are those of the last τ rewards; both logarithms keep t. As in
+RAVEN-UCB the score is A + c_t·B, where A = M + β₀·sqrt(S²/(N+1) + ε) and B = 1/sqrt(N+1) change only
+with the arm's window. An arm with nothing in the window is pulled at once: the formula would score
+it as if its mean were 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+
+from environments.compiled import inlined
+from policies._raven import coefficient
+from policies._window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push
+from policies.base import CLOSED, OPEN, Policy, Sizes, Value
+from policies.raven_ucb import RavenUCB
+
+LEVEL, WIDTH = 4, 5
+"""Rows after those of the window: A and B."""
+
+ALPHA0, BETA0, EPSILON, TAU = range(4)
+"""Places of the parameters."""
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """An arm with an empty window at once, else argmax of A + c_t·B."""
+    c = coefficient(t, p[ALPHA0], p[EPSILON])
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
+        if arms[COUNT, k] == 0.0:
+            if open_[k] == OPEN:
+                return k
+            continue
+        score = arms[LEVEL, k] + c * arms[WIDTH, k]
+        if score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def refresh(k, arms, p):  # type: ignore[no-untyped-def]
+    """The line of an arm whose window has changed."""
+    n = arms[COUNT, k]
+    variance = arms[SQUARES, k] / (n - 1.0) if n > 1.0 else 0.0
+    arms[LEVEL, k] = arms[MEAN, k] + p[BETA0] * sqrt(variance / (n + 1.0) + p[EPSILON])
+    arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """The window moves on, and with it the lines of two arms, or of all after a turn of the ring."""
+    gone = push(k, x, arms, cells, memory, int(p[TAU]))
+    if cells[NEXT] == 0.0:
+        for j in range(arms.shape[1]):
+            refresh(j, arms, p)
+    else:
+        refresh(k, arms, p)
+        if gone >= 0:
+            refresh(gone, arms, p)
+
+
+class SWRaven(Policy):
+    """RAVEN-UCB that forgets: its index on the last τ rewards, for means and variances that change."""
+
+    name = "sw-raven"
+    reference = "RAVEN-UCB's index on a sliding window; ours"
+    parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=6, cells=CELLS, memory=2 * int(values["tau"]))
+
+
+POLICY = SWRaven

@@ -1,0 +1,76 @@
+"""Sliding-window UCB: m_τ + sqrt(ξ·ln min(t, τ) / N_τ), over the last τ rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log, sqrt
+
+from environments.compiled import inlined
+from policies._window import CELLS, CHANGES, COUNT, MEAN, TAU_BY_CHANGES, push
+from policies.base import CLOSED, OPEN, Param, Policy, Sizes, Value
+
+WIDTH = 4
+"""Row after those of the window: 1/sqrt(N_τ), which only a change of the window changes."""
+
+XI, _, TAU = range(3)
+"""Places of the parameters."""
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """An arm with an empty window at once, else argmax of m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ))."""
+    bonus = sqrt(p[XI] * log(min(float(t), p[TAU])))
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
+        if arms[COUNT, k] == 0.0:
+            if open_[k] == OPEN:
+                return k
+            continue
+        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
+        if score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def refresh(k, arms):  # type: ignore[no-untyped-def]
+    """The width of an arm whose window has changed; an empty one has none."""
+    arms[WIDTH, k] = 1.0 / sqrt(arms[COUNT, k]) if arms[COUNT, k] > 0.0 else 0.0
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """The window moves on; counts change of two arms at most."""
+    gone = push(k, x, arms, cells, memory, int(p[TAU]))
+    refresh(k, arms)
+    if gone >= 0:
+        refresh(gone, arms)
+
+
+class SWUCB(Policy):
+    """UCB1 that forgets: only the last τ rewards count, so that it follows means that change."""
+
+    name = "sw-ucb"
+    reference = "Garivier and Moulines 2011"
+    parameters = (
+        Param("xi", 0.6, 0.001, 5.0, meaning="ξ, weight of the bonus, inside the root"),
+        CHANGES,
+        TAU_BY_CHANGES,
+    )
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=5, cells=CELLS, memory=2 * int(values["tau"]))
+
+
+POLICY = SWUCB

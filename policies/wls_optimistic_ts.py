@@ -1,0 +1,217 @@
+"""Optimistic sampling around a weighted linear trend of each arm, extrapolated to now.
+
+Over the arm's last n rewards: w = λ^(t−t_i), x = (1, t_i−t), A = X'WX + ρI, b̂ = A⁻¹X'Wy,
+s² = Σw·e² / max(Σw−2, 1); score = max(b̂₀, draw N(b̂₀, s²·(A⁻¹X'W²XA⁻¹)₀₀)).
+
+Nothing is fitted anew at a step. For each arm the sums are kept as they stood at its last pull, d = t_i − t_last,
+and around their means, so that no large numbers cancel: W = Σw, d̄, C = Σw(d−d̄)², ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)², and
+for the weights w²: V = Σw², d̃, D = Σw²(d−d̃)². From these come, when the arm is pulled, the slope
+β and the residual sum E of the fit without ρ. At step t, Δ = t − t_last steps later, all w are g = λ^Δ times
+what they were and all x are d − Δ; with c = d̄ − Δ the formula becomes
+
+    det A = g²WC + ρg(W + C + Wc²) + ρ²
+    q     = (gC(ȳ − cβ) + ρȳ) / det A,               b̂₀ = gWq
+    h     = (gWcȳ − β(gW(1 + c²) + ρ)) / det A,      Σw·e² = g(E + C(ρh)² + W(ρq)²)
+    u     = g(gC + ρ + gWc(d̄ − d̃)) / det A,
+    v     = g·gWc / det A,                           (A⁻¹X'W²XA⁻¹)₀₀ = Vu² + Dv²
+
+where ρh and ρq are how far the ridge moves the slope, and the level at the centre c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+
+from environments.compiled import inlined
+from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+
+W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)
+"""Rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²."""
+
+V, V_MEAN, VXX = range(7, 10)
+"""Rows with weights w²: V, d̃, D."""
+
+SLOPE, RESIDUAL, LAST, FADE = range(10, 14)
+"""Rows: β, E, the step of the last pull, and g, which loses a factor λ a step."""
+
+LEVEL, DEVIATION = 14, 15
+"""Rows: b̂₀ and the standard deviation of its draw, as of the last choice."""
+
+ROWS = 16
+
+NOW = 0
+"""Cell: the step that row FADE stands at."""
+
+LAMBDA, LENGTH, RHO = range(3)
+"""Places of the parameters."""
+
+NOTHING = 1e-280
+"""A g below this is 0: well before numbers get so small that they lose digits and speed."""
+
+LOST = 1e-6
+"""When a removal leaves less than this share of a sum of squares, what is left may be mostly rounding."""
+
+
+@inlined
+def advance(t, arms, cells, p):  # type: ignore[no-untyped-def]
+    """g of every arm as of step t."""
+    steps = t - cells[NOW]
+    if steps == 0.0:
+        return
+    factor = p[LAMBDA] if steps == 1.0 else p[LAMBDA] ** steps
+    for k in range(arms.shape[1]):
+        g = arms[FADE, k] * factor
+        arms[FADE, k] = g if g >= NOTHING else 0.0
+    cells[NOW] = t
+
+
+@inlined
+def add(k, w, d, y, arms):  # type: ignore[no-untyped-def]
+    """One more reward in the sums, where d is counted from the pull that they stand at."""
+    before = arms[W, k]
+    arms[W, k] += w
+    part = w / arms[W, k]
+    dx, dy = d - arms[X_MEAN, k], y - arms[Y_MEAN, k]
+    arms[X_MEAN, k] += part * dx
+    arms[Y_MEAN, k] += part * dy
+    arms[XX, k] += part * before * dx * dx
+    arms[XY, k] += part * before * dx * dy
+    arms[YY, k] += part * before * dy * dy
+    before = arms[V, k]
+    arms[V, k] += w * w
+    part = w * w / arms[V, k]
+    dx = d - arms[V_MEAN, k]
+    arms[V_MEAN, k] += part * dx
+    arms[VXX, k] += part * before * dx * dx
+
+
+@inlined
+def remove(k, w, d, y, arms):  # type: ignore[no-untyped-def]
+    """One reward less in the sums; gives whether too little is left of them to trust it."""
+    xx, yy, vxx = arms[XX, k], arms[YY, k], arms[VXX, k]
+    before = arms[W, k]
+    arms[W, k] -= w
+    part = w / arms[W, k]
+    dx, dy = d - arms[X_MEAN, k], y - arms[Y_MEAN, k]
+    arms[X_MEAN, k] -= part * dx
+    arms[Y_MEAN, k] -= part * dy
+    arms[XX, k] -= part * before * dx * dx
+    arms[XY, k] -= part * before * dx * dy
+    arms[YY, k] -= part * before * dy * dy
+    before = arms[V, k]
+    arms[V, k] -= w * w
+    part = w * w / arms[V, k]
+    dx = d - arms[V_MEAN, k]
+    arms[V_MEAN, k] -= part * dx
+    arms[VXX, k] -= part * before * dx * dx
+    return arms[XX, k] < LOST * xx or arms[YY, k] < LOST * yy or arms[VXX, k] < LOST * vxx
+
+
+@inlined
+def rebuild(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
+    """The sums of one arm from its ring, newest first, so that weights that vanish are met last."""
+    for row in range(W, VXX + 1):
+        arms[row, k] = 0.0
+    n = int(p[LENGTH])
+    newest = int(arms[PULLS, k] - 1.0) % n
+    for i in range(min(n, int(arms[PULLS, k]))):
+        place = 2 * n * k + (newest - i if i <= newest else newest - i + n)
+        w = p[LAMBDA] ** (t - memory[place])
+        add(k, w if w >= NOTHING else 0.0, memory[place] - t, memory[place + n], arms)
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def fit(t, k, arms, rho):  # type: ignore[no-untyped-def]
+    """Write b̂₀ of an arm and the standard deviation of its draw; without branches, so that arms go in parallel."""
+    g = arms[FADE, k]
+    gw, gc = g * arms[W, k], g * arms[XX, k]
+    c = arms[X_MEAN, k] - (t - arms[LAST, k])
+    reach = gw * (1.0 + c * c)
+    inverse = 1.0 / (gw * gc + rho * (reach + gc) + rho * rho)
+    q = (gc * (arms[Y_MEAN, k] - c * arms[SLOPE, k]) + rho * arms[Y_MEAN, k]) * inverse
+    h = (gw * c * arms[Y_MEAN, k] - arms[SLOPE, k] * (reach + rho)) * inverse
+    errors = g * arms[RESIDUAL, k] + rho * rho * (gc * h * h + gw * q * q)
+    u = g * (gc + rho + gw * c * (arms[X_MEAN, k] - arms[V_MEAN, k])) * inverse
+    v = g * gw * c * inverse
+    arms[LEVEL, k] = gw * q
+    arms[DEVIATION, k] = sqrt(errors * (arms[V, k] * u * u + arms[VXX, k] * v * v) / max(gw - 2.0, 1.0))
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """argmax of the score, one normal draw for each open arm in turn."""
+    advance(t, arms, cells, p)
+    now, rho = float(t), p[RHO]
+    for k in range(arms.shape[1]):
+        fit(now, k, arms, rho)
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        if open_[k] != CLOSED:
+            score = arms[LEVEL, k] + max(0.0, arms[DEVIATION, k] * rng.standard_normal())
+            if chosen < 0 or score > best:
+                best, chosen = score, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Shift the arm's sums to this pull, take out the oldest of n rewards, add the new one."""
+    advance(t, arms, cells, p)
+    n = int(p[LENGTH])
+    pulls = int(arms[PULLS, k])
+    place = 2 * n * k + (pulls - 1) % n
+    doubt = (pulls - 1) % n == 0
+    if not doubt:
+        g, gap = arms[FADE, k], t - arms[LAST, k]
+        arms[W, k] *= g
+        arms[XX, k] *= g
+        arms[XY, k] *= g
+        arms[YY, k] *= g
+        arms[V, k] *= g * g
+        arms[VXX, k] *= g * g
+        arms[X_MEAN, k] -= gap
+        arms[V_MEAN, k] -= gap
+        # Of what has vanished there is nothing to take out, and nothing to divide by.
+        doubt = arms[V, k] < NOTHING
+        if not doubt and pulls > n:
+            doubt = remove(k, p[LAMBDA] ** (t - memory[place]), memory[place] - t, memory[place + n], arms)
+    memory[place] = t
+    memory[place + n] = x
+    if doubt:
+        rebuild(t, k, arms, memory, p)
+    else:
+        add(k, 1.0, 0.0, x, arms)
+    arms[SLOPE, k] = arms[XY, k] / arms[XX, k] if arms[XX, k] >= NOTHING else 0.0
+    arms[RESIDUAL, k] = max(0.0, arms[YY, k] - arms[SLOPE, k] * arms[XY, k])
+    arms[LAST, k] = t
+    arms[FADE, k] = 1.0
+
+
+class WLSOptimisticTS(Policy):
+    """Follows each arm's trend by weighted least squares and explores upwards only."""
+
+    name = "wls-optimistic-ts"
+    family = "sampling"
+    reference = "May, Korda, Lee and Leslie 2012, for the optimistic sampling"
+    parameters = (
+        Param("lam", 0.99, 1e-4, 0.3, scale="one-minus", most=1.0, meaning="λ, what is left of a weight a step later"),
+        Param("n", 50.0, 10.0, 500.0, least=1.0, integer=True, meaning="how many rewards of an arm are kept"),
+        Param("rho", 1e-3, least=1e-12, meaning="ρ, ridge that keeps the fit solvable"),
+    )
+    random = True
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=ROWS, cells=1, memory=2 * int(values["n"]) * arms)
+
+
+POLICY = WLSOptimisticTS

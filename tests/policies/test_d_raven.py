@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.policies.history import History
+from tests.policies.twin import check_twin
+
+
+class SlowDRaven:
+    """M + α_t·sqrt(ln(t+1)/(W+1)) + β₀·sqrt(S²/(W+1) + ε) with weights γ^(steps since)."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values = values
+        self.history = History()
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        seen = {k: self.history.weighted(k, self.values["gamma"]) for k in open_arms}
+        for k in open_arms:
+            if seen[k][0].sum() < 1e-3:
+                return k
+        epsilon = self.values["epsilon"]
+        alpha = self.values["alpha0"] / math.log(t + epsilon)
+        scores = {}
+        for k, (w, x) in seen.items():
+            mean, weight = float(np.average(x, weights=w)), w.sum()
+            freedom = weight - (w**2).sum() / weight
+            variance = (w * (x - mean) ** 2).sum() / freedom if freedom >= 1e-9 else 0.0
+            decaying = alpha * math.sqrt(math.log(t + 1) / (weight + 1))
+            scores[k] = mean + decaying + self.values["beta0"] * math.sqrt(variance / (weight + 1) + epsilon)
+        return scores
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.history.add(k, x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
+@pytest.mark.parametrize(
+    "params", [{}, {"gamma": 0.7, "alpha0": 0.01}, {"gamma": 0.95, "epsilon": 0.001}, {"gamma": 1.0, "beta0": 10.0}]
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
+    check_twin("d-raven", SlowDRaven, scenario, horizon=400, arms=5, params=params)

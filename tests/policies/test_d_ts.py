@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies.d_ts import DTS
+from tests.policies.history import History
+from tests.policies.slow_posterior import slow_draw
+from tests.policies.twin import check_twin
+
+
+class SlowDTS:
+    """Thompson sampling on discounted rewards."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values, self.rng = values, rng
+        self.history = History()
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        return {k: slow_draw(*self.history.weighted(k, self.values["gamma"]), self.values, self.rng) for k in open_arms}
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.history.add(k, x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"gamma": 0.7, "mu0": 2.0, "kappa0": 0.001, "b0": 0.001},
+        {"gamma": 1.0},
+        {"gamma": 0.95, "likelihood": "bernoulli"},
+        {"gamma": 0.99999, "likelihood": "bernoulli", "low": 0.2, "high": 0.9},
+    ],
+)
+def test_draws_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    check_twin("d-ts", SlowDTS, scenario, horizon=400, arms=5, params=params)
+
+
+def test_an_arm_that_rests_for_ever_is_drawn_from_the_prior() -> None:
+    policy = DTS(2, gamma=0.5, mu0=-50.0, a0=10.0, seed=3)
+    policy.update(0, 0.5)
+    for _ in range(3000):
+        policy.update(1, 0.5)
+    assert np.isfinite(policy._stats).all()
+    assert {policy.select() for _ in range(50)} == {1}

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies.d_ucb import DUCB, TOTAL, WIDTH
+from tests.policies.history import History
+from tests.policies.twin import check_twin
+
+
+class SlowDUCB:
+    """m_γ + 2·sqrt(ξ·ln ΣN_γ / N_γ)."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.xi, self.gamma = values["xi"], values["gamma"]
+        self.history = History()
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        seen = {k: self.history.weighted(k, self.gamma) for k in open_arms}
+        for k in open_arms:
+            if seen[k][0].sum() < 1e-280:
+                return k
+        total = sum(self.gamma**age for age in range(len(self.history.pulls)))
+        return {
+            k: float(np.average(x, weights=w)) + 2 * math.sqrt(self.xi * math.log(total) / w.sum())
+            for k, (w, x) in seen.items()
+        }
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.history.add(k, x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize(
+    "params", [{}, {"gamma": 0.7, "xi": 0.001}, {"gamma": 0.99999}, {"gamma": 1.0}, {"gamma": 0.0}]
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
+    check_twin("d-ucb", SlowDUCB, scenario, horizon=400, arms=5, params=params)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 0.9])
+def test_an_arm_that_rests_for_ever_stays_finite(gamma: float) -> None:
+    policy = DUCB(3, gamma=gamma)
+    for arm in range(3):
+        policy.update(arm, 0.5)
+    policy.close(1)
+    for _ in range(9000):
+        policy.update(2, 0.1)
+    assert np.isfinite(policy._stats).all()
+    assert policy._cells[TOTAL] == pytest.approx(1 / (1 - gamma))
+    assert policy._stats[WIDTH, 2] == pytest.approx(math.sqrt(1 - gamma), rel=1e-9)
+    policy.close(0)
+    policy.open(1)
+    assert policy.select() == 1

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.policies.history import History
+from tests.policies.twin import check_twin
+
+
+class SlowSWRaven:
+    """M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε) over the last τ steps."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values = values
+        self.history = History()
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        seen = {k: self.history.window(k, self.values["tau"]) for k in open_arms}
+        for k in open_arms:
+            if not seen[k]:
+                return k
+        epsilon = self.values["epsilon"]
+        alpha = self.values["alpha0"] / math.log(t + epsilon)
+        scores = {}
+        for k in open_arms:
+            n = len(seen[k])
+            variance = float(np.var(seen[k], ddof=1)) if n > 1 else 0.0
+            decaying = alpha * math.sqrt(math.log(t + 1) / (n + 1))
+            scores[k] = (
+                float(np.mean(seen[k])) + decaying + self.values["beta0"] * math.sqrt(variance / (n + 1) + epsilon)
+            )
+        return scores
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.history.add(k, x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
+@pytest.mark.parametrize(
+    "params", [{}, {"tau": 1}, {"tau": 77, "alpha0": 0.01, "epsilon": 0.001}, {"tau": 9999, "beta0": 10.0}]
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
+    check_twin("sw-raven", SlowSWRaven, scenario, horizon=500, arms=5, params=params)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies.sw_ts import SWTS
+from tests.policies.history import History
+from tests.policies.slow_posterior import slow_draw
+from tests.policies.twin import check_twin
+
+
+class SlowSWTS:
+    """Thompson sampling on the last τ rewards."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values, self.rng = values, rng
+        self.history = History()
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        seen = {k: np.array(self.history.window(k, self.values["tau"])) for k in open_arms}
+        return {k: slow_draw(np.ones(len(seen[k])), seen[k], self.values, self.rng) for k in open_arms}
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.history.add(k, x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"tau": 1},
+        {"tau": 50, "mu0": 2.0, "kappa0": 0.001, "b0": 0.001},
+        {"tau": 80, "likelihood": "bernoulli"},
+        {"tau": 9999, "likelihood": "bernoulli", "low": 0.2, "high": 0.9},
+    ],
+)
+def test_draws_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    check_twin("sw-ts", SlowSWTS, scenario, horizon=400, arms=5, params=params)
+
+
+def test_an_arm_out_of_the_window_is_drawn_from_the_prior() -> None:
+    policy = SWTS(2, tau=5, mu0=-50.0, a0=10.0, seed=3)
+    for arm in (0, 1, 1, 1, 1, 1):
+        policy.update(arm, 0.5)
+    assert {policy.select() for _ in range(50)} == {1}
+
+
+@pytest.mark.parametrize("params", [{"low": 1.0}, {"kappa0": 0.0}, {"tau": 0}, {"tau": 2.5}, {"a0": 0.0}])
+def test_refuses(params: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        SWTS(3, horizon=100, **params)
