@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from typing import SupportsIndex
+
 from environments.errors import InputError
 
 LARGEST = 1e100
@@ -36,10 +39,11 @@ def whole(field: str, value: object, least: int, most: int | None = None) -> int
     >>> whole("replications", 5, least=1)
     5
     """
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise InputError(f"{field} must be a whole number but got {value!r}.")
-    if value < least:
-        raise InputError(f"{field} must be at least {least} but got {value}.")
-    if most is not None and value > most:
-        raise InputError(f"{field} must be at most {most} but got {value}.")
-    return value
+    given = operator.index(value)
+    if given < least:
+        raise InputError(f"{field} must be at least {least} but got {given}.")
+    if most is not None and given > most:
+        raise InputError(f"{field} must be at most {most} but got {given}.")
+    return given

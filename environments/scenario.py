@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,9 +60,9 @@ class Scenario:
             out[self._key(owner, field)] = getattr(owner, field)
         return out
 
-    def with_settings(self, settings: dict[str, Any]) -> Scenario:
+    def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
         """The same scenario with some parameters set: names as in `parameters`, plus `noise`."""
-        if not isinstance(settings, dict):
+        if not isinstance(settings, Mapping):
             raise InputError(f"settings must be names with values but got {settings!r}.")
         base, effects, noise = self.base, list(self.effects), self.noise
         places = {self._key(owner, field): (owner, field) for owner, field in self._fields()}

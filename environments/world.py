@@ -128,12 +128,20 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
                 last = min(starts[segment + 1], closes[k])
                 if blip or not kind & (SLOPE | SEASON | GRADUAL):
                     still = mean_of(kind, level, motion, season, share, row, blip, k, first)
-                    for t in range(first, last):
-                        best[t - 1] = max(best[t - 1], still)
+                    part = best[first - 1 : last - 1]
+                    for i in range(part.shape[0]):
+                        part[i] = still if still > part[i] else part[i]
+                elif not kind & (SEASON | GRADUAL | BERNOULLI):
+                    # the same line as in level_of, without its branches, so that several steps go at once
+                    base, slope = level[row, k, MEAN], motion[k, PER_STEP]
+                    part = best[first - 1 : last - 1]
+                    for i in range(part.shape[0]):
+                        now = base + slope * np.int32(first + i)
+                        part[i] = now if now > part[i] else part[i]
                 else:
                     for t in range(first, last):
                         now = mean_of(kind, level, motion, season, share, row, blip, k, t)
-                        best[t - 1] = max(best[t - 1], now)
+                        best[t - 1] = now if now > best[t - 1] else best[t - 1]
 
 
 @compiled

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import unknown
+from environments.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from policies.base import Policy
@@ -32,6 +32,8 @@ def find_policy(name: str) -> type[Policy]:
     >>> find_policy("ucb1").__name__
     'UCB1'
     """
+    if not isinstance(name, str):
+        raise InputError(f"policy must be a name but got {name!r}.")
     if name not in policy_names():
         raise unknown("policy", name, policy_names())
     module = importlib.import_module(f"policies.{name.replace('-', '_')}")

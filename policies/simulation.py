@@ -115,9 +115,9 @@ def simulate(
     >>> result.regret.shape
     (3,)
     """
-    found = find_policy(policy) if isinstance(policy, str) else policy
-    world = find_scenario(scenario) if isinstance(scenario, str) else scenario
-    world = world.with_settings(dict(settings or {}))
+    found = policy if isinstance(policy, type) and issubclass(policy, Policy) else find_policy(policy)
+    world = scenario if isinstance(scenario, Scenario) else find_scenario(scenario)
+    world = world.with_settings({} if settings is None else settings)
     horizon = world.horizon if horizon is None else horizon
     arms = world.arms if arms is None else arms
     world.check(horizon, arms)
@@ -250,10 +250,10 @@ def evaluate(
 def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     if checkpoints is None:
         return np.empty(0, dtype=np.int64)
-    if isinstance(checkpoints, int):
-        whole("checkpoints", checkpoints, least=1)
+    if not isinstance(checkpoints, Sequence | np.ndarray) or isinstance(checkpoints, str):
+        checkpoints = whole("checkpoints", checkpoints, least=1)
         return np.unique(np.linspace(1, horizon, min(checkpoints, horizon)).round().astype(np.int64))
-    marks = np.unique(np.array([whole("checkpoints", int(t), least=1) for t in checkpoints], dtype=np.int64))
+    marks = np.unique(np.array([whole("checkpoints", t, least=1) for t in checkpoints], dtype=np.int64))
     if marks.size and marks[-1] > horizon:
         raise InputError(f"checkpoints must not lie after the horizon ({horizon}) but got {marks[-1]}.")
     return marks

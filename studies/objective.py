@@ -43,15 +43,15 @@ class Objective:
         """The objective over the last axis.
 
         >>> Objective("cvar", level=0.5).value(np.array([1.0, 2.0, 3.0, 4.0]))
-        np.float64(3.5)
+        array(3.5)
         """
         if self.kind == "quantile":
-            return np.quantile(sample, self.level, axis=-1)
+            return np.asarray(np.quantile(sample, self.level, axis=-1))
         if self.kind == "cvar":
             count = sample.shape[-1]
             worst = max(1, round(count * (1.0 - self.level)))
-            return np.sort(sample, axis=-1)[..., count - worst :].mean(axis=-1)
-        return sample.mean(axis=-1)
+            return np.asarray(np.sort(sample, axis=-1)[..., count - worst :].mean(axis=-1))
+        return np.asarray(sample.mean(axis=-1))
 
 
 def parse_objective(text: str) -> Objective:

@@ -359,7 +359,7 @@ class TestState:
     def test_damaged_fields_are_refused(self, field: str, value: Any) -> None:
         state = taught().state()
         if state[field] == value:
-            pytest.skip("that is what it holds")
+            value = "not what it holds"
         with pytest.raises(ValueError):  # noqa: PT011 - what it says depends on the field
             Policy.from_state({**state, field: value})
 
