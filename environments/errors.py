@@ -28,3 +28,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
     return InputError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}.")
+
+
+class Fault(RuntimeError):
+    """Something outside gave way (a full disk, a lost connection): one line, and exit code 1.
+
+    What had been stored before stays as it was, and the same command goes on from there.
+    """

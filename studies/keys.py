@@ -1,0 +1,75 @@
+"""The names of what is kept beside Optuna's own columns, typed on the way in and out. Nothing else spells them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from environments.errors import InputError
+from studies.recommendation import Recommendation
+from studies.spec import StudySpec
+
+if TYPE_CHECKING:
+    import optuna
+
+SPEC = "ravenlab:spec"
+VERSION = "ravenlab:version"
+RECOMMENDATION = "ravenlab:recommendation"
+RACE = "ravenlab:race"
+
+STDERR = "stderr"
+REPLICATIONS = "replications"
+SECONDS = "seconds"
+"""User attributes of a trial."""
+
+
+def read_spec(study: optuna.Study) -> StudySpec | None:
+    """The specification of a study; None if it is not one of ours."""
+    stored = study.user_attrs.get(SPEC)
+    if stored is None:
+        return None
+    try:
+        return StudySpec.model_validate(stored)
+    except ValidationError:
+        raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
+
+
+def write_spec(study: optuna.Study, spec: StudySpec) -> None:
+    """Keep the specification, every default written out, and the version that made it."""
+    study.set_user_attr(SPEC, spec.resolved().model_dump(mode="json"))
+    study.set_user_attr(VERSION, project_version())
+
+
+def read_recommendation(study: optuna.Study) -> Recommendation | None:
+    """The recommendation, if the study has one that still holds."""
+    stored = study.user_attrs.get(RECOMMENDATION)
+    if stored is None:
+        return None
+    try:
+        return Recommendation.model_validate(stored)
+    except ValidationError:
+        raise InputError(f"study {study.study_name!r} has a recommendation that this version can't read.") from None
+
+
+def write_recommendation(study: optuna.Study, recommendation: Recommendation | None) -> None:
+    """Keep a recommendation, or drop it with None."""
+    study.set_user_attr(RECOMMENDATION, None if recommendation is None else recommendation.as_object())
+
+
+def read_race(study: optuna.Study) -> dict[str, Any] | None:
+    """Where the race stands: batches that it has seen, the elite's trial and how many blocks it has played."""
+    stored = study.user_attrs.get(RACE)
+    return dict(stored) if isinstance(stored, dict) else None
+
+
+def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> None:
+    """Keep where the race stands."""
+    study.set_user_attr(RACE, {"batches": batches, "elite": elite, "blocks": blocks})
+
+
+def project_version() -> str:
+    """The version of this project."""
+    from importlib.metadata import version
+
+    return version("ravenlab")

@@ -1,0 +1,133 @@
+"""Candidates × worlds through joblib: threads on one machine, loky on request.
+
+A task is (what is played, candidates, a range of replications); it draws its worlds itself and gives
+regrets. A world's numbers do not depend on how the ranges are cut, so neither does anything else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from environments import Scenario
+from environments.draw import BLOCK_BYTES, draw_worlds
+from environments.world import Floats, Worlds
+from policies import find_policy
+from policies.base import Value
+from policies.simulation import REGRET, REWARD, evaluate, play_loop
+from studies.objective import parse_objective
+from studies.spec import StudySpec
+
+KEPT_BYTES = 256_000_000
+"""Worlds that a process keeps between batches, in all."""
+
+PARTS_PER_JOB = 2
+
+COUNTED = 2
+"""The third column of what is played: the regret that the objective counts, after its burn-in."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """What is played, short of candidates and replications. Small, hashable and picklable."""
+
+    policy: str
+    scenario: Scenario
+    horizon: int
+    arms: int
+    seed: int
+    burn_in: int
+
+    @staticmethod
+    def of(spec: StudySpec) -> Game:
+        """The game of a study."""
+        here = spec.resolved()
+        assert here.horizon is not None
+        assert here.arms is not None
+        burn_in = parse_objective(here.objective).burn_in(here.horizon)
+        return Game(here.policy, here.world(), here.horizon, here.arms, here.seed, burn_in)
+
+
+class _Kept:
+    """Worlds of the last few ranges, the least recently used going first."""
+
+    def __init__(self) -> None:
+        self.worlds: OrderedDict[Any, tuple[Worlds, int]] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def get(self, game: Game, stream: int, first: int, count: int) -> Worlds:
+        key = (game.scenario, game.horizon, game.arms, game.seed, stream, first, count)
+        with self.lock:
+            if key in self.worlds:
+                self.worlds.move_to_end(key)
+                return self.worlds[key][0]
+        drawn = draw_worlds(game.scenario, game.horizon, game.arms, game.seed, first, count, stream)
+        size = sum(part.nbytes for part in drawn if isinstance(part, np.ndarray))
+        with self.lock:
+            self.worlds[key] = (drawn, size)
+            while sum(kept for _, kept in self.worlds.values()) > KEPT_BYTES and len(self.worlds) > 1:
+                self.worlds.popitem(last=False)
+        return drawn
+
+
+_KEPT = _Kept()
+
+
+def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+    """Regret, reward and counted regret [C, count, 3] of candidates in worlds first … first + count − 1."""
+    policy = find_policy(game.policy)
+    worlds = _KEPT.get(game, stream, first, count)
+    if game.burn_in == 0:
+        out = evaluate(policy, candidates, worlds, game.seed, first, stream)
+        out[..., COUNTED] = out[..., REGRET]
+        return out
+    marks = np.array([game.burn_in], dtype=np.int64)
+    out = np.empty((len(candidates), count, 3))
+    for i, values in enumerate(candidates):
+        played = play_loop(policy, values, worlds, game.seed, first, stream, marks)
+        out[i] = played.out
+        out[i, :, COUNTED] = played.out[:, REGRET] - played.curve[:, 0, REGRET]
+    return out
+
+
+class Evaluator:
+    """Plays candidates of one study on some number of workers; the result is the same for any number.
+
+    >>> spec = StudySpec(scenario="blips", horizon=200, arms=3)
+    >>> Evaluator(spec).play([spec.values({"alpha0": 2.0})], stream=1, first=0, count=5).shape
+    (1, 5, 3)
+    """
+
+    def __init__(self, spec: StudySpec, jobs: int = 1, backend: str = "threads") -> None:
+        self.game = Game.of(spec)
+        self.objective = parse_objective(spec.objective)
+        self.jobs, self.backend = jobs, backend
+
+    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
+        ranges = self._ranges(first, count)
+        if self.jobs == 1 or len(ranges) == 1:
+            parts = [play_range(self.game, candidates, stream, *part) for part in ranges]
+        else:
+            from joblib import Parallel, delayed
+
+            backend = "threading" if self.backend == "threads" else "loky"
+            parts = Parallel(n_jobs=self.jobs, backend=backend)(
+                delayed(play_range)(self.game, candidates, stream, *part) for part in ranges
+            )
+        return np.concatenate(parts, axis=1)
+
+    def sample(self, played: Floats) -> Floats:
+        """The numbers [C, R] that the objective averages or ranks."""
+        return self.objective.sample(played[..., COUNTED], played[..., REWARD])
+
+    def _ranges(self, first: int, count: int) -> list[tuple[int, int]]:
+        wanted = 1 if self.jobs == 1 else PARTS_PER_JOB * self.jobs
+        fits = max(1, BLOCK_BYTES // self.game.scenario.bytes_per_world(self.game.horizon, self.game.arms))
+        size = min(fits, -(-count // wanted))
+        return [(start, min(size, first + count - start)) for start in range(first, first + count, size)]
