@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from environments.errors import InputError
+from environments.errors import Fault, InputError
 from tuning.commands import listing, simulation
+from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -54,6 +55,8 @@ def run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         message = getattr(error, "format_message", error.__str__)()
         return _say(message or "see ravenlab --help.", REFUSED)
+    except Fault as error:
+        return _say(str(error), FAULT)
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted.", INTERRUPTED)
     except BrokenPipeError:
@@ -73,4 +76,9 @@ def _say(message: str, code: int) -> int:
 
 def main() -> None:
     """Entry point of the command `ravenlab`."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        with interruptible():
+            code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)

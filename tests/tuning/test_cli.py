@@ -175,7 +175,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("ravenlab 0.")
 
 
-def test_an_interrupt_is_exit_code_130() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("after", [0.3, 2.0])
+def test_an_interrupt_is_exit_code_130(number: signal.Signals, after: float) -> None:
     code = "import ravenlab, tuning.cli; print('ready', flush=True); tuning.cli.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "simulate", "delayed", "--replications", "100000", "--horizon", "20000"],
@@ -187,8 +189,8 @@ def test_an_interrupt_is_exit_code_130() -> None:
     )
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
+    time.sleep(after)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.strip() == "ravenlab: interrupted."

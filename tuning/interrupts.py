@@ -1,0 +1,34 @@
+"""Ctrl-C and a polite kill end a command the same way: what has landed is kept, exit code 130.
+
+Python loses an interrupt that falls into a destructor or a callback from C, which compiling and
+loading kernels are full of. So a signal insists: it raises again every two seconds until it is heard.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+AGAIN_AFTER = 2.0
+
+
+def _insist(number: int, frame: FrameType | None) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_AFTER)
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost."""
+    wanted = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
+    before = {number: signal.signal(number, _insist) for number in wanted}
+    try:
+        yield
+    finally:
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
