@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from environments import InputError, Scenario, find_scenario
 from policies import find_policy
@@ -77,6 +77,8 @@ class StudySpec(BaseModel):
     report: int = Field(default=2000, strict=True, ge=2, le=10_000_000, description="Fresh worlds to report on.")
     seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1, description="Names the worlds and the search.")
 
+    _is_resolved: bool = PrivateAttr(default=False)
+
     @field_validator("objective")
     @classmethod
     def _known_objective(cls, text: str) -> str:
@@ -125,10 +127,14 @@ class StudySpec(BaseModel):
 
     def resolved(self) -> StudySpec:
         """The same with every default written out, as it is stored."""
+        if self._is_resolved:
+            return self
         world = self.world()
         horizon, arms = self.horizon or world.horizon, self.arms or world.arms
         space = self.resolved_space(find_policy(self.policy), horizon, arms)
-        return self.model_copy(update={"horizon": horizon, "arms": arms, "space": space})
+        here = self.model_copy(update={"horizon": horizon, "arms": arms, "space": space})
+        here._is_resolved = True
+        return here
 
     def study_name(self) -> str:
         """`policy/scenario/T…/K…`, with a short hash where anything but the budget is not the default."""

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
-from tuning.commands import listing, simulation
+from tuning.commands import listing, simulation, tune
 from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -21,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.command("tune")(tune.tune)
 app.command("simulate")(simulation.simulate)
 app.add_typer(listing.app, name="list")
 
