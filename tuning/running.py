@@ -82,8 +82,7 @@ def _open(spec: StudySpec, url: str, name: str) -> optuna.Study:
 
     storage = open_storage(url, create=True)
     direction = "maximize" if parse_objective(spec.objective).maximise else "minimize"
-    known = {summary for summary in optuna.get_all_study_names(storage)}
-    if name not in known:
+    if name not in optuna.get_all_study_names(storage):
         study = optuna.create_study(storage=storage, study_name=name, direction=direction)  # type: ignore[arg-type]
         keys.write_spec(study, spec)
         return study

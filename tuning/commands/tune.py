@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from studies.spec import StudySpec
     from tuning.running import Ran
 
-Text = Annotated[str | None, typer.Option(show_default=False)]
-
 
 def tune(
     scenarios: Annotated[
@@ -66,7 +64,9 @@ def tune(
 
     Example: `ravenlab tune variance-drift blips --horizon 1000,10000 --trials 100`
     """
-    from studies.files import find_study_file, load_study_file, spec_from
+    from studies.files import load_study_file
+    from studies.reading import spec_from
+    from studies.shipped import find_study_file
 
     from environments.errors import InputError
     from studies.storage import storage_url
