@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
-from tuning.commands import listing, simulation
+from tuning.commands import init, listing, simulation, validate
 from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -22,6 +22,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command("simulate")(simulation.simulate)
+app.command("init")(init.init)
+app.command("validate")(validate.validate)
 app.add_typer(listing.app, name="list")
 
 
