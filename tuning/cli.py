@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
-from tuning.commands import listing, simulation, tune
+from tuning.commands import init, listing, simulation, tune, validate
 from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -23,6 +23,8 @@ app = typer.Typer(
 )
 app.command("tune")(tune.tune)
 app.command("simulate")(simulation.simulate)
+app.command("init")(init.init)
+app.command("validate")(validate.validate)
 app.add_typer(listing.app, name="list")
 
 
