@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
-from tuning.commands import listing, simulation
+from tuning.commands import copying, deleting, exporting, listing, recommending, showing, simulation, studies
 from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -23,6 +23,12 @@ app = typer.Typer(
 )
 app.command("simulate")(simulation.simulate)
 app.add_typer(listing.app, name="list")
+app.command("recommend")(recommending.recommend)
+app.command("export")(exporting.export)
+app.command("studies")(studies.studies)
+app.command("show")(showing.show)
+app.command("copy")(copying.copy)
+app.command("delete")(deleting.delete)
 
 
 def _version(wanted: bool) -> None:
