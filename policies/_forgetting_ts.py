@@ -25,12 +25,12 @@ GAUSSIAN, BERNOULLI = 0.0, 1.0
 
 PRIOR = (
     Param("likelihood", "gaussian", choices=("gaussian", "bernoulli"), meaning="what rewards are taken to be"),
-    Param("mu0", 0.0, least=-math.inf, meaning="μ₀, prior mean"),
+    Param("mu0", 0.0, least=-math.inf, power=1, meaning="μ₀, prior mean"),
     Param("kappa0", 1.0, 0.001, 10.0, least=1e-6, meaning="κ₀, rewards that the prior mean is worth"),
     Param("a0", 1.0, least=0.1, meaning="a₀, shape of the prior variance"),
-    Param("b0", 1.0, 0.001, 10.0, meaning="b₀, scale of the prior variance"),
-    Param("low", 0.0, least=-math.inf, meaning="reward that counts as 0, for bernoulli"),
-    Param("high", 1.0, least=-math.inf, meaning="reward that counts as 1, for bernoulli"),
+    Param("b0", 1.0, 0.001, 10.0, power=2, meaning="b₀, scale of the prior variance"),
+    Param("low", 0.0, least=-math.inf, power=1, meaning="reward that counts as 0, for bernoulli"),
+    Param("high", 1.0, least=-math.inf, power=1, meaning="reward that counts as 1, for bernoulli"),
 )
 
 

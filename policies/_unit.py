@@ -9,8 +9,8 @@ from environments.errors import InputError
 from policies.base import Param, Values
 
 UNIT_PARAMETERS = (
-    Param("low", 0.0, least=-math.inf, meaning="the reward that counts as 0, as do all below"),
-    Param("high", 1.0, least=-math.inf, meaning="the reward that counts as 1, as do all above"),
+    Param("low", 0.0, least=-math.inf, power=1, meaning="the reward that counts as 0, as do all below"),
+    Param("high", 1.0, least=-math.inf, power=1, meaning="the reward that counts as 1, as do all above"),
 )
 
 

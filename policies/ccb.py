@@ -95,6 +95,7 @@ class CCB(Policy):
 
     name = "ccb"
     reference = "Liu and Tsuruoka 2016"
+    scalable = False
     parameters = (
         Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
         Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),

@@ -61,6 +61,7 @@ class PublishedCCB(Policy):
 
     name = "published-ccb"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     parameters = (Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T"),)
     start = staticmethod(start)

@@ -53,6 +53,7 @@ class PublishedEpsilonGreedy(Policy):
 
     name = "published-epsilon-greedy"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     random = True
     start = staticmethod(start)

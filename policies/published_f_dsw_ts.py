@@ -75,6 +75,7 @@ class PublishedFDSWTS(Policy):
 
     name = "published-f-dsw-ts"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount of a step"),)
     random = True

@@ -49,6 +49,7 @@ class PublishedThompson(Policy):
 
     name = "published-thompson"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     random = True
     peeks = True

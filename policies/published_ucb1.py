@@ -42,6 +42,7 @@ class PublishedUCB1(Policy):
 
     name = "published-ucb1"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     start = staticmethod(start)
     choose = staticmethod(select)

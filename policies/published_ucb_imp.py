@@ -102,6 +102,7 @@ class PublishedUCBImp(Policy):
 
     name = "published-ucb-imp"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     parameters = (Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T"),)
     random = True

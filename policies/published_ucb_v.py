@@ -50,6 +50,7 @@ class PublishedUCBV(Policy):
 
     name = "published-ucb-v"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     start = staticmethod(start)
     choose = staticmethod(select)

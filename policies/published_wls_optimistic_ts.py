@@ -162,6 +162,7 @@ class PublishedWLSOptimisticTS(Policy):
 
     name = "published-wls-optimistic-ts"
     family = "published"
+    scalable = False
     reference = "RAVEN-UCB, logistics script"
     random = True
     start = staticmethod(start)

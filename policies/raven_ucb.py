@@ -85,9 +85,9 @@ class RavenUCB(Policy):
     name = "raven-ucb"
     reference = "RAVEN-UCB, Algorithm 1 and Proposition 1"
     parameters: ClassVar[tuple[Param, ...]] = (
-        Param("alpha0", 1.0, 0.01, 10.0, meaning="α₀, weight of the decaying bonus"),
+        Param("alpha0", 1.0, 0.01, 10.0, power=1, meaning="α₀, weight of the decaying bonus"),
         Param("beta0", 1.0, 0.01, 10.0, meaning="β₀, weight of the variance bonus"),
-        Param("epsilon", 0.1, 0.001, 0.5, meaning="ε, floor of the variance bonus"),
+        Param("epsilon", 0.1, 0.001, 0.5, power=2, meaning="ε, floor of the variance bonus"),
         Param("variance", "welford", choices=ESTIMATORS, meaning="how S² is estimated"),
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
     )

@@ -79,7 +79,7 @@ class Softmax(Policy):
     family = "sampling"
     reference = "Sutton and Barto 1998 (Boltzmann exploration)"
     parameters = (
-        Param("tau", 0.1, 0.001, 1.0, least=1e-9, meaning="τ, the temperature: how much worse an arm may look"),
+        Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature: how much worse an arm may look"),
     )
     random = True
     start = staticmethod(start)

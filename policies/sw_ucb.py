@@ -60,7 +60,7 @@ class SWUCB(Policy):
     name = "sw-ucb"
     reference = "Garivier and Moulines 2011"
     parameters = (
-        Param("xi", 0.6, 0.001, 5.0, meaning="ξ, weight of the bonus, inside the root"),
+        Param("xi", 0.6, 0.001, 5.0, power=2, meaning="ξ, weight of the bonus, inside the root"),
         CHANGES,
         TAU_BY_CHANGES,
     )

@@ -65,10 +65,10 @@ class Thompson(Policy):
     reference = "Thompson 1933; Honda and Takemura 2014 for the Gaussian prior"
     parameters = (
         Param("likelihood", "gaussian", choices=LIKELIHOODS, meaning="what rewards are taken for"),
-        Param("mu0", 0.0, least=-math.inf, meaning="μ₀, prior mean (gaussian)"),
+        Param("mu0", 0.0, least=-math.inf, power=1, meaning="μ₀, prior mean (gaussian)"),
         Param("kappa0", 1.0, 0.001, 10.0, meaning="κ₀, how many rewards the prior mean is worth (gaussian)"),
         Param("a0", 1.0, meaning="a₀, half as many as the prior variance is worth (gaussian)"),
-        Param("b0", 1.0, 0.001, 10.0, meaning="b₀, the prior's half sum of squares (gaussian)"),
+        Param("b0", 1.0, 0.001, 10.0, power=2, meaning="b₀, the prior's half sum of squares (gaussian)"),
         *UNIT_PARAMETERS,
     )
     random = True

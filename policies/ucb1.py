@@ -42,7 +42,7 @@ class UCB1(Policy):
 
     name = "ucb1"
     reference = "Auer, Cesa-Bianchi and Fischer 2002"
-    parameters = (Param("c", 2.0, 0.001, 10.0, meaning="weight of the bonus, inside the root"),)
+    parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -148,7 +148,7 @@ class UCBImp(Policy):
     reference = "Auer and Ortner 2010"
     parameters = (
         Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
-        Param("a", 1.0, 0.01, 10.0, meaning="weight of the width r"),
+        Param("a", 1.0, 0.01, 10.0, power=1, meaning="weight of the width r"),
     )
     start = staticmethod(start)
     choose = staticmethod(select)

@@ -54,7 +54,7 @@ class UCBV(Policy):
     reference = "Audibert, Munos and Szepesvári 2009"
     parameters = (
         Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
-        Param("c", 1.0, 0.01, 5.0, meaning="weight of the term that does not know the variance"),
+        Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term that does not know the variance"),
     )
     start = staticmethod(start)
     choose = staticmethod(select)

@@ -12,6 +12,7 @@ from studies.spec import StudySpec
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.study._frozen import FrozenStudy
 
 SPEC = "ravenlab:spec"
 VERSION = "ravenlab:version"
@@ -24,7 +25,7 @@ SECONDS = "seconds"
 """User attributes of a trial."""
 
 
-def read_spec(study: optuna.Study) -> StudySpec | None:
+def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
     """The specification of a study; None if it is not one of ours."""
     stored = study.user_attrs.get(SPEC)
     if stored is None:
@@ -41,7 +42,7 @@ def write_spec(study: optuna.Study, spec: StudySpec) -> None:
     study.set_user_attr(VERSION, project_version())
 
 
-def read_recommendation(study: optuna.Study) -> Recommendation | None:
+def read_recommendation(study: optuna.Study | FrozenStudy) -> Recommendation | None:
     """The recommendation, if the study has one that still holds."""
     stored = study.user_attrs.get(RECOMMENDATION)
     if stored is None:

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
-from tuning.commands import init, listing, simulation, tune, validate
+from tuning.commands import (
+    copying,
+    deleting,
+    exporting,
+    init,
+    listing,
+    recommending,
+    showing,
+    simulation,
+    studies,
+    tune,
+    validate,
+)
 from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -26,6 +38,12 @@ app.command("simulate")(simulation.simulate)
 app.command("init")(init.init)
 app.command("validate")(validate.validate)
 app.add_typer(listing.app, name="list")
+app.command("recommend")(recommending.recommend)
+app.command("export")(exporting.export)
+app.command("studies")(studies.studies)
+app.command("show")(showing.show)
+app.command("copy")(copying.copy)
+app.command("delete")(deleting.delete)
 
 
 def _version(wanted: bool) -> None:

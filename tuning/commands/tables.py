@@ -1,45 +1,49 @@
-"""Tables that more than one command prints."""
+"""Tables and stored text on a terminal: names are shown as they are, never as markup or control codes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from studies.recommendation import Recommendation
-
-SYMBOLS = {"alpha0": "α₀", "beta0": "β₀", "epsilon": "ε"}
-
-
-def recommendation_table(found: list[Recommendation]) -> None:
-    """What to use where, with the interval, and what the paper's advice and the defaults cost more."""
     from rich.console import Console
-    from rich.markup import escape
+
+UNBROKEN = 100_000
+"""Width where no terminal says one: a name in a pipe is not folded."""
+
+
+def plain(text: str) -> str:
+    """Text on one line; line ends and control codes are written out.
+
+    >>> plain("a\\nb")
+    'a\\\\nb'
+    """
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def console() -> Console:
+    """Standard output; without colours and folds where it is not a terminal."""
+    from rich.console import Console
+
+    out = Console(highlight=False, markup=False, emoji=False)
+    return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=UNBROKEN)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
+    """A table; the columns named in `numbers` stand to the right."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title="Recommended parameters", caption="Regret on fresh worlds, with its 95 % interval.")
-    for column in ("study", "use", "regret", "instead of the paper's", "instead of the defaults"):
-        table.add_column(column, overflow="fold", justify="right" if column == "regret" else "left")
-    for one in found:
-        use = ", ".join(f"{SYMBOLS.get(name, name)} {_short(value)}" for name, value in one.params.items())
-        versus = {rival.name: rival for rival in one.versus}
-        table.add_row(
-            escape(one.study),
-            escape(use),
-            f"{one.regret.mean:.1f} ({one.regret.low:.1f} to {one.regret.high:.1f})",
-            *(
-                _cost(versus[name].difference, versus[name].low, versus[name].high) if name in versus else "–"
-                for name in ("paper", "defaults")
-            ),
-        )
-    Console().print(table)
+    table = Table(title=Text(title), title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console().print(table)
 
 
-def _short(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+def say(text: str) -> None:
+    """One line of text, folded to the terminal."""
+    from rich.text import Text
 
-
-def _cost(difference: float, low: float, high: float) -> str:
-    """What others cost more, and whether that can be told from nothing."""
-    if low <= 0.0 <= high:
-        return f"{difference:+.1f} (within noise)"
-    return f"{difference:+.1f} ({low:.1f} to {high:.1f})"
+    console().print(Text(plain(text)))

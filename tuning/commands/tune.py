@@ -8,7 +8,10 @@ import typer
 
 if TYPE_CHECKING:
     from studies.spec import StudySpec
-    from tuning.running import Ran
+
+
+NAMES = {"space": "--range", "fixed": "--fix", "settings": "--set"}
+"""How fields of a study are called on the command line."""
 
 
 def tune(
@@ -64,12 +67,12 @@ def tune(
 
     Example: `ravenlab tune variance-drift blips --horizon 1000,10000 --trials 100`
     """
+    from environments.errors import InputError
     from studies.files import load_study_file
     from studies.reading import spec_from
     from studies.shipped import find_study_file
-
-    from environments.errors import InputError
     from studies.storage import storage_url
+    from tuning.commands.outcome import print_outcome
     from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers
     from tuning.progress import Reporter
     from tuning.running import run_study
@@ -105,7 +108,7 @@ def tune(
             raise InputError("SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study.")
         horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
         specs = [
-            spec_from({"scenario": one, "horizon": steps, **fields}, where="tune")
+            spec_from({"scenario": one, "horizon": steps, **fields}, names=NAMES)
             for one in scenarios
             for steps in horizons
         ]
@@ -122,7 +125,7 @@ def tune(
     with Reporter(quiet) as reporter:
         for spec in specs:
             ran.append(run_study(spec, storage_url(storage), workers, backend, seconds, reporter.listener()))
-    _print_outcome(ran, as_json)
+    print_outcome(ran, as_json)
 
 
 def _workers(jobs: str | None) -> int:
@@ -168,21 +171,3 @@ def _print_plan(specs: list[StudySpec]) -> None:
             f"{spec.sampler}, pruner {spec.pruner}, {steps:.3g} steps"
         )
     typer.echo(f"{len(specs)} {'study' if len(specs) == 1 else 'studies'}, {total:.3g} simulated steps in all")
-
-
-def _print_outcome(ran: list[Ran], as_json: bool) -> None:
-    """The table of recommendations, then what was left undone."""
-    found = [one.recommendation for one in ran if one.recommendation is not None]
-    if as_json:
-        from studies.export import to_json
-
-        typer.echo(to_json(found), nl=False)
-    elif found:
-        from tuning.commands.tables import recommendation_table
-
-        recommendation_table(found)
-    for one in ran:
-        if not one.fresh:
-            typer.echo(f"{one.study}: complete already, nothing to do.", err=True)
-        elif not one.finished:
-            typer.echo(f"{one.study}: time is up after {one.trials} trials; run the same command to go on.", err=True)

@@ -1,0 +1,48 @@
+"""The document that JSON, TOML and YAML hold, and its JSON Schema.
+
+`python -m studies.export.document` writes the schema anew after the model has changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from studies.recommendation import Recommendation
+
+SCHEMA_FILE = Path(__file__).resolve().parent.parent / "schemas" / "recommendations.json"
+
+
+class Document(BaseModel):
+    """Recommendations of ravenlab."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    number: Literal[1] = Field(default=1, alias="schema", description="The version of this format.")
+    recommendations: list[Recommendation]
+
+
+def document(recommendations: Sequence[Recommendation]) -> dict[str, Any]:
+    """Plain data, keys in their order.
+
+    >>> document([])
+    {'schema': 1, 'recommendations': []}
+    """
+    return {"schema": 1, "recommendations": [each.as_object() for each in recommendations]}
+
+
+def json_schema() -> str:
+    """The text of the shipped JSON Schema."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Document.model_json_schema(by_alias=True, mode="serialization"),
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(json_schema(), encoding="utf-8")

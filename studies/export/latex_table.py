@@ -1,0 +1,92 @@
+"""LaTeX: a table for a paper, with booktabs' rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from studies.recommendation import Recommendation
+from studies.words import short
+
+SYMBOLS = {
+    "alpha0": r"\alpha_0",
+    "beta0": r"\beta_0",
+    "epsilon": r"\epsilon",
+    "kappa0": r"\kappa_0",
+    "mu0": r"\mu_0",
+    "a0": "a_0",
+    "b0": "b_0",
+    "gamma": r"\gamma",
+    "lam": r"\lambda",
+    "tau": r"\tau",
+    "xi": r"\xi",
+    "zeta": r"\zeta",
+    "rho": r"\rho",
+}
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    "-": r"{-}",
+    "[": "{[}",
+    "]": "{]}",
+}
+"""A hyphen in braces does not become a dash with its neighbour; a bracket in braces is no option."""
+
+
+def write(recommendations: Sequence[Recommendation]) -> str:
+    """A tabular, one row a recommendation."""
+    lines = [
+        r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}",
+        r"\begin{tabular}{lllrrlr}",
+        r"\toprule",
+        r"Study & Policy & Scenario & $T$ & $K$ & Parameters & Regret (95\,\%) \\",
+        r"\midrule",
+        *(_row(each) for each in recommendations),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(each: Recommendation) -> str:
+    params = ", ".join(f"{_symbol(name)} = {_value(value)}" for name, value in each.params.items())
+    regret = f"${short(each.regret.mean)}$ $[{short(each.regret.low)}, {short(each.regret.high)}]$"
+    cells = [escape(each.study), escape(each.policy), escape(each.scenario), str(each.horizon), str(each.arms)]
+    return " & ".join([*cells, params, regret]) + r" \\"
+
+
+def _symbol(name: str) -> str:
+    return f"${SYMBOLS[name]}$" if name in SYMBOLS else escape(name)
+
+
+def _value(value: float | str) -> str:
+    return escape(value) if isinstance(value, str) else f"${short(value)}$"
+
+
+def escape(text: str) -> str:
+    """Text that is set as it is; what most fonts lack, such as emoji, as its code.
+
+    >>> escape("50% of a_b 🦅")
+    '50\\\\% of a\\\\_b \\\\texttt{U+1F985}'
+    """
+    return "".join(SPECIAL.get(each) or _letter(each) for each in text)
+
+
+def _letter(each: str) -> str:
+    if each in "\n\r\t":
+        return " "
+    return each if each.isprintable() and ord(each) < 0x180 else rf"\texttt{{U+{ord(each):04X}}}"

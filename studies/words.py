@@ -1,0 +1,86 @@
+"""A recommendation for people: symbols, numbers of a sensible length, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from studies.recommendation import Recommendation
+
+SYMBOLS = {
+    "alpha0": "α₀",
+    "beta0": "β₀",
+    "epsilon": "ε",
+    "kappa0": "κ₀",
+    "mu0": "μ₀",
+    "a0": "a₀",
+    "b0": "b₀",
+    "gamma": "γ",
+    "lam": "λ",
+    "tau": "τ",
+    "xi": "ξ",
+    "zeta": "ζ",
+    "rho": "ρ",
+}
+
+
+def symbol(name: str) -> str:
+    """How people write a parameter.
+
+    >>> symbol("alpha0")
+    'α₀'
+    """
+    return SYMBOLS.get(name, name)
+
+
+def short(value: float | str) -> str:
+    """A number with four digits that count; words as they are.
+
+    >>> short(0.000123456)
+    '0.0001235'
+    """
+    return value if isinstance(value, str) else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+
+
+def params_in_words(params: Mapping[str, float | str]) -> str:
+    """Parameters on one line.
+
+    >>> params_in_words({"alpha0": 1.5, "epsilon": 0.1})
+    'α₀ 1.5, ε 0.1'
+    """
+    return ", ".join(f"{symbol(name)} {short(value)}" for name, value in params.items()) or "no parameters"
+
+
+def in_words(each: Recommendation) -> list[str]:
+    """What is recommended and why one may trust it, a sentence or two an item."""
+    regret = each.regret
+    lines = [
+        f"Use {params_in_words(each.params)}.",
+        f"Mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)}) in {regret.replications}"
+        f" fresh worlds that chose nothing; the search saw {short(each.search_estimate)} ({each.objective}),"
+        " which is too good to be true.",
+    ]
+    others = len(each.indistinguishable)
+    if each.box and others > 1:
+        box = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in each.box.items())
+        lines.append(f"{others} candidates can't be told from the best: {box}.")
+    names = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
+    for rival in each.versus:
+        more = "more" if rival.difference >= 0 else "less"
+        verdict = "" if rival.low > 0 or rival.high < 0 else "; it could be nothing"
+        lines.append(
+            f"{names[rival.name]} ({params_in_words(rival.params)}) would cost {short(abs(rival.difference))} {more}"
+            f" (95 % of the difference: {short(rival.low)} to {short(rival.high)}{verdict})."
+        )
+    if each.importance:
+        ordered = sorted(each.importance.items(), key=lambda item: -item[1])
+        lines.append("Importance: " + ", ".join(f"{symbol(name)} {100 * part:.0f} %" for name, part in ordered) + ".")
+    lines += [
+        f"{symbol(edge.param)} {short(edge.value)} lies on the edge of what was searched;"
+        f" --range {edge.param}={edge.low:g}:{edge.high:g} would settle it."
+        for edge in each.edge
+    ]
+    lines.append(
+        f"Tuned on rewards of mean {short(each.scale.mean)} and spread {short(each.scale.spread)}"
+        f" ({each.trials} trials, seed {each.seed}, version {each.version})."
+    )
+    return lines

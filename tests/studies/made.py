@@ -1,0 +1,115 @@
+"""Studies made by hand, as a search would leave them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import optuna
+
+from studies.keys import write_recommendation, write_spec
+from studies.recommendation import Edge, Estimate, Recommendation, Rival, Scale
+from studies.spec import StudySpec
+from studies.storage import open_storage
+
+WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x`\n🦅 " + "ä" * 140
+"""A name of 200 letters that no format may trip over."""
+
+EVEN = optuna.distributions.FloatDistribution(0.01, 10.0, log=True)
+
+
+def url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def recommendation(**changes: Any) -> Recommendation:
+    """A plausible recommendation."""
+    given: dict[str, Any] = {
+        "policy": "raven-ucb",
+        "scenario": "variance-drift",
+        "horizon": 1000,
+        "arms": 10,
+        "params": {"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001},
+        "regret": Estimate(mean=41.5, low=40.25, high=42.75, replications=2000),
+        "search_estimate": 38.125,
+        "indistinguishable": [{"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001}, {"alpha0": 0.5, "beta0": 3.0}],
+        "box": {"alpha0": (0.25, 0.5), "beta0": (3.0, 4.0)},
+        "versus": [
+            Rival(name="paper", params={"alpha0": 5.0}, regret=60.0, difference=18.5, low=16.0, high=21.0),
+            Rival(name="defaults", params={"alpha0": 1.0}, regret=41.0, difference=-0.5, low=-2.0, high=1.0),
+        ],
+        "importance": None,
+        "edge": [Edge(param="epsilon", value=0.0001, low=1e-06, high=0.5)],
+        "scale": Scale(mean=0.5, spread=0.3),
+        "trials": 20,
+        "seed": 0,
+        "version": "0.1.0",
+        **changes,
+    }
+    given.setdefault("study", "{policy}/{scenario}/T{horizon}/K{arms}".format(**given))
+    return Recommendation(**given)
+
+
+def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None = None) -> optuna.Study:
+    """A study with so many trials, one of them pruned if there are more than two."""
+    study = optuna.create_study(study_name=spec.study_name(), storage=storage, direction="minimize")
+    write_spec(study, spec)
+    for number in range(done):
+        pruned = done > 2 and number == 1
+        study.add_trial(
+            optuna.trial.create_trial(
+                state=optuna.trial.TrialState.PRUNED if pruned else optuna.trial.TrialState.COMPLETE,
+                params={"alpha0": 0.1 * (number + 1), "beta0": 1.0},
+                distributions={"alpha0": EVEN, "beta0": EVEN},
+                value=1.0 if pruned else 50.0 - number,
+                intermediate_values={0: 3.0, 1: 2.0} if pruned else {},
+                user_attrs={"stderr": 1.5, "replications": 200, "seconds": 0.01},
+                system_attrs={"batch": number // 16},
+            )
+        )
+    write_recommendation(study, found)
+    return study
+
+
+def stored(path: Path, *found: Recommendation) -> str:
+    """A storage with a study for each recommendation; gives its URL."""
+    storage = open_storage(url(path), create=True)
+    for each in found:
+        name = None if each.study.startswith(f"{each.policy}/{each.scenario}/T") else each.study
+        spec = StudySpec(
+            name=name,
+            policy=each.policy,
+            scenario=each.scenario,
+            settings=each.settings,
+            horizon=each.horizon,
+            arms=each.arms,
+            trials=4,
+        )
+        store(storage, spec, 4, each)
+    storage.engine.dispose()
+    return url(path)
+
+
+def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:
+    """All that a study's trials hold, short of their ids."""
+    kept: list[dict[str, Any]] = []
+    for trial in optuna.load_study(study_name=name, storage=storage).get_trials():
+        kept.append(
+            {
+                "number": trial.number,
+                "state": trial.state,
+                "values": trial.values,
+                "params": trial.params,
+                "distributions": trial.distributions,
+                "user": trial.user_attrs,
+                "system": trial.system_attrs,
+                "intermediate": trial.intermediate_values,
+                "times": (_time(trial.datetime_start), _time(trial.datetime_complete)),
+            }
+        )
+    return kept
+
+
+def _time(moment: datetime | None) -> str:
+    return str(moment)

@@ -1,0 +1,48 @@
+"""`ravenlab delete`: studies that are not wanted any more."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from tuning.commands.stored import StorageOption, opened
+
+
+def delete(
+    studies: Annotated[
+        list[str], typer.Argument(metavar="STUDY...", help="Whole names, or patterns such as 'raven-ucb/*'.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+    storage: StorageOption = None,
+) -> None:
+    """Delete studies with all their trials. Asks first; a study that is being tuned is refused.
+
+    Example: `ravenlab delete raven-ucb/blips/T1000/K10 --yes`
+    """
+    from environments.errors import InputError
+    from studies.library import find_studies
+    from studies.storage import only_driver, storage_url
+    from tuning.commands.tables import say
+
+    with opened(storage) as store, ExitStack() as locks:
+        found = find_studies(store, studies, prefixes=False)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise InputError(f"delete must be confirmed: say --yes to delete {_counted(len(found))}.")
+            for each in found:
+                say(f"  {each.study_name}")
+            if not typer.confirm(f"Delete {_counted(len(found))} with all trials?", err=True):
+                say("Nothing was deleted.")
+                return
+        for each in found:
+            locks.enter_context(only_driver(storage_url(storage), each.study_name))
+        for each in found:
+            store.delete_study(each._study_id)
+            say(f"Deleted {each.study_name}.")
+
+
+def _counted(count: int) -> str:
+    return "1 study" if count == 1 else f"{count} studies"

@@ -1,0 +1,50 @@
+"""`ravenlab export`: recommendations as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tuning.commands.stored import StorageOption, opened
+
+
+def export(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STUDY]...", help="Names, beginnings or patterns. [default: all]", show_default=False),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="json, toml, yaml, csv, markdown, latex or python.")] = "json",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a file.", show_default=False)
+    ] = None,
+    storage: StorageOption = None,
+) -> None:
+    """Print or write what the studies recommend; the same studies give the same bytes.
+
+    Example: `ravenlab export 'raven-ucb/*' --format json -o recommended.json`
+    """
+    from environments.errors import InputError, unknown
+    from studies.export import FORMATS
+    from studies.export import export as written
+    from studies.library import find_studies, recommendations
+    from tuning.commands.tables import plain
+    from tuning.files import replacing
+
+    if form not in FORMATS:
+        raise unknown("format", form, FORMATS)
+    with opened(storage) as store:
+        found = recommendations(store, studies or None)
+        if studies:
+            named = {each.study_name for each in find_studies(store, studies)}
+            for name in sorted(named - {each.study for each in found}):
+                typer.echo(f"ravenlab: study {plain(repr(name))} has no recommendation yet.", err=True)
+    if not found:
+        raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")
+    text = written(found, form)
+    if output is None:
+        typer.echo(text.encode("utf-8"), nl=False)
+        return
+    with replacing(output) as file:
+        file.write(text)

@@ -1,0 +1,96 @@
+"""`ravenlab recommend`: parameters for a scenario and a horizon, from what is stored."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tuning.commands.stored import JsonOption, StorageOption, opened
+
+if TYPE_CHECKING:
+    from studies.interpolation import Answer
+
+
+def recommend(
+    scenario: Annotated[str, typer.Argument(help="A scenario's name, or effects joined by '+'.", show_default=False)],
+    horizon: Annotated[str, typer.Option(metavar="T", help="Steps.", show_default=False)],
+    policy: Annotated[str, typer.Option(help="Whose parameters.")] = "raven-ucb",
+    arms: Annotated[
+        str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]", show_default=False)
+    ] = None,
+    storage: StorageOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which parameters to use: those of a study, or between or beyond the nearest ones, and marked so.
+
+    Example: `ravenlab recommend variance-drift --horizon 3000`
+    """
+    from studies.interpolation import Question, answer
+    from studies.library import recommendations
+    from studies.storage import shown, sqlite_file, storage_url
+    from tuning.commands.words import whole_number
+
+    if storage is not None:
+        sqlite_file(storage)
+    question = Question(
+        scenario,
+        whole_number("--horizon", horizon),
+        policy,
+        None if arms is None else whole_number("--arms", arms),
+        None if storage is None else shown(storage),
+    )
+    question.check()
+    path = sqlite_file(storage_url(storage))
+    if path is not None and not path.exists():
+        found = answer(question, [])
+    else:
+        with opened(storage) as store:
+            found = answer(question, recommendations(store))
+    if as_json:
+        typer.echo(json.dumps(as_object(found), ensure_ascii=False, allow_nan=False))
+        return
+    _print(found)
+
+
+def as_object(found: Answer) -> dict[str, Any]:
+    """The JSON object of an answer; regret only where the study was played at that very horizon."""
+    exact = found.kind == "exact"
+    return {
+        "kind": found.kind,
+        "policy": found.policy,
+        "scenario": found.scenario,
+        "horizon": found.horizon,
+        "arms": found.arms,
+        "params": found.params,
+        "regret": found.sources[0].regret.model_dump() if exact else None,
+        "studies": [each.study for each in found.sources],
+        "command": found.command,
+    }
+
+
+def _print(found: Answer) -> None:
+    from studies.words import in_words, params_in_words
+    from tuning.commands.tables import say
+
+    say(f"{found.policy} in {found.scenario}, horizon {found.horizon}, {found.arms} arms: {found.kind}")
+    if found.kind == "exact":
+        for line in in_words(found.sources[0]):
+            say(line)
+        say(f"From study {found.sources[0].study}.")
+        return
+    say(f"Use {params_in_words(found.params)}.")
+    if found.kind == "interpolated":
+        left, right = found.sources
+        say(
+            f"Interpolated over log horizon between T = {left.horizon} and T = {right.horizon}; nobody has played it,"
+            " so no regret is claimed."
+        )
+    else:
+        say(
+            f"Extrapolated: these are the parameters for T = {found.sources[0].horizon}, the nearest horizon stored;"
+            " no regret is claimed."
+        )
+    say(f"From {' and '.join(each.study for each in found.sources)}. To settle it, run:")
+    typer.echo(f"  {found.command}")

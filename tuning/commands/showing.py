@@ -1,0 +1,117 @@
+"""`ravenlab show`: one study in full."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tuning.commands.stored import JsonOption, StorageOption, opened
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+    from studies.spec import StudySpec
+
+SHOWN = 5
+"""How many of the best trials are shown."""
+
+
+def show(
+    study: Annotated[str, typer.Argument(help="Its name, or the beginning of it.", show_default=False)],
+    storage: StorageOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a study: what was asked, how far it is, its best trials and what it recommends.
+
+    Example: `ravenlab show raven-ucb/variance-drift/T10000/K10`
+    """
+    from environments.errors import InputError
+    from studies.keys import read_recommendation, read_spec
+    from studies.library import describe_study, find_studies
+    from studies.words import in_words
+    from tuning.commands.tables import say
+
+    with opened(storage) as store:
+        found = find_studies(store, [study])
+        if len(found) > 1:
+            raise InputError(f"study {study!r} fits {len(found)} studies; show takes one.")
+        spec, recommendation = read_spec(found[0]), read_recommendation(found[0])
+        row = describe_study(store, found[0])
+        best = _best(store.get_all_trials(found[0]._study_id, deepcopy=False), found[0].directions[0].name)
+    if as_json:
+        document = {
+            **asdict(row),
+            "spec": None if spec is None else spec.model_dump(mode="json"),
+            "best_trials": [_as_object(trial) for trial in best],
+            "recommendation": None if recommendation is None else recommendation.as_object(),
+        }
+        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        return
+    say(f"{row.name}: {row.state}, {row.done} of {'–' if row.asked is None else row.asked} trials")
+    if spec is not None:
+        _print_spec(spec)
+    _print_trials(best)
+    for line in in_words(recommendation) if recommendation is not None else ["No recommendation yet."]:
+        say(line)
+
+
+def _best(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
+    """The best complete trials, ties by number."""
+    import math
+
+    sign = -1.0 if direction == "MAXIMIZE" else 1.0
+    complete = [
+        trial
+        for trial in trials
+        if trial.state.name == "COMPLETE" and trial.values and len(trial.values) == 1 and math.isfinite(trial.values[0])
+    ]
+    return sorted(complete, key=lambda trial: (sign * trial.values[0], trial.number))[:SHOWN]
+
+
+def _as_object(trial: FrozenTrial) -> dict[str, Any]:
+    from studies.keys import REPLICATIONS, STDERR
+
+    return {
+        "number": trial.number,
+        "value": trial.value,
+        "params": trial.params,
+        "stderr": trial.user_attrs.get(STDERR),
+        "replications": trial.user_attrs.get(REPLICATIONS),
+    }
+
+
+def _print_spec(spec: StudySpec) -> None:
+    """What was asked, a line a field; what is empty is left out."""
+    from studies.words import short, symbol
+    from tuning.commands.tables import say
+
+    for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
+        if value not in ({}, None):
+            text = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
+            say(f"  {name}: {text}")
+    for name, range_ in spec.space.items():
+        what = f"1 − {symbol(name)}" if range_.scale == "one-minus" else symbol(name)
+        say(f"  searched: {what} from {short(range_.low)} to {short(range_.high)} ({range_.scale})")
+
+
+def _print_trials(best: list[FrozenTrial]) -> None:
+    from studies.words import params_in_words, short
+    from tuning.commands.tables import print_table
+
+    if not best:
+        return
+    rows = []
+    for trial in best:
+        error = _as_object(trial)["stderr"]
+        rows.append(
+            [
+                str(trial.number),
+                short(trial.values[0]),
+                short(error) if isinstance(error, int | float) else "–",
+                params_in_words(trial.params),
+            ]
+        )
+    print_table("Best trials", ["trial", "value", "± error", "parameters"], rows, numbers=["trial", "value", "± error"])

@@ -1,0 +1,39 @@
+"""The storage that a command works on: its option, and opening it with clear words when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from optuna.storages import RDBStorage
+
+StorageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--storage",
+        metavar="URL",
+        help="Where the studies are. [default: RAVENLAB_STORAGE, or sqlite:///studies.sqlite3]",
+        show_default=False,
+    ),
+]
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@contextmanager
+def opened(given: str | None, *, create: bool = False) -> Iterator[RDBStorage]:
+    """An open storage; whatever the database says in the block becomes one clear line."""
+    from studies.storage import clear_faults, open_storage, storage_url
+
+    url = storage_url(given)
+    storage = open_storage(url, create=create)
+    try:
+        with clear_faults(url):
+            yield storage
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
