@@ -68,7 +68,10 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with clear_faults(url):
         if path is None:
-            return optuna.storages.RDBStorage(url)
+            try:
+                return optuna.storages.RDBStorage(url)
+            except (ImportError, ValueError) as error:
+                raise InputError(f"storage {shown(url)} can't be used: {error}") from None
         return optuna.storages.RDBStorage(
             url,
             engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}, "pool_events": [(_pragmas, "connect")]},
@@ -135,10 +138,6 @@ def clear_faults(url: str) -> Iterator[None]:
         if "compatible with the table schema" in str(error):
             raise InputError(f"storage {shown(url)} was made by another version of Optuna: {error}") from None
         raise
-    except (ImportError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"storage {shown(url)} can't be used: {error}") from None
 
 
 @contextmanager

@@ -151,4 +151,4 @@ def _to_unit(space: Mapping[str, BaseDistribution], params: Mapping[str, Any]) -
         low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
         value = params[name]
         point.append(np.log(value / low) / np.log(high / low) if log else (value - low) / (high - low))
-    return np.clip(np.array(point, dtype=float), 0.0, 1.0)
+    return np.asarray(np.clip(point, 0.0, 1.0), dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import optuna
@@ -23,7 +23,7 @@ def small_spec(**fields: Any) -> StudySpec:
     return StudySpec(**{**SMALL, **fields}).resolved()
 
 
-def new_study(direction: str = "minimize") -> optuna.Study:
+def new_study(direction: Literal["minimize", "maximize"] = "minimize") -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna.create_study(study_name="some/study", direction=direction)
 

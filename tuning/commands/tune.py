@@ -153,18 +153,10 @@ def _seconds(timeout: str | None) -> float | None:
     return seconds
 
 
-def simulated_steps(spec: StudySpec) -> int:
-    """Steps that a whole study simulates, at the most: search, selection and report."""
-    here = spec.resolved()
-    assert here.horizon is not None
-    played = here.trials * here.replications + (here.candidates + 2) * here.selection + 3 * here.report
-    return played * here.horizon
-
-
 def _print_plan(specs: list[StudySpec]) -> None:
     total = 0
     for spec in specs:
-        steps = simulated_steps(spec)
+        steps = spec.simulated_steps()
         total += steps
         typer.echo(
             f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
