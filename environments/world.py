@@ -144,12 +144,26 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
                         best[t - 1] = now if now > best[t - 1] else best[t - 1]
 
 
+@inlined
+def law_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
+    """Mean and variance of arm k at step t; in a gradual drift the mixture's: within the levels and between them."""
+    mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
+    if kind & BERNOULLI:
+        return mean, mean * (1.0 - mean)
+    variance = variance_of(kind, level, motion, row, blip, k, t, VARIANCE)
+    if kind & GRADUAL and blip == 0:
+        rho = share[t - 1]
+        old = level_of(kind, level, motion, season, row, blip, k, t, MEAN)
+        new = level_of(kind, level, motion, season, row, blip, k, t, NEW_MEAN)
+        variance *= 1.0 - rho
+        variance += rho * variance_of(kind, level, motion, row, blip, k, t, NEW_VARIANCE)
+        variance += rho * (1.0 - rho) * (new - old) ** 2
+    return mean, variance
+
+
 @compiled
 def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
-    """Means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is not open.
-
-    In a gradual drift the variance is the mixture's: within the levels and between them.
-    """
+    """Means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is not open."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     level, motion = worlds.level[r], worlds.motion[r]
     segment = 0
@@ -162,20 +176,7 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
                 means[t - 1, k] = np.nan
                 variances[t - 1, k] = np.nan
                 continue
-            mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
-            means[t - 1, k] = mean
-            if kind & BERNOULLI:
-                variances[t - 1, k] = mean * (1.0 - mean)
-                continue
-            variance = variance_of(kind, level, motion, row, blip, k, t, VARIANCE)
-            if kind & GRADUAL and blip == 0:
-                rho = share[t - 1]
-                old = level_of(kind, level, motion, season, row, blip, k, t, MEAN)
-                new = level_of(kind, level, motion, season, row, blip, k, t, NEW_MEAN)
-                variance *= 1.0 - rho
-                variance += rho * variance_of(kind, level, motion, row, blip, k, t, NEW_VARIANCE)
-                variance += rho * (1.0 - rho) * (new - old) ** 2
-            variances[t - 1, k] = variance
+            means[t - 1, k], variances[t - 1, k] = law_of(kind, level, motion, season, share, row, blip, k, t)
 
 
 def tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:

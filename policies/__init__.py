@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from environments.errors import InputError, unknown
@@ -15,7 +16,8 @@ HELPERS = {"base", "simulation"}
 """Modules in this folder that hold no policy; those with a leading underscore don't either."""
 
 
-def policy_names() -> list[str]:
+@cache
+def policy_names() -> tuple[str, ...]:
     """All policies by name, what was published last.
 
     >>> "raven-ucb" in policy_names()
@@ -23,7 +25,7 @@ def policy_names() -> list[str]:
     """
     modules = (module.name for module in pkgutil.iter_modules(__path__))
     names = [name.replace("_", "-") for name in modules if name not in HELPERS and not name.startswith("_")]
-    return sorted(names, key=lambda name: (name.startswith("published-"), name))
+    return tuple(sorted(names, key=lambda name: (name.startswith("published-"), name)))
 
 
 def find_policy(name: str) -> type[Policy]:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from environments import InputError, Scenario, find_scenario
+from environments.scenario import LONGEST_HORIZON
 from policies import find_policy
 from policies.base import Param, Policy, Setting, Value
 from studies.objective import parse_objective
+
+Whole = Annotated[int, Field(strict=True)]
+Real = Annotated[float, Field(strict=True)]
+Text = Annotated[str, Field(strict=True, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+"""Strict: neither True nor "5" is a number."""
 
 Sampler = Literal["tpe", "gp", "cmaes", "qmc", "random", "grid"]
 Pruner = Literal["none", "hyperband", "race"]
@@ -22,25 +30,36 @@ BUDGET = ("trials", "candidates", "selection", "report")
 NOT_IN_NAME = (*BUDGET, "policy", "scenario", "horizon", "arms", "name", "seed", "replications", "batch")
 """Fields that a study's name does not hash: they stand in it, or are the budget of the search."""
 
+MOST_MEMORY = 256_000_000
+"""Bytes that a policy's statistics may take before its parameters are refused."""
+
 
 class Range(BaseModel):
     """Where a parameter is searched."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    low: float = Field(description="Smallest value; of 1 − x where the scale is one-minus.")
-    high: float = Field(description="Largest value.")
+    low: Real = Field(description="Smallest value; of 1 − x where the scale is one-minus.")
+    high: Real = Field(description="Largest value.")
     scale: Literal["log", "linear", "one-minus"] = Field(default="log", description="How it is searched.")
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if not self.low < self.high:
-            raise ValueError(f"low must be below high but got {self.low:g} and {self.high:g}")
+            raise ValueError(f"low must be below high but got {self.low:.15g} and {self.high:.15g}")
         if self.scale != "linear" and self.low <= 0:
-            raise ValueError(f"low must be above 0 on a {self.scale} scale but got {self.low:g}")
+            raise ValueError(f"low must be above 0 on a {self.scale} scale but got {self.low:.15g}")
         if self.scale == "one-minus" and self.high > 1:
-            raise ValueError(f"high must be at most 1 on a one-minus scale but got {self.high:g}")
+            raise ValueError(f"high must be at most 1 on a one-minus scale but got {self.high:.15g}")
         return self
+
+    def ends(self) -> tuple[float, float]:
+        """The values at both ends, of x itself on any scale.
+
+        >>> Range(low=0.25, high=0.5, scale="one-minus").ends()
+        (0.75, 0.5)
+        """
+        return (1.0 - self.low, 1.0 - self.high) if self.scale == "one-minus" else (self.low, self.high)
 
 
 class StudySpec(BaseModel):
@@ -54,17 +73,26 @@ class StudySpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str | None = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
-    policy: str = Field(default="raven-ucb", description="Whose parameters are searched.")
-    scenario: str = Field(description="A scenario's name, or effects joined by '+'.")
-    settings: dict[str, int | float | str] = Field(
-        default_factory=dict, description="The scenario's parameters, such as every or noise."
+    policy: str = Field(default="raven-ucb", max_length=100, description="Whose parameters are searched.")
+    scenario: str = Field(max_length=300, description="A scenario's name, or effects joined by '+'.")
+    settings: dict[Name, Whole | Real | Text] = Field(
+        default_factory=dict, max_length=100, description="The scenario's parameters, such as every or noise."
     )
-    horizon: int | None = Field(default=None, strict=True, ge=1, description="Steps T; the scenario's own if absent.")
-    arms: int | None = Field(default=None, strict=True, ge=1, description="Arms K; the scenario's own if absent.")
-    space: dict[str, Range] = Field(default_factory=dict, description="Where each parameter is searched.")
-    fixed: dict[str, float | str] = Field(default_factory=dict, description="Parameters that are not searched.")
+    horizon: int | None = Field(
+        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Steps T; the scenario's own if absent."
+    )
+    arms: int | None = Field(
+        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Arms K; the scenario's own if absent."
+    )
+    space: dict[Name, Range] = Field(
+        default_factory=dict, max_length=100, description="Where each parameter is searched."
+    )
+    fixed: dict[Name, Real | Text] = Field(
+        default_factory=dict, max_length=100, description="Parameters that are not searched."
+    )
     objective: str = Field(
         default="mean",
+        max_length=100,
         description="mean regret, or quantile:0.9, cvar:0.9, after:10% (regret after a burn-in), reward.",
     )
     sampler: Sampler = Field(default="tpe", description="How candidates are chosen.")
@@ -76,6 +104,15 @@ class StudySpec(BaseModel):
     selection: int = Field(default=2000, strict=True, ge=2, le=10_000_000, description="Fresh worlds to choose on.")
     report: int = Field(default=2000, strict=True, ge=2, le=10_000_000, description="Fresh worlds to report on.")
     seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1, description="Names the worlds and the search.")
+
+    _is_resolved: bool = PrivateAttr(default=False)
+
+    @field_validator("name")
+    @classmethod
+    def _printable_name(cls, name: str | None) -> str | None:
+        if name is not None and (not name.isprintable() or name != name.strip()):
+            raise ValueError(f"name must be printable, without space around it, but got {name!r}")
+        return name
 
     @field_validator("objective")
     @classmethod
@@ -93,30 +130,47 @@ class StudySpec(BaseModel):
         if both:
             raise ValueError(f"{both[0]} is both searched and fixed")
         known = {param.name: param for param in policy.parameters}
-        policy.resolve(dict(self.fixed.items()), arms + world.extra_arms, horizon)
-        for name, range_ in self.space.items():
+        setting = Setting(horizon, arms + world.extra_arms, {})
+        for name in (*self.space, *self.fixed):
             if name not in known:
                 policy.resolve({name: 0.0}, arms, horizon)
+        for name, value in self.fixed.items():
+            known[name].resolve(value, setting)
+        for name, range_ in self.space.items():
             if known[name].choices:
                 raise ValueError(f"{name} is one of {', '.join(known[name].choices)}: it can be fixed, not searched")
-            for end in (range_.low, range_.high):
-                known[name].resolve(1.0 - end if range_.scale == "one-minus" else end, Setting(horizon, arms, {}))
-        if self.resolved_space(policy, horizon, arms) == {}:
+            for end in range_.ends():
+                known[name].resolve(end, setting)
+        space = self.resolved_space(policy, horizon, arms)
+        if space == {}:
             raise ValueError(f"space is empty: {self.policy} has nothing left to search")
+        self._check_corners(policy, space, setting)
         parse_objective(self.objective).check(horizon)
         return self
 
+    def _check_corners(self, policy: type[Policy], space: dict[str, Range], setting: Setting) -> None:
+        """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""
+        for corner in itertools.product(*(range_.ends() for range_ in space.values())):
+            given: dict[str, Value] = {**self.fixed, **dict(zip(space, corner, strict=True))}
+            values = policy.resolve(given, setting.arms, setting.horizon)
+            sizes = policy.sizes(setting.arms, values)
+            if 8 * (sizes.rows * setting.arms + sizes.cells + sizes.memory) > MOST_MEMORY:
+                what = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
+                raise ValueError(f"{self.policy} would need too much memory with {what}")
+
     def resolved_space(self, policy: type[Policy], horizon: int, arms: int) -> dict[str, Range]:
         """The ranges given, and the policy's own for parameters that are neither given nor fixed."""
-        world = self.world()
+        arms += self.world().extra_arms
+        given: dict[str, Value] = {**self.fixed, **{name: range_.ends()[0] for name, range_ in self.space.items()}}
+        values: dict[str, Value] = {}
         space = {}
-        values = policy.resolve(dict(self.fixed), arms + world.extra_arms, horizon)
-        setting = Setting(horizon, arms + world.extra_arms, values)
         for param in policy.parameters:
+            setting = Setting(horizon, arms, values)
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
             elif param.name not in self.fixed and param.low is not None and param.high is not None:
                 space[param.name] = _own_range(param, setting)
+            values[param.name] = param.resolve(given.get(param.name), setting)
         return space
 
     def world(self) -> Scenario:
@@ -125,22 +179,49 @@ class StudySpec(BaseModel):
 
     def resolved(self) -> StudySpec:
         """The same with every default written out, as it is stored."""
+        if self._is_resolved:
+            return self
         world = self.world()
         horizon, arms = self.horizon or world.horizon, self.arms or world.arms
         space = self.resolved_space(find_policy(self.policy), horizon, arms)
-        return self.model_copy(update={"horizon": horizon, "arms": arms, "space": space})
+        here = self.model_copy(update={"scenario": world.name, "horizon": horizon, "arms": arms, "space": space})
+        here._is_resolved = True
+        return here
 
     def study_name(self) -> str:
         """`policy/scenario/T…/K…`, with a short hash where anything but the budget is not the default."""
         if self.name is not None:
             return self.name
         here = self.resolved()
-        plain = StudySpec(policy=here.policy, scenario=here.scenario, horizon=here.horizon, arms=here.arms).resolved()
         name = f"{here.policy}/{here.scenario}/T{here.horizon}/K{here.arms}"
-        mine, usual = (spec.model_dump(mode="json", exclude=set(NOT_IN_NAME)) for spec in (here, plain))
-        if mine == usual:
+        mine = here.model_dump(mode="json", exclude=set(NOT_IN_NAME))
+        if mine == here._usual():
             return name
         return f"{name}~{hashlib.sha256(_canonical(mine).encode()).hexdigest()[:4]}"
+
+    def _usual(self) -> dict[str, Any] | None:
+        """What the name hashes, at its defaults; None where this horizon or policy can't do with defaults."""
+        try:
+            plain = StudySpec(policy=self.policy, scenario=self.scenario, horizon=self.horizon, arms=self.arms)
+        except ValidationError:
+            return None
+        return plain.resolved().model_dump(mode="json", exclude=set(NOT_IN_NAME))
+
+    def simulated_steps(self) -> int:
+        """Steps of search, selection and report together, at most: pruning saves some.
+
+        >>> spec = StudySpec(scenario="periodic", horizon=10, trials=3, replications=2, selection=5, report=7)
+        >>> spec.simulated_steps()
+        400
+        """
+        from studies.advice import paper_advice
+
+        here = self.resolved()
+        assert here.horizon is not None
+        rivals = 1 + (self.policy == "raven-ucb" and paper_advice(here.scenario, here.horizon) is not None)
+        played = self.trials * self.replications
+        played += (min(self.candidates, self.trials) + rivals) * self.selection + (1 + rivals) * self.report
+        return played * here.horizon
 
     def identity(self) -> dict[str, Any]:
         """What makes trials comparable: all but the name and the budget, every default written out."""

@@ -69,9 +69,13 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with clear_faults(url):
         if path is None:
-            return optuna.storages.RDBStorage(url)
+            try:
+                return optuna.storages.RDBStorage(url)
+            except (ImportError, ValueError) as error:
+                raise InputError(f"storage {shown(url)} can't be used: {error}") from None
         if _fixed(path):
-            return optuna.storages.RDBStorage(f"sqlite:///{_read_only(path)}&uri=true")
+            place = quote(f"file:{quote(str(path.resolve()))}", safe="/:")  # unquoted twice: by SQLAlchemy, by SQLite
+            return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true")
         return optuna.storages.RDBStorage(
             url,
             engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}, "pool_events": [(_pragmas, "connect")]},
@@ -85,7 +89,7 @@ def _pragmas(connection: Any, _: Any) -> None:
 
 
 def _fixed(path: Path) -> bool:
-    """Whether nothing may be written beside the file: SQLite reads WAL databases there only if told that none change."""
+    """Whether nothing may be written beside the file: then SQLite must be told that it won't change."""
     log = path.with_name(f"{path.name}-wal")
     return path.exists() and not os.access(path.resolve().parent, os.W_OK) and not log.exists()
 
@@ -148,10 +152,6 @@ def clear_faults(url: str) -> Iterator[None]:
         if "compatible with the table schema" in str(error):
             raise InputError(f"storage {shown(url)} was made by another version of Optuna: {error}") from None
         raise
-    except (ImportError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"storage {shown(url)} can't be used: {error}") from None
 
 
 @contextmanager

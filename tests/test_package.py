@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).parent / "ravenlab"
+DATA = {".toml", ".json", ".csv"}
 CHILDREN = resource.RUSAGE_CHILDREN
 
 
@@ -36,6 +37,9 @@ def test_the_wheel_holds_the_packages_and_no_tests(tmp_path: Path) -> None:
     assert tops == {"ravenlab.py", "environments", "policies", "studies", "tuning", "dashboards"}
     for expected in ("policies/raven_ucb.py", "environments/effects/blips.py", "tuning/commands/words.py"):
         assert expected in names
+    data = [path.relative_to(ROOT).as_posix() for path in (ROOT / "studies").rglob("*.*") if path.suffix in DATA]
+    assert len(data) >= 9
+    assert set(data) <= set(names)
     assert all(f"{package}/py.typed" in names for package in tops - {"ravenlab.py"})
 
 
@@ -84,6 +88,8 @@ def test_help_answers_at_once() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    code = "import sys, tuning.cli; print(sorted({'numpy', 'numba', 'pandas', 'joblib'} & set(sys.modules)))"
+    code = (
+        "import sys, tuning.cli; print(sorted({'numpy', 'numba', 'pandas', 'joblib', 'pydantic'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
-from tuning.commands import copying, deleting, exporting, listing, recommending, showing, simulation, studies
+from tuning.commands import (
+    copying,
+    deleting,
+    exporting,
+    init,
+    listing,
+    recommending,
+    showing,
+    simulation,
+    studies,
+    tune,
+    validate,
+)
 from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -21,7 +33,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.command("tune")(tune.tune)
 app.command("simulate")(simulation.simulate)
+app.command("init")(init.init)
+app.command("validate")(validate.validate)
 app.add_typer(listing.app, name="list")
 app.command("recommend")(recommending.recommend)
 app.command("export")(exporting.export)

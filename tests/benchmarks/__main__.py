@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numba
@@ -12,9 +13,26 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks import policies, raven, scaling
+from tests.benchmarks import policies, raven, scaling, studies
+from tests.benchmarks.measure import Figure, Race
 
-GROUPS = {"raven": raven.races, "scaling": scaling.races, "policies": policies.races}
+GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
+    "raven": raven.races,
+    "studies": studies.races,
+    "scaling": scaling.races,
+    "policies": policies.races,
+}
+
+
+def _cells(row: dict[str, object]) -> list[str]:
+    """One line of the table; a figure that misses its mark is red."""
+    ratio, floor, ceiling = (
+        float(str(row.get(key, edge))) for key, edge in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
+    )
+    mark = f"at most {ceiling:g}" if "ceiling" in row else f"{floor:g}" if floor else "–"
+    speed = f"{float(str(row['per_second'])) / 1e6:.3g}" if "per_second" in row else "–"
+    shown = f"{ratio:.3g}" if floor <= ratio <= ceiling else f"[bold red]{ratio:.3g}[/bold red]"
+    return [str(row["race"]), str(row["claim"]), shown, f"{row['lowest']:.3g} to {row['highest']:.3g}", mark, speed]
 
 
 def main() -> None:
@@ -34,15 +52,7 @@ def main() -> None:
     for column in ("race", "claim", "ratio", "range", "floor", "million steps/s"):
         table.add_column(column, justify="left" if column in ("race", "claim") else "right", overflow="fold")
     for row in rows:
-        ratio, floor = float(str(row["ratio"])), float(str(row["floor"]))
-        table.add_row(
-            str(row["race"]),
-            str(row["claim"]),
-            f"{ratio:.3g}" if ratio >= floor else f"[bold red]{ratio:.3g}[/bold red]",
-            f"{row['lowest']:.3g} to {row['highest']:.3g}",
-            f"{floor:g}" if floor else "–",
-            f"{float(str(row['per_second'])) / 1e6:.3g}",
-        )
+        table.add_row(*_cells(row))
     console.print(table)
     machine = {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__}
     temporary = asked.json.with_name(asked.json.name + ".part")

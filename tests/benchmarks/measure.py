@@ -54,3 +54,29 @@ class Race:
             "per_second": statistics.median(self.speeds[claim.fast]),
             "rounds": len(ratios),
         }
+
+
+@dataclass
+class Figure:
+    """A number with a ceiling instead of a rival: the median of a few measurements."""
+
+    name: str
+    measure: Callable[[], float]
+    ceiling: float
+    about: str
+    times: int
+
+    def run(self, rounds: int) -> list[dict[str, object]]:
+        """One row."""
+        found = [self.measure() for _ in range(self.times)]
+        return [
+            {
+                "race": self.name,
+                "claim": self.about,
+                "ratio": statistics.median(found),
+                "lowest": min(found),
+                "highest": max(found),
+                "ceiling": self.ceiling,
+                "rounds": self.times,
+            }
+        ]

@@ -14,7 +14,7 @@ from studies.keys import SPEC
 from studies.library import find_studies, list_studies, recommendations
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.studies.made import WILD, recommendation, store, stored, url
+from tests.studies.made import LINES, WILD, recommendation, store, stored, url
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_listing_takes_as_many_queries_for_many_studies_as_for_one(storage: Any)
 
 
 def test_studies_by_name(storage: Any) -> None:
-    for name in ("raven-ucb/blips/T1", "raven-ucb/blips/T10", "ucb1/blips/T1", WILD, "odd[1]*"):
+    for name in ("raven-ucb/blips/T1", "raven-ucb/blips/T10", "ucb1/blips/T1", WILD, LINES[50:], "odd[1]*"):
         optuna.create_study(study_name=name, storage=storage)
 
     def names(*wanted: str, **options: bool) -> list[str]:
@@ -85,7 +85,8 @@ def test_studies_by_name(storage: Any) -> None:
     assert names(WILD) == [WILD]
     assert names("<script>") == [WILD]
     assert names("odd[1]*") == ["odd[1]*"]
-    assert len(names("*")) == 5
+    assert names(LINES[50:]) == [LINES[50:]]
+    assert len(names("*")) == 6
     with pytest.raises(InputError, match=r"fits 2 studies: 'raven-ucb/blips/T1', .*; say 'raven\*' for all"):
         names("raven")
     with pytest.raises(InputError, match=r"unknown study 'ucb1/blip/T1'; did you mean 'ucb1/blips/T1'\?"):

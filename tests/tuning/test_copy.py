@@ -69,7 +69,8 @@ def test_under_another_name_in_the_same_storage(storage: str) -> None:
     [
         ([FIRST, "--to", "{storage}"], "exists in"),
         (["*", "--to", "{target}", "--as", "x"], "--as names one study, but 2"),
-        ([FIRST, "--to", "{target}", "--as", ""], "--as must have 1 to 400"),
+        ([FIRST, "--to", "{target}", "--as", ""], "--as must be 1 to 400"),
+        ([FIRST, "--to", "{target}", "--as", "two\nlines"], "--as must be 1 to 400"),
         (["nothing", "--to", "{target}"], "unknown study 'nothing'"),
         ([FIRST, "--to", "nonsense"], "storage must be a database URL"),
         ([FIRST], "--to"),

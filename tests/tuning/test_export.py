@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from policies.base import Policy
 from studies.export import FORMATS, export
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.studies.made import WILD, recommendation, store, stored, url
+from tests.studies.made import WILD, recommendation, store, stored
 from tuning.cli import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -125,30 +126,39 @@ def test_storages_that_cannot_be_used(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to be")
-def test_a_read_only_folder(tmp_path: Path) -> None:
-    """As a user whom permission bits bind."""
-    folder = tmp_path / "fixed"
-    folder.mkdir()
-    stored(folder / "s.sqlite3", *GIVEN)
-    for path in (folder, *folder.iterdir()):
-        path.chmod(0o555 if path.is_dir() else 0o444)
+def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
+    """As a user whom permission bits bind; what is needed is imported before, as root."""
     code = (
-        "import os, sys; sys.path.insert(0, sys.argv[1]); import optuna, sqlalchemy, studies.export.json_file,"
-        " studies.library, tuning.cli, tuning.files, studies.storage, filelock; os.setgroups([]); os.setgid(65534);"
-        " os.setuid(65534); sys.exit(tuning.cli.run(sys.argv[2:]))"
+        "import contextlib, io, os, sys; sys.path.insert(0, sys.argv[1]); import filelock, tuning.cli\n"
+        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
+        "    tuning.cli.run(['export', '--storage', sys.argv[2]])\n"
+        "    tuning.cli.run(['copy', 'none', '--to', sys.argv[2], '--storage', sys.argv[2]])\n"
+        "    tuning.cli.run(['delete', 'none', '--storage', sys.argv[2]])\n"
+        "sys.stderr.flush(); print(file=sys.stderr); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "sys.exit(tuning.cli.run(sys.argv[3:]))"
     )
-    for parent in [*tmp_path.parents][:4]:
-        if parent.stat().st_uid == 0 and parent != Path("/tmp"):
-            parent.chmod(parent.stat().st_mode | 0o011)
-    tmp_path.chmod(0o755)
-    for words in (
-        ["export", "-o", str(folder / "out.json"), "--storage", url(folder / "s.sqlite3")],
-        ["delete", "*", "--yes", "--storage", url(folder / "s.sqlite3")],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(ROOT), *words], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 2, done.stderr
-        assert len(done.stderr.strip().splitlines()) == 1
-        assert "no permission" in done.stderr or "read-only" in done.stderr or "can't be" in done.stderr
-    assert sorted(path.name for path in folder.iterdir()) == ["s.sqlite3"]
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        folder = Path(name) / "fixed #1 ä"
+        folder.mkdir()
+        place, warm = stored(folder / "s.sqlite3", *GIVEN), stored(Path(name) / "warm.sqlite3", *GIVEN)
+        (folder / "s.sqlite3").chmod(0o444)
+        folder.chmod(0o555)
+
+        def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, "-c", code, str(ROOT), warm, *words, "--storage", place]
+            return subprocess.run(command, cwd=name, capture_output=True, text=True, check=False)
+
+        read = as_nobody("export")
+        assert read.returncode == 0, read.stderr
+        assert read.stdout == export(GIVEN, "json")
+        for words in (
+            ["export", "-o", str(folder / "out.json")],
+            ["delete", "*", "--yes"],
+            ["copy", WILD, "--to", place],
+        ):
+            refused = as_nobody(*words)
+            assert refused.returncode == 2, refused.stderr
+            (line,) = refused.stderr.split("\n\n")[1].splitlines()
+            assert "no permission" in line
+        assert [path.name for path in folder.iterdir()] == ["s.sqlite3"]

@@ -39,7 +39,7 @@ def test_the_table(tmp_path: Path, capsys: Captured) -> None:
     assert "3/10" in out
     assert "[red]theirs\\x1b[31m" in out
     assert "\x1b" not in out
-    assert "ä" * 140 in out
+    assert WILD in out
 
 
 def test_an_empty_storage(tmp_path: Path, capsys: Captured) -> None:

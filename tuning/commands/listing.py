@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="List scenarios and policies.", no_args_is_help=True)
+app = typer.Typer(help="List scenarios, policies and studies.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
 
@@ -88,6 +88,31 @@ def list_policies(as_json: AsJson = False) -> None:
             for row in rows
         ],
         "Parameters: default, and the range that a study searches; T is the horizon.",
+    )
+
+
+@app.command("studies")
+def list_studies(as_json: AsJson = False) -> None:
+    """Study files that come along: name, how many studies and simulated steps, and what they are for.
+
+    Example: `ravenlab list studies`
+    """
+    from studies.files import load_study_file
+    from studies.shipped import find_study_file, shipped_studies
+
+    rows: list[dict[str, Any]] = []
+    for name, meaning in shipped_studies().items():
+        specs = load_study_file(find_study_file(name))
+        steps = sum(spec.simulated_steps() for spec in specs)
+        rows.append({"name": name, "studies": len(specs), "steps": steps, "meaning": meaning})
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    _print(
+        "Studies",
+        ["name", "studies", "steps", "meaning"],
+        [[row["name"], str(row["studies"]), f"{row['steps']:,}", row["meaning"]] for row in rows],
+        "Run one with ravenlab tune --study NAME; write your own with ravenlab init.",
     )
 
 

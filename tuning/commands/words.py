@@ -19,6 +19,37 @@ def whole_number(option: str, text: str) -> int:
         raise InputError(f"{option} must be a whole number but got {text!r}.") from None
 
 
+def whole_numbers(option: str, text: str) -> list[int]:
+    """Whole numbers with commas between them.
+
+    >>> whole_numbers("--horizon", "1000,10000")
+    [1000, 10000]
+    """
+    return [whole_number(option, word.strip()) for word in text.split(",")]
+
+
+def parse_ranges(texts: Sequence[str], policy: str) -> dict[str, dict[str, float | str]]:
+    """Read a list of name=low:high; the scale is the policy's own for that parameter.
+
+    >>> parse_ranges(["alpha0=0.1:5"], "raven-ucb")
+    {'alpha0': {'low': 0.1, 'high': 5.0, 'scale': 'log'}}
+    """
+    from policies import find_policy
+
+    scales = {param.name: param.scale for param in find_policy(policy).parameters}
+    ranges: dict[str, dict[str, float | str]] = {}
+    for name, text in parse_assignments("--range", texts).items():
+        low, colon, high = str(text).partition(":")
+        try:
+            ends = [float(low), float(high)] if colon else []
+        except ValueError:
+            ends = []
+        if not ends:
+            raise InputError(f"--range must be written name=low:high but got {name}={text}.")
+        ranges[name] = {"low": ends[0], "high": ends[1], "scale": scales.get(name, "log")}
+    return ranges
+
+
 def parse_assignments(option: str, texts: Sequence[str]) -> dict[str, int | float | str]:
     """Read a list of name=value; numbers become numbers.
 

@@ -1,0 +1,66 @@
+"""What the paper advises for a scenario: the rival that every recommendation is measured against.
+
+First the cell that the paper prints for the very scenario and horizon (Section 4.2), else its closing
+guidance (Section 5), where "short" means T < 3000. ε is 0.1, as in all of Section 4.2. It is advice for
+RAVEN-UCB alone.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import lru_cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "paper"
+EPSILON = 0.1
+SHORT = 3000
+"""Horizons below this are short."""
+
+PUBLISHED = "published-"
+"""What the scripts ran goes by the same name with this before it, and gets the same advice."""
+
+SCENARIOS = {
+    "Variance Drift": "variance-drift",
+    "Incremental Drift": "incremental-drift",
+    "Blips / Outliers": "blips",
+}
+CONTEXTS = {
+    "high-variance environments": ("variance-drift",),
+    "gradual changes": ("incremental-drift", "gradual-drift"),
+    "rare events and outliers": ("blips",),
+}
+
+
+def paper_advice(scenario: str, horizon: int) -> dict[str, float] | None:
+    """The paper's parameters for RAVEN-UCB in a scenario; None where it has no advice.
+
+    >>> paper_advice("variance-drift", 10000)
+    {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
+    >>> paper_advice("periodic", 10000) is None
+    True
+    """
+    name = scenario.removeprefix(PUBLISHED)
+    found = _cells().get((name, horizon)) or _guidance().get((name, "short" if horizon < SHORT else "long"))
+    return None if found is None else {"alpha0": found[0], "beta0": found[1], "epsilon": EPSILON}
+
+
+@lru_cache(maxsize=1)
+def _cells() -> dict[tuple[str, int], tuple[float, float]]:
+    return {
+        (SCENARIOS[row["scenario"]], int(row["horizon"])): (float(row["alpha0"]), float(row["beta0"]))
+        for row in _rows("parameter_selection.csv")
+    }
+
+
+@lru_cache(maxsize=1)
+def _guidance() -> dict[tuple[str, str], tuple[float, float]]:
+    return {
+        (name, row["horizon"]): (float(row["alpha0"]), float(row["beta0"]))
+        for row in _rows("recommended_parameters.csv")
+        for name in CONTEXTS[row["context"]]
+    }
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,176 @@
+"""Study files: TOML with [[study]] tables, each of them one study or a product of several."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from environments import combine, find_scenario
+from environments.errors import InputError
+from studies.reading import FIELDS, brief, check_plain, spec_from, unknown_key
+from studies.spec import StudySpec
+
+LARGEST_FILE = 1_000_000
+"""Bytes."""
+
+MOST_STUDIES = 1000
+"""Of one file."""
+
+PLACES = ("{policy}", "{scenario}", "{horizon}")
+"""What a name may hold so that it fits every study of a product."""
+
+
+def load_study_file(path: str | Path) -> list[StudySpec]:
+    """The studies of a file, in its order: scenarios first, then horizons.
+
+    >>> from studies.shipped import find_study_file
+    >>> [spec.study_name() for spec in load_study_file(find_study_file("quick"))]
+    ['quick/variance-drift', 'quick/incremental-drift', 'quick/blips']
+    """
+    specs: list[StudySpec] = []
+    seen: dict[str, int] = {}
+    for number, table in enumerate(_tables(Path(path)), start=1):
+        where = f"{path}: study {number}"
+        for spec in _product(table, where):
+            name = spec.study_name()
+            if name in seen:
+                before = f"study {seen[name]}" if seen[name] != number else "another of the same table"
+                raise InputError(f"{where}: name {name!r} is also that of {before}; give each a name of its own.")
+            seen[name] = number
+            specs.append(spec)
+            if len(specs) > MOST_STUDIES:
+                raise InputError(f"{where}: a file must hold at most {MOST_STUDIES} studies.")
+    return specs
+
+
+def _tables(path: Path) -> list[Any]:
+    """The [[study]] tables as TOML gives them."""
+    text = _text(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not TOML: {error}.") from None
+    except RecursionError:
+        raise InputError(f"{path}: not TOML: nested too deeply.") from None
+    except ValueError:
+        raise InputError(f"{path}: not TOML: it holds a number of thousands of digits.") from None
+    for key in document:
+        if key != "study":
+            hint = "; it belongs below a line [[study]]" if key in FIELDS else ""
+            raise InputError(f"{path}: {str(unknown_key(key, ['study'])).removesuffix('.')}{hint}.")
+    tables = document.get("study", [])
+    if isinstance(tables, Mapping):
+        raise InputError(f"{path}: study must be written [[study]], with double brackets.")
+    if not isinstance(tables, list):
+        raise InputError(f"{path}: study must be a [[study]] table but got {brief(tables)}.")
+    if not tables:
+        raise InputError(f"{path}: there is no [[study]] in it.")
+    return tables
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder, not a study file.")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{brief(str(path))}: is not the name of a file.") from None
+    if len(content) > LARGEST_FILE:
+        raise InputError(f"{path}: must be at most {LARGEST_FILE} bytes long.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise InputError(f"{path}: not UTF-8 (at line {line}).") from None
+
+
+def _product(table: Any, where: str) -> Iterator[StudySpec]:
+    """Every scenario of a table at every horizon of it."""
+    if not isinstance(table, Mapping):
+        raise InputError(f"{where}: must be a table but got {brief(table)}.")
+    try:
+        check_plain(table, {})
+        scenarios = [_scenario(given) for given in _several(table, "scenario")]
+        horizons = _several(table, "horizon")
+        name, settings = table.get("name"), table.get("settings", {})
+        count = max(1, len(scenarios)) * max(1, len(horizons))
+        if count > 1 and isinstance(name, str) and not any(place in name for place in PLACES):
+            places = " or ".join(PLACES[1:])
+            raise InputError(f"name must hold {places}, as the table makes {count} studies, but got {brief(name)}.")
+        if isinstance(name, str) and "{horizon}" in name and not horizons:
+            raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {brief(name)}.")
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    for scenario, own in scenarios or [(None, {})]:
+        here = f"{where} ({scenario})" if len(scenarios) > 1 else where
+        for horizon in horizons or [None]:
+            fields = {**table, "scenario": scenario, "horizon": horizon}
+            if own and isinstance(settings, Mapping):
+                twice = sorted(set(own) & {*settings, *(["noise"] if "noise" in table else [])})
+                if twice:
+                    raise InputError(f"{here}: {twice[0]} is given twice, once in the scenario's table.")
+                fields["settings"] = {**settings, **own}
+            if isinstance(name, str):
+                said = (table.get("policy", "raven-ucb"), scenario, horizon)
+                fields["name"] = _filled(name, [str(value) for value in said])
+            yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
+
+
+def _several(table: Mapping[str, Any], key: str) -> list[Any]:
+    """What a key holds as a list; nothing where it is absent."""
+    if key not in table:
+        return []
+    given = table[key]
+    if given == [] or (isinstance(given, list) and len(given) > MOST_STUDIES):
+        raise InputError(f"{key} must hold 1 to {MOST_STUDIES} values but got {len(given)}.")
+    return given if isinstance(given, list) else [given]
+
+
+def _scenario(given: Any) -> tuple[Any, dict[str, Any]]:
+    """A scenario's name and its own settings, from a name or a table."""
+    if not isinstance(given, Mapping):
+        if not isinstance(given, str):
+            raise InputError(f"scenario must be a name, a table or a list of these but got {brief(given)}.")
+        return given, {}
+    settings = dict(given)
+    name, effects = settings.pop("name", None), settings.pop("effects", None)
+    if (name is None) == (effects is None):
+        raise InputError(f"scenario must have either a name or effects but got {brief(dict(given))}.")
+    if name is not None:
+        if not isinstance(name, str):
+            raise InputError(f"scenario.name must be text but got {brief(name)}.")
+        return name, _flat(settings, name)
+    if not isinstance(effects, list) or not effects or not all(isinstance(effect, str) for effect in effects):
+        raise InputError(f"scenario.effects must be a list of names but got {brief(effects)}.")
+    name = combine(effects).name
+    return name, _flat(settings, name)
+
+
+def _flat(settings: dict[str, Any], name: str) -> dict[str, Any]:
+    """`blips.every = 5`, a table within the table, is the setting "blips.every", or "every" where no other has it."""
+    known = find_scenario(name).parameters()
+    out: dict[str, Any] = {}
+    for key, value in settings.items():
+        inner = {f"{key}.{field}": given for field, given in value.items()} if isinstance(value, Mapping) else {}
+        for full, given in (inner or {key: value}).items():
+            owner, _, field = full.partition(".")
+            place = field if full not in known and field in known and owner in name.split("+") else full
+            if place in out:
+                raise InputError(f"scenario.{place} is given twice.")
+            out[place] = given
+    return out
+
+
+def _filled(name: str, values: list[str]) -> str:
+    for place, value in zip(PLACES, values, strict=True):
+        name = name.replace(place, value)
+    return name

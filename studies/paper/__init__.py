@@ -1,0 +1,5 @@
+"""Numbers that the paper prints, as facts, word for word in CSV files.
+
+- ``parameter_selection.csv``: the best cell of each 4 × 4 grid, with its regret; Section 4.2, the text around Figure 3.
+- ``recommended_parameters.csv``: the three numbered pieces of practical guidance at the end of Section 5.
+"""

@@ -1,0 +1,92 @@
+"""Kill −9 at drawn moments; after a rerun the export is byte-identical to an undisturbed run's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.faults.studies import BATCH, SMALL, TRIALS, exported, landed, run, start, states
+
+KILLS = int(os.environ.get("RAVENLAB_KILLS", "10"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    done = run(*SMALL, "--jobs=1", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return exported(folder)
+
+
+def kill_when(folder: Path, count: int) -> int:
+    """Start the study, kill it as soon as so many trials have landed, and give how many had."""
+    process = start(*SMALL, "--jobs=2", folder=folder)
+    while landed(folder) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return landed(folder)
+
+
+def test_a_killed_study_goes_on_to_the_same_bytes(undisturbed: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    wanted = [1, BATCH + 3, TRIALS, *(int(n) for n in rng.integers(2, TRIALS, KILLS - 3))]
+    seen = []
+    for i, count in enumerate(wanted):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        seen.append(kill_when(folder, count))
+        assert set(states(folder)) <= {"COMPLETE"}
+        again = run(*SMALL, "--jobs=2", folder=folder)
+        assert again.returncode == 0, again.stderr
+        assert states(folder) == {"COMPLETE": TRIALS}
+        assert exported(folder) == undisturbed
+    assert any(0 < n < TRIALS and n % BATCH for n in seen), "no kill fell inside a batch"
+    assert TRIALS in seen, "no kill fell into the validation"
+
+
+def test_three_interrupted_pieces_give_the_same_bytes(undisturbed: str, tmp_path: Path) -> None:
+    for count in (5, 17):
+        process = start(*SMALL, "--jobs=2", folder=tmp_path)
+        while landed(tmp_path) < count:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "interrupted" in err
+        assert "Traceback" not in err
+    last = run(*SMALL, "--jobs=2", folder=tmp_path)
+    assert last.returncode == 0, last.stderr
+    assert exported(tmp_path) == undisturbed
+
+
+@pytest.mark.parametrize("words", [["--jobs=2"], ["--jobs=2", "--backend=loky"], ["--jobs=3"]])
+def test_workers_do_not_show(words: list[str], undisturbed: str, tmp_path: Path) -> None:
+    done = run(*SMALL, *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert exported(tmp_path) == undisturbed
+
+
+def test_a_complete_study_says_so_and_does_nothing(tmp_path: Path, undisturbed: str) -> None:
+    assert run(*SMALL, folder=tmp_path).returncode == 0
+    before = (tmp_path / "studies.sqlite3").stat().st_mtime_ns
+    again = run(*SMALL, folder=tmp_path)
+    assert again.returncode == 0
+    assert "complete already" in again.stderr
+    assert exported(tmp_path) == undisturbed
+    assert (tmp_path / "studies.sqlite3").stat().st_mtime_ns == before
+
+
+def test_an_extended_study_equals_one_in_one_go(tmp_path: Path, undisturbed: str) -> None:
+    fewer = [word if not word.startswith("--trials") else "--trials=19" for word in SMALL]
+    assert run(*fewer, folder=tmp_path).returncode == 0
+    assert exported(tmp_path) != undisturbed
+    assert run(*SMALL, folder=tmp_path).returncode == 0
+    assert exported(tmp_path) == undisturbed

@@ -1,0 +1,161 @@
+"""Storages that are locked, read-only, foreign, damaged, from the future or full: one line, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.studies import SMALL, command, environment, exported, landed, run, start, states
+
+
+def refused(done: subprocess.CompletedProcess[str], *fragments: str, code: int = 2) -> None:
+    """One clear line and the right exit code."""
+    assert done.returncode == code, (done.stdout, done.stderr)
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    for fragment in fragments:
+        assert fragment.lower() in lines[0].lower()
+
+
+def test_a_second_driver_is_refused(tmp_path: Path) -> None:
+    first = start(*SMALL, "--trials=400", folder=tmp_path)
+    while landed(tmp_path) < 3:
+        assert first.poll() is None
+        time.sleep(0.005)
+    second = run(*SMALL, "--trials=400", folder=tmp_path)
+    refused(second, "being tuned by another process")
+    assert first.poll() is None
+    first.send_signal(signal.SIGTERM)
+    _, err = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert "interrupted" in err
+    kept = landed(tmp_path)
+    assert kept >= 3
+    assert set(states(tmp_path)) == {"COMPLETE"}
+
+
+def test_foreign_databases_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    refused(run(*SMALL, folder=tmp_path), "not of Optuna studies")
+    refused(run("export", folder=tmp_path), "not of Optuna studies")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("damage", ["text", "half", "zeros"])
+def test_damaged_databases_are_left_alone(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    if damage == "text":
+        path.write_text("this is no database, " * 50)
+    else:
+        assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+        whole = path.read_bytes()
+        middle = len(whole) // 2
+        path.write_bytes(whole[:middle] if damage == "half" else whole[:4096] + bytes(len(whole) - 4096))
+    before = path.read_bytes()
+    refused(run(*SMALL, "--trials=8", folder=tmp_path), "storage")
+    assert path.read_bytes() == before
+
+
+def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
+    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+    path = tmp_path / "studies.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE alembic_version SET version_num = 'v99.0.0.a'")
+    connection.commit()
+    connection.close()
+    refused(run(*SMALL, "--trials=8", folder=tmp_path), "another version of Optuna")
+
+
+def test_a_locked_database_is_said_to_be_locked(tmp_path: Path) -> None:
+    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+    blocker = sqlite3.connect(tmp_path / "studies.sqlite3", isolation_level=None)
+    blocker.execute("BEGIN EXCLUSIVE")
+    try:
+        code = "import studies.storage; studies.storage.BUSY_SECONDS = 1; import tuning.cli; tuning.cli.main()"
+        words = [command()[0], "-c", code, *SMALL, "--trials=16"]
+        done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+        refused(done, "locked")
+    finally:
+        blocker.execute("ROLLBACK")
+        blocker.close()
+    assert run(*SMALL, "--trials=16", folder=tmp_path).returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX")
+def test_a_read_only_database_as_an_ordinary_user(tmp_path: Path) -> None:
+    """Root ignores permission bits, so the command runs as nobody; what is there can still be exported."""
+    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+    expected = exported(tmp_path)
+    for path in tmp_path.iterdir():
+        path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    for parent in tmp_path.parents:
+        if parent.stat().st_uid == os.getuid() and "pytest" in str(parent):
+            parent.chmod(0o755)
+    as_nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+    cache = {"NUMBA_CACHE_DIR": "/nonexistent", "HOME": "/nonexistent"}
+    for words, check in ((SMALL, "permission"), ([*SMALL, "--trials=16"], "permission")):
+        done = subprocess.run(
+            command(*words),
+            cwd=tmp_path,
+            env=environment(**cache),
+            capture_output=True,
+            text=True,
+            check=False,
+            **as_nobody,  # type: ignore[call-overload]
+        )
+        refused(done, check)
+    tmp_path.chmod(0o755)
+    assert exported(tmp_path) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="mounting a small disk needs root")
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        done = run(*SMALL, "--trials=2000", folder=disk)
+        refused(done, "can't be written", code=1)
+        kept = landed(disk)
+        assert kept > 0
+        assert set(states(disk)) == {"COMPLETE"}
+        shutil.copytree(disk, tmp_path / "roomy")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    again = run(*SMALL, f"--trials={kept + 8}", folder=tmp_path / "roomy")
+    assert again.returncode == 0, again.stderr
+    assert landed(tmp_path / "roomy") == kept + 8
+
+
+def test_incomparable_changes_are_refused_with_the_difference(tmp_path: Path) -> None:
+    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+    expected = exported(tmp_path)
+    for words, fragment in (
+        (["--replications=50"], "replications was 40, now 50"),
+        (["--seed=6"], "seed was 5, now 6"),
+        (["--batch=9"], "batch was 8, now 9"),
+    ):
+        refused(run(*SMALL, "--trials=8", *words, folder=tmp_path), "not be comparable", fragment)
+    assert exported(tmp_path) == expected
+
+
+def test_a_missing_storage_is_not_made_by_reading(tmp_path: Path) -> None:
+    refused(run("export", folder=tmp_path), "does not exist")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,53 @@
+"""`ravenlab.tune` for Python: the same as the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from studies.recommendation import Recommendation
+from studies.spec import StudySpec
+from studies.storage import storage_url
+from tuning.running import run_study
+
+
+def tune(
+    scenario: str | Sequence[str],
+    horizon: int | Sequence[int] | None = None,
+    *,
+    storage: str | None = None,
+    jobs: int = 1,
+    backend: str = "threads",
+    timeout: float | None = None,
+    **fields: Any,
+) -> list[Recommendation]:
+    """Search a policy's parameters for scenarios and horizons, and give what to use in each.
+
+    Args:
+        scenario: A name or several; effects may be joined by "+".
+        horizon: Steps T, or several.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+        timeout: Seconds for each study; one that is cut goes on at the next call.
+        fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = tune(
+    ...         "stationary", 100, arms=3, trials=4, replications=5, selection=20, report=20,
+    ...         storage=f"sqlite:///{folder}/studies.sqlite3",
+    ...     )
+    >>> sorted(found[0].params)
+    ['alpha0', 'beta0', 'epsilon']
+    """
+    scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
+    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
+    found = []
+    for name, steps in product(scenarios, horizons):
+        spec = StudySpec(scenario=name, horizon=steps, **fields)
+        ran = run_study(spec, storage_url(storage), jobs, backend, timeout)
+        if ran.recommendation is not None:
+            found.append(ran.recommendation)
+    return found

@@ -1,0 +1,28 @@
+"""`ravenlab init`: a commented study file to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def init(
+    file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where it is written.")] = Path("study.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Write a study file with a comment on everything that can be set.
+
+    Example: `ravenlab init mine.toml`
+    """
+    import studies
+    from environments.errors import InputError
+    from tuning.files import replacing
+
+    if not force and (file.is_symlink() or file.exists()) and not file.is_dir():
+        raise InputError(f"{file} is there already; say --force to overwrite it.")
+    template = (Path(studies.__file__).parent / "template.toml").read_text(encoding="utf-8")
+    with replacing(file) as out:
+        out.write(template)
+    typer.echo(f"{file} is written. Edit it, then: ravenlab validate {file}")

@@ -1,0 +1,49 @@
+"""What `ravenlab tune` ends with: the table of recommendations, and what to type next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from studies.recommendation import Recommendation
+    from tuning.running import Ran
+
+
+def print_outcome(ran: list[Ran], as_json: bool) -> None:
+    """The recommendations on stdout; what was left undone, and what to type next, on stderr."""
+    found = [one.recommendation for one in ran if one.recommendation is not None]
+    if as_json:
+        from studies.export import export
+
+        typer.echo(export(found, "json"), nl=False)
+    elif found:
+        _print_table(found)
+    for one in ran:
+        if not one.fresh:
+            typer.echo(f"{one.study}: complete already, nothing to do.", err=True)
+        elif not one.finished:
+            typer.echo(f"{one.study}: time is up after {one.trials} trials; run the same command to go on.", err=True)
+
+
+def _print_table(found: list[Recommendation]) -> None:
+    """What to use where, with the interval, and what the paper's advice and the defaults cost more."""
+    from studies.words import params_in_words
+    from tuning.commands.tables import print_table
+
+    rows = []
+    for one in found:
+        versus = {rival.name: _cost(rival.difference, rival.low, rival.high) for rival in one.versus}
+        regret = f"{one.regret.mean:.1f} ({one.regret.low:.1f} to {one.regret.high:.1f})"
+        use = params_in_words(one.params)
+        rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
+    columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
+    print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:])
+
+
+def _cost(difference: float, low: float, high: float) -> str:
+    """What others cost more, and whether that can be told from nothing."""
+    if low <= 0.0 <= high:
+        return f"{difference:+.1f} (within noise)"
+    return f"{difference:+.1f} ({low:.1f} to {high:.1f})"

@@ -1,0 +1,165 @@
+"""`ravenlab tune`: search, validate, recommend; rerun it to go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from studies.spec import StudySpec
+
+
+NAMES = {"space": "--range", "fixed": "--fix", "settings": "--set"}
+"""How fields of a study are called on the command line."""
+
+
+def tune(
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCENARIO…", help="Names, or effects joined by '+'.", show_default=False),
+    ] = None,
+    horizon: Annotated[str | None, typer.Option(metavar="T[,T…]", help="Steps; several make several studies.")] = None,
+    study: Annotated[
+        str | None, typer.Option("--study", metavar="FILE", help="A study file, or a shipped one by name.")
+    ] = None,
+    policy: Annotated[str | None, typer.Option(help="Whose parameters are searched. [default: raven-ucb]")] = None,
+    trials: Annotated[str | None, typer.Option(metavar="N", help="Candidates. [default: 200]")] = None,
+    replications: Annotated[str | None, typer.Option(metavar="R", help="Worlds each one plays. [default: 200]")] = None,
+    sampler: Annotated[str | None, typer.Option(help="tpe, gp, cmaes, qmc, random or grid. [default: tpe]")] = None,
+    pruner: Annotated[str | None, typer.Option(help="none, hyperband or race. [default: none]")] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="mean, quantile:0.9, cvar:0.9, after:10% or reward. [default: mean]")
+    ] = None,
+    arms: Annotated[str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]")] = None,
+    noise: Annotated[str | None, typer.Option(help="normal, laplace, logistic, uniform, student-t, bernoulli.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the scenario, name=value; may be given again.")
+    ] = None,
+    ranges: Annotated[
+        list[str] | None, typer.Option("--range", help="Where a parameter is searched, name=low:high.")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option("--fix", help="A parameter that is not searched, name=value.")
+    ] = None,
+    batch: Annotated[str | None, typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]")] = None,
+    selection: Annotated[
+        str | None, typer.Option(metavar="R", help="Fresh worlds to choose on. [default: 2000]")
+    ] = None,
+    report: Annotated[str | None, typer.Option(metavar="R", help="Fresh worlds to report on. [default: 2000]")] = None,
+    seed: Annotated[str | None, typer.Option(metavar="S", help="Names worlds and search. [default: 0]")] = None,
+    name: Annotated[str | None, typer.Option(help="The study's name; made from its fields if not given.")] = None,
+    storage: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where studies are kept. [default: sqlite:///studies.sqlite3]")
+    ] = None,
+    jobs: Annotated[str | None, typer.Option(metavar="N", help="Workers. [default: all cores]")] = None,
+    backend: Annotated[str, typer.Option(help="threads or loky.")] = "threads",
+    timeout: Annotated[
+        str | None, typer.Option(metavar="S", help="Stop after so many seconds; rerun to go on.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the recommendations as JSON.")] = False,
+) -> None:
+    """Search a policy's parameters, validate the best on fresh worlds, and recommend.
+
+    A rerun of the same command goes on where it stopped; a larger --trials extends the study.
+
+    Example: `ravenlab tune variance-drift blips --horizon 1000,10000 --trials 100`
+    """
+    from environments.errors import InputError
+    from studies.files import load_study_file
+    from studies.reading import spec_from
+    from studies.shipped import find_study_file
+    from studies.storage import storage_url
+    from tuning.commands.outcome import print_outcome
+    from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers
+    from tuning.progress import Reporter
+    from tuning.running import run_study
+
+    numbers = {
+        "trials": trials,
+        "replications": replications,
+        "arms": arms,
+        "batch": batch,
+        "selection": selection,
+        "report": report,
+        "seed": seed,
+    }
+    fields: dict[str, Any] = {key: whole_number(f"--{key}", text) for key, text in numbers.items() if text is not None}
+    words = {"policy": policy, "sampler": sampler, "pruner": pruner, "objective": objective, "name": name}
+    fields |= {key: text for key, text in words.items() if text is not None}
+    settings = parse_assignments("--set", setting or [])
+    if noise is not None:
+        settings["noise"] = noise
+    if settings:
+        fields["settings"] = settings
+    if ranges:
+        fields["space"] = parse_ranges(ranges, policy or "raven-ucb")
+    if fix:
+        fields["fixed"] = parse_assignments("--fix", fix)
+    if study is not None:
+        if scenarios or horizon or fields:
+            given = "SCENARIO" if scenarios else "--horizon" if horizon else f"--{next(iter(fields))}"
+            raise InputError(f"--study takes everything from its file, so {given} can't be given beside it.")
+        specs = load_study_file(find_study_file(study))
+    else:
+        if not scenarios:
+            raise InputError("SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study.")
+        horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
+        specs = [
+            spec_from({"scenario": one, "horizon": steps, **fields}, names=NAMES)
+            for one in scenarios
+            for steps in horizons
+        ]
+    if name is not None and len(specs) > 1:
+        raise InputError(f"--name fits one study but {len(specs)} were asked for.")
+    if backend not in ("threads", "loky"):
+        raise InputError(f"--backend must be threads or loky but got {backend!r}.")
+    workers = _workers(jobs)
+    seconds = _seconds(timeout)
+    if dry_run:
+        _print_plan(specs)
+        return
+    ran = []
+    with Reporter(quiet) as reporter:
+        for spec in specs:
+            ran.append(run_study(spec, storage_url(storage), workers, backend, seconds, reporter.listener()))
+    print_outcome(ran, as_json)
+
+
+def _workers(jobs: str | None) -> int:
+    from environments.checks import whole
+    from tuning.commands.words import whole_number
+
+    if jobs is not None:
+        return whole("jobs", whole_number("--jobs", jobs), least=1, most=1024)
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _seconds(timeout: str | None) -> float | None:
+    from environments.errors import InputError
+
+    if timeout is None:
+        return None
+    try:
+        seconds = float(timeout)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds <= 1e9:
+        raise InputError(f"--timeout must be a number of seconds, at least 0, but got {timeout!r}.")
+    return seconds
+
+
+def _print_plan(specs: list[StudySpec]) -> None:
+    total = 0
+    for spec in specs:
+        steps = spec.simulated_steps()
+        total += steps
+        typer.echo(
+            f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
+            f"{spec.sampler}, pruner {spec.pruner}, {steps:.3g} steps"
+        )
+    typer.echo(f"{len(specs)} {'study' if len(specs) == 1 else 'studies'}, {total:.3g} simulated steps in all")

@@ -1,0 +1,92 @@
+"""What a person sees while studies run: a bar a study in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from studies.spec import StudySpec
+from tuning.running import Listener
+from tuning.search import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+LINE_EVERY = 10.0
+"""Seconds between plain lines."""
+
+
+class Reporter:
+    """Shows studies one after the other on stderr; `quiet` shows nothing."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.terminal = sys.stderr.isatty() and not quiet
+        self.bars: Bars | None = None
+        self.task: TaskID | None = None
+        self.spec: StudySpec | None = None
+        self.begun = self.said = 0.0
+        self.before = 0
+        self.steps = 0.0
+
+    def __enter__(self) -> Self:
+        if self.terminal:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bars
+
+            self.bars = Bars(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[note]}", markup=False),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self.bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bars is not None:
+            self.bars.stop()
+
+    def listener(self) -> Listener:
+        """What `run_study` tells."""
+        return Listener(self._begin, self._batch, self._validate)
+
+    def _begin(self, spec: StudySpec, landed: int) -> None:
+        self.spec, self.before, self.steps = spec, landed, 0.0
+        self.begun = self.said = time.monotonic()
+        if self.bars is not None:
+            self.task = self.bars.add_task(spec.study_name(), total=spec.trials, completed=landed, note="")
+        else:
+            going_on = f", going on after {landed}" if landed else ""
+            self._line(f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications{going_on}")
+
+    def _batch(self, progress: Progress) -> None:
+        assert self.spec is not None
+        self.steps += progress.steps
+        spent = max(time.monotonic() - self.begun, 1e-9)
+        best = "none yet" if progress.best is None else f"{progress.best:.4g}"
+        note = f"best {best}, {self.steps / spent / 1e6:.0f} M steps/s"
+        if self.bars is not None and self.task is not None:
+            self.bars.update(self.task, completed=progress.trials, note=note)
+        elif time.monotonic() - self.said > LINE_EVERY:
+            self.said = time.monotonic()
+            left = spent / max(1, progress.trials - self.before) * (self.spec.trials - progress.trials)
+            self._line(f"  {progress.trials} of {self.spec.trials} trials, {note}, about {left:.0f} s left")
+
+    def _validate(self) -> None:
+        if self.bars is not None and self.task is not None:
+            self.bars.update(self.task, note="validating on fresh worlds")
+        else:
+            self._line("  validating on fresh worlds")
+
+    def _line(self, text: str) -> None:
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)

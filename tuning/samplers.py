@@ -1,0 +1,154 @@
+"""Who proposes the candidates of a batch. A batch hangs on the study's seed, its number and the history before it.
+
+TPE, Gaussian processes and random search are Optuna's, seeded anew for each batch; Sobol and grid
+points go by their number; CMA-ES is rebuilt by replaying the history, never from a stored pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.world import Floats
+from studies.advice import paper_advice
+from studies.space import distributions, from_params
+from studies.spec import StudySpec
+from tuning.points import grid_points, sobol_points
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.distributions import BaseDistribution
+
+TPE: dict[str, Any] = {
+    "n_startup_trials": 16,
+    "n_ei_candidates": 24,
+    "multivariate": True,
+    "group": False,
+    "constant_liar": True,
+}
+GP: dict[str, Any] = {"n_startup_trials": 16, "deterministic_objective": False}
+"""Every argument that decides what is sampled is written out: a later Optuna must not change old studies."""
+
+SMALLEST_GENERATION = 4
+"""A batch is a generation of CMA-ES."""
+
+CMA_STEP = 1.0 / 6.0
+"""First standard deviation of CMA-ES, of the unit cube."""
+
+
+def batch_seed(seed: int, batch: int) -> int:
+    """The seed of a batch's sampler."""
+    return int(np.random.SeedSequence([seed, batch]).generate_state(1)[0])
+
+
+def first_candidates(spec: StudySpec) -> list[dict[str, float | int]]:
+    """What every search tries first: the policy's defaults and the paper's advice, where they lie in the box."""
+    here = spec.resolved()
+    assert here.horizon is not None
+    wanted: list[Mapping[str, Any]] = [{}]
+    advice = paper_advice(here.scenario, here.horizon) if here.policy == "raven-ucb" else None
+    if advice is not None:
+        wanted.append(advice)
+    first: list[dict[str, float | int]] = []
+    for params in wanted:
+        inside = from_params(here, params)
+        if inside is not None and inside not in first:
+            first.append(inside)
+    return first
+
+
+def ask_batch(spec: StudySpec, mirror: optuna.Study, batch: int) -> list[optuna.Trial]:
+    """Ask the mirror for the whole of a batch, given that it holds just the trials before it."""
+    start = batch * spec.batch
+    space = distributions(spec)
+    first = first_candidates(spec)
+    mirror.sampler = _sampler(spec, batch)
+    for params in first[start : start + spec.batch]:
+        mirror.enqueue_trial(params)
+    queued = max(0, min(len(first) - start, spec.batch))
+    if spec.sampler in ("qmc", "grid", "cmaes"):
+        for point in _points(spec, mirror, space, batch, start + queued - len(first), spec.batch - queued):
+            mirror.enqueue_trial(_from_unit(space, point))
+    return [mirror.ask(space) for _ in range(spec.batch)]
+
+
+def _sampler(spec: StudySpec, batch: int) -> optuna.samplers.BaseSampler:
+    import optuna
+
+    seed = batch_seed(spec.seed, batch)
+    if spec.sampler == "tpe":
+        return optuna.samplers.TPESampler(seed=seed, **TPE)
+    if spec.sampler == "gp":
+        try:
+            import torch  # noqa: F401
+        except ImportError:
+            raise InputError("sampler gp needs torch, which is not installed; pip install 'ravenlab[gp]'.") from None
+        return optuna.samplers.GPSampler(seed=seed, **GP)
+    return optuna.samplers.RandomSampler(seed=seed)
+
+
+def _points(
+    spec: StudySpec, mirror: optuna.Study, space: Mapping[str, BaseDistribution], batch: int, first: int, count: int
+) -> Floats:
+    if count == 0:
+        return np.empty((0, len(space)))
+    if spec.sampler == "qmc":
+        return sobol_points(len(space), first, count, spec.seed)
+    if spec.sampler == "grid":
+        return grid_points(len(space), first, count)
+    return _cma_points(spec, mirror, space, batch)[-count:]
+
+
+def _cma_points(spec: StudySpec, mirror: optuna.Study, space: Mapping[str, BaseDistribution], batch: int) -> Floats:
+    """The next generation of CMA-ES after all batches before it have been told to a fresh one in turn.
+
+    A trial that was no proposal of CMA-ES (the first candidates) takes the place of one.
+    """
+    from cmaes import CMA
+
+    size, dimensions = spec.batch, len(space)
+    if dimensions < 2:
+        raise InputError(f"sampler cmaes needs at least 2 parameters to search but got {dimensions}.")
+    if size < SMALLEST_GENERATION:
+        raise InputError(f"batch must be at least {SMALLEST_GENERATION} with sampler cmaes but got {size}.")
+    cma = CMA(
+        mean=np.full(dimensions, 0.5),
+        sigma=CMA_STEP,
+        bounds=np.tile([0.0, 1.0], (dimensions, 1)),
+        population_size=size,
+        seed=batch_seed(spec.seed, 0),
+    )
+    sign = -1.0 if mirror.direction.name == "MAXIMIZE" else 1.0
+    past = mirror.get_trials(deepcopy=False)
+    for past_batch in range(batch):
+        for _ in range(size):
+            cma.ask()
+        generation = past[past_batch * size : (past_batch + 1) * size]
+        cma.tell([(_to_unit(space, trial.params), sign * float(trial.value or 0.0)) for trial in generation])
+    return np.array([cma.ask() for _ in range(size)])
+
+
+def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> dict[str, float | int]:
+    """A point of the unit cube as a trial's parameters."""
+    from optuna.distributions import IntDistribution
+
+    params: dict[str, float | int] = {}
+    for (name, distribution), u in zip(space.items(), point, strict=True):
+        low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
+        value = low * (high / low) ** float(u) if log else low + (high - low) * float(u)
+        value = min(max(value, low), high)
+        params[name] = round(value) if isinstance(distribution, IntDistribution) else float(value)
+    return params
+
+
+def _to_unit(space: Mapping[str, BaseDistribution], params: Mapping[str, Any]) -> Floats:
+    """The inverse of `_from_unit`."""
+    point = []
+    for name, distribution in space.items():
+        low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
+        value = params[name]
+        point.append(np.log(value / low) / np.log(high / low) if log else (value - low) / (high - low))
+    return np.asarray(np.clip(point, 0.0, 1.0), dtype=np.float64)

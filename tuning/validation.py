@@ -1,0 +1,205 @@
+"""From a search to a recommendation, without believing a winner before it has won again on fresh worlds.
+
+Three disjoint streams: the search's best meet the paper's advice and the defaults on the *selection* stream, which
+chooses; the chosen one, being again the best of several, plays a third, the *report* stream, which chooses nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.scale import reward_scale
+from environments.streams import Stream
+from environments.world import Floats
+from policies.base import Value, Values
+from policies.simulation import REGRET
+from studies.advice import paper_advice
+from studies.keys import project_version
+from studies.recommendation import Estimate, Parameters, Recommendation, Rival, Scale
+from studies.space import distributions, to_params, trial_name
+from studies.spec import StudySpec
+from tuning.edges import edges
+from tuning.fanout import Evaluator
+from tuning.statistics import indistinguishable, mean_interval, paired_interval
+
+if TYPE_CHECKING:
+    import optuna
+
+ENOUGH_FOR_IMPORTANCE = 20
+
+ADVISED = "raven-ucb"
+"""The policy that the paper advises on."""
+
+Tick = Callable[[float], None]
+"""Told the number of simulated steps after each stream."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Parameters that may be recommended: all of them, those to show, and what the search thought of them."""
+
+    values: Values
+    shown: Parameters
+    estimate: float | None = None
+
+
+def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: Tick | None = None) -> Recommendation:
+    """Choose among the best trials, the paper's advice and the defaults, and measure the chosen one anew.
+
+    The same for any number of workers.
+
+    >>> import optuna
+    >>> optuna.logging.set_verbosity(optuna.logging.ERROR)
+    >>> spec = StudySpec(scenario="stationary", horizon=50, arms=3, selection=20, report=20, replications=5)
+    >>> study = optuna.create_study(study_name="small")
+    >>> params = {"alpha0": 0.1, "beta0": 0.2, "epsilon": 0.01}
+    >>> study.add_trial(optuna.create_trial(params=params, distributions=distributions(spec), value=3.0))
+    >>> recommend(spec, study, Evaluator(spec)).regret.replications
+    20
+    """
+    spec = spec.resolved()
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    rivals = _rivals(spec)
+    entered = _entered(spec, study, evaluator.objective.maximise, rivals)
+
+    selection = _play(evaluator, entered, Stream.SELECTION, spec.selection, tick)
+    chosen, equals = _choose(spec, evaluator, selection)
+    best = entered[chosen]
+
+    report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report, tick)[..., REGRET]
+    mean, low, high = mean_interval(report[0], spec.seed)
+    mean_reward, spread = reward_scale(evaluator.game.scenario, spec.horizon, spec.arms, spec.seed)
+    return Recommendation(
+        study=study.study_name,
+        policy=spec.policy,
+        scenario=spec.scenario,
+        settings=dict(spec.settings),
+        horizon=spec.horizon,
+        arms=spec.arms,
+        params=best.shown,
+        objective=spec.objective,
+        regret=Estimate(mean=mean, low=low, high=high, replications=spec.report),
+        search_estimate=_search_estimate(spec, evaluator, best),
+        indistinguishable=[entered[i].shown for i in equals],
+        box=_box(spec, [entered[i] for i in equals]),
+        versus=[
+            _against(name, rival, report[0], regret, spec.seed)
+            for (name, rival), regret in zip(rivals.items(), report[1:], strict=True)
+        ],
+        importance=importance(spec, study),
+        edge=edges(spec, best.values),
+        scale=Scale(mean=mean_reward, spread=spread),
+        trials=len(study.get_trials(deepcopy=False)),
+        seed=spec.seed,
+        version=project_version(),
+    )
+
+
+def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
+    """How much each searched parameter matters (PED-ANOVA); None where too few trials could tell."""
+    import optuna
+
+    values = [trial.value for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))]
+    if len(values) < ENOUGH_FOR_IMPORTANCE or len(set(values)) == 1:
+        return None
+    evaluator = optuna.importance.PedAnovaImportanceEvaluator(
+        target_quantile=0.1, region_quantile=1.0, evaluate_on_local=True
+    )
+    try:
+        found = optuna.importance.get_param_importances(
+            study, evaluator=evaluator, params=list(distributions(spec)), target=None, normalize=True
+        )
+    except (ValueError, RuntimeError):
+        return None
+    out = {name: float(found[trial_name(name, range_)]) for name, range_ in spec.resolved().space.items()}
+    return out if all(math.isfinite(share) for share in out.values()) else None
+
+
+def _rivals(spec: StudySpec) -> dict[Literal["paper", "defaults"], Candidate]:
+    """What one would use without a search; parameters that the study fixes stay fixed."""
+    assert spec.horizon is not None
+    advice = paper_advice(spec.scenario, spec.horizon) if spec.policy == ADVISED else None
+    out: dict[Literal["paper", "defaults"], Candidate] = {}
+    if advice is not None:
+        out["paper"] = _candidate(spec, {name: x for name, x in advice.items() if name not in spec.fixed})
+    out["defaults"] = _candidate(spec, {})
+    return out
+
+
+def _candidate(spec: StudySpec, params: dict[str, float], estimate: float | None = None) -> Candidate:
+    values = spec.values(params)
+    shown = {name: value for name, value in values.items() if name in {*spec.space, *spec.fixed, *params}}
+    return Candidate(values, shown, estimate)
+
+
+def _entered(
+    spec: StudySpec, study: optuna.Study, maximise: bool, rivals: dict[Literal["paper", "defaults"], Candidate]
+) -> list[Candidate]:
+    """The best distinct complete trials, then the rivals; nobody twice."""
+    import optuna
+
+    complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
+    ranked = [(-trial.value if maximise else trial.value, trial) for trial in complete if trial.value is not None]
+    ranked.sort(key=lambda pair: (pair[0], pair[1].number))
+    out: list[Candidate] = []
+    for _, trial in ranked:
+        if len(out) == spec.candidates:
+            break
+        candidate = _candidate(spec, to_params(spec, trial.params), trial.value)
+        if all(candidate.values != other.values for other in out):
+            out.append(candidate)
+    if not out:
+        raise InputError(f"study {study.study_name!r} has no complete trial to recommend; give it more trials.")
+    for rival in rivals.values():
+        if all(rival.values != other.values for other in out):
+            out.append(rival)
+    return out
+
+
+def _play(evaluator: Evaluator, candidates: list[Candidate], stream: Stream, count: int, tick: Tick | None) -> Floats:
+    played = evaluator.play([candidate.values for candidate in candidates], stream, 0, count)
+    if tick is not None:
+        tick(float(len(candidates) * count * evaluator.game.horizon))
+    return played
+
+
+def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int, list[int]]:
+    """The best by the objective, and all that can't be told from it, best first."""
+    objective, sample = evaluator.objective, evaluator.sample(played)
+    if objective.maximise:
+        sample = -sample
+    found = objective.value(sample)
+    by_rank = objective.kind in ("quantile", "cvar")
+    mask = indistinguishable(sample, spec.seed, objective.value if by_rank else None)
+    order = [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
+    return int(np.argmin(found)), order
+
+
+def _search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:
+    """The objective as the search saw it; parameters that were no trial are played as a trial would have been."""
+    if best.estimate is not None:
+        return best.estimate
+    played = evaluator.play([best.values], Stream.SEARCH, 0, spec.replications)
+    return float(evaluator.objective.value(evaluator.sample(played))[0])
+
+
+def _against(name: Literal["paper", "defaults"], rival: Candidate, best: Floats, regret: Floats, seed: int) -> Rival:
+    difference, low, high = paired_interval(regret, best, seed)
+    return Rival(name=name, params=rival.shown, regret=float(regret.mean()), difference=difference, low=low, high=high)
+
+
+def _box(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:
+    """The smallest box around the searched parameters of some candidates."""
+
+    def ends(name: str) -> tuple[float, float]:
+        values: list[Value] = [candidate.values[name] for candidate in candidates]
+        return min(map(float, values)), max(map(float, values))
+
+    return {name: ends(name) for name in spec.space}
