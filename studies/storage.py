@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from environments.errors import Fault, InputError
 
@@ -72,6 +73,9 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
                 return optuna.storages.RDBStorage(url)
             except (ImportError, ValueError) as error:
                 raise InputError(f"storage {shown(url)} can't be used: {error}") from None
+        if _fixed(path):
+            place = quote(f"file:{quote(str(path.resolve()))}", safe="/:")  # unquoted twice: by SQLAlchemy, by SQLite
+            return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true")
         return optuna.storages.RDBStorage(
             url,
             engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}, "pool_events": [(_pragmas, "connect")]},
@@ -82,6 +86,16 @@ def _pragmas(connection: Any, _: Any) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+
+
+def _fixed(path: Path) -> bool:
+    """Whether nothing may be written beside the file: then SQLite must be told that it won't change."""
+    log = path.with_name(f"{path.name}-wal")
+    return path.exists() and not os.access(path.resolve().parent, os.W_OK) and not log.exists()
+
+
+def _read_only(path: Path) -> str:
+    return f"file:{quote(str(path.resolve()))}?mode=ro{'&immutable=1' if _fixed(path) else ''}"
 
 
 def _check_file(path: Path, create: bool) -> None:
@@ -99,7 +113,7 @@ def _check_file(path: Path, create: bool) -> None:
     if path.stat().st_size == 0:
         return
     try:
-        with sqlite3.connect(f"file:{path.resolve()}?mode=ro", uri=True, timeout=BUSY_SECONDS) as connection:
+        with sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS) as connection:
             rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
             check = connection.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:

@@ -13,8 +13,11 @@ from studies.recommendation import Edge, Estimate, Recommendation, Rival, Scale
 from studies.spec import StudySpec
 from studies.storage import open_storage
 
-WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x`\n🦅 " + "ä" * 140
+WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
 """A name of 200 letters that no format may trip over."""
+
+LINES = f"{WILD[:99]}\n\x1b[31m"
+"""A name that we would not give but may meet: with a line's end and a terminal's control code."""
 
 EVEN = optuna.distributions.FloatDistribution(0.01, 10.0, log=True)
 

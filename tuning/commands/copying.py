@@ -31,8 +31,8 @@ def copy(
     from studies.storage import clear_faults, only_driver, shown, storage_url
     from tuning.commands.tables import say
 
-    if name is not None and not 1 <= len(name) <= LONGEST:
-        raise InputError(f"--as must have 1 to {LONGEST} letters but got {len(name)}.")
+    if name is not None and (not 1 <= len(name) <= LONGEST or not name.isprintable() or name != name.strip()):
+        raise InputError(f"--as must be 1 to {LONGEST} printable letters without space around but got {name[:50]!r}.")
     url = storage_url(storage)
     with opened(storage) as source, ExitStack() as stack:
         found = find_studies(source, studies)

@@ -1,0 +1,63 @@
+"""`ravenlab show`: one study in full."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import optuna
+import pytest
+
+from studies.spec import StudySpec
+from studies.storage import open_storage
+from tests.studies.made import WILD, recommendation, store, url
+from tuning.cli import run
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_recommended_study(tmp_path: Path, capsys: Captured) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    storage = open_storage(place, create=True)
+    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, recommendation())
+    words = ["show", "raven-ucb/variance", "--storage", place]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert "raven-ucb/variance-drift/T1000/K10: recommended, 8 of 8 trials" in out
+    assert "  horizon: 1000\n" in out
+    assert "searched: α₀ from 0.01 to 10 (log)" in out
+    assert "Use α₀ 0.25, β₀ 4, ε 0.0001." in out
+    assert run([*words, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["state"] == "recommended"
+    assert shown["spec"]["scenario"] == "variance-drift"
+    assert [trial["number"] for trial in shown["best_trials"]] == [7, 6, 5, 4, 3]
+    assert shown["best_trials"][0] == {
+        "number": 7,
+        "value": 43.0,
+        "params": {"alpha0": 0.8, "beta0": 1.0},
+        "stderr": 1.5,
+        "replications": 200,
+    }
+    assert shown["recommendation"] == recommendation().as_object()
+
+
+def test_studies_that_are_not_done_or_not_ours(tmp_path: Path, capsys: Captured) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    storage = open_storage(place, create=True)
+    store(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)
+    up = optuna.create_study(study_name="up", storage=storage, direction="maximize")
+    up.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, 2.0)])
+    optuna.create_study(study_name="many", storage=storage, directions=["minimize", "minimize"])
+    assert run(["show", WILD, "--storage", place]) == 0
+    assert "No recommendation yet." in capsys.readouterr().out
+    assert run(["show", "up", "--storage", place, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [trial["value"] for trial in shown["best_trials"]] == [3.0, 2.0, 1.0]
+    assert (shown["state"], shown["spec"], shown["recommendation"]) == ("not ours", None, None)
+    assert run(["show", "many", "--storage", place]) == 0
+    capsys.readouterr()
+    assert run(["show", "*", "--storage", place]) == 2
+    assert "show takes one" in capsys.readouterr().err
+    assert run(["show", "upp", "--storage", place]) == 2
+    assert "unknown study 'upp'" in capsys.readouterr().err
