@@ -81,8 +81,10 @@ def states(folder: Path) -> dict[str, int]:
 
 def exported(folder: Path) -> str:
     """What `ravenlab export` prints."""
-    out = io.StringIO()
+    bytes_out = io.BytesIO()
+    out = io.TextIOWrapper(bytes_out, encoding="utf-8")
     with contextlib.redirect_stdout(out):
         code = cli.run(["export", f"--storage=sqlite:///{folder}/studies.sqlite3"])
     assert code == 0
-    return out.getvalue()
+    out.flush()
+    return bytes_out.getvalue().decode()
