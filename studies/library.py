@@ -148,8 +148,10 @@ def _matches(wanted: str, known: list[str], prefixes: bool) -> list[str]:
             return fitting
     elif prefixes and wanted:
         fitting = [name for name in known if name.startswith(wanted)]
-        if len(fitting) == 1:
-            return fitting
+        whole_parts = [name for name in fitting if name.startswith(f"{wanted}/")]
+        for few in (fitting, whole_parts):
+            if len(few) == 1:
+                return few
         if fitting:
             hint = f"say {wanted + '*'!r} for all"
             raise InputError(f"study {wanted!r} fits {len(fitting)} studies: {_some(fitting)}; {hint}.")
