@@ -7,8 +7,11 @@ BIN := $(VENV)/bin
 .PHONY: demo test bench lint stress clean
 
 demo: $(READY)
-	$(BIN)/ravenlab simulate variance-drift --horizon 10000 --replications 200 --jobs 2
-	$(BIN)/ravenlab simulate variance-drift --horizon 10000 --replications 200 --jobs 2 --policy ucb1
+	$(BIN)/ravenlab tune --study quick --storage sqlite:///demo.sqlite3
+	@echo
+	@echo "Next:  $(BIN)/ravenlab show quick/variance-drift --storage sqlite:///demo.sqlite3"
+	@echo "       $(BIN)/ravenlab export --format toml --storage sqlite:///demo.sqlite3"
+	@echo "       $(BIN)/ravenlab tune variance-drift --horizon 10000"
 
 test: lint
 	$(BIN)/python -m pytest -q -n 2
@@ -17,6 +20,12 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+stress: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[gp]"
+	RAVENLAB_KILLS=40 $(BIN)/python -m pytest -q -n 2 tests/faults
+	RAVENLAB_GP=1 $(BIN)/python -m pytest -q tests/tuning/test_samplers.py
+	$(BIN)/python -m tests.truth --studies 1000
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks

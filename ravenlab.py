@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from policies import find_policy, policy_names
     from policies.base import Policy
     from policies.simulation import Simulation, simulate
+    from studies.files import load_study_file
+    from studies.recommendation import Recommendation
+    from studies.spec import StudySpec
+    from tuning.api import export, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -35,20 +39,30 @@ PUBLIC = {
     "policy_names": "policies",
     "Simulation": "policies.simulation",
     "simulate": "policies.simulation",
+    "Recommendation": "studies.recommendation",
+    "StudySpec": "studies.spec",
+    "load_study_file": "studies.files",
+    "export": "tuning.api",
+    "tune": "tuning.api",
 }
 """Where each public name lives."""
 
 __all__ = [
     "InputError",
     "Policy",
+    "Recommendation",
     "Scenario",
     "Simulation",
+    "StudySpec",
     "combine",
+    "export",
     "find_policy",
     "find_scenario",
+    "load_study_file",
     "policy_names",
     "scenarios",
     "simulate",
+    "tune",
 ]
 
 

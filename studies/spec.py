@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
@@ -187,6 +188,17 @@ class StudySpec(BaseModel):
         here = self.model_copy(update={"scenario": world.name, "horizon": horizon, "arms": arms, "space": space})
         here._is_resolved = True
         return here
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy; one that changes something has its defaults to find anew."""
+        copy = super().model_copy(update=update, deep=deep)
+        if update:
+            copy._is_resolved = False
+        return copy
+
+    def __eq__(self, other: object) -> bool:
+        """By fields alone: whether defaults were looked up before says nothing about the study."""
+        return isinstance(other, StudySpec) and self.__dict__ == other.__dict__
 
     def study_name(self) -> str:
         """`policy/scenario/T…/K…`, with a short hash where anything but the budget is not the default."""

@@ -162,6 +162,7 @@ def only_driver(url: str, study: str) -> Iterator[None]:
     digest = hashlib.sha256(f"{study}".encode()).hexdigest()[:16]
     path = sqlite_file(url)
     if path is not None:
+        _check_file(path, create=True)
         lock = path.resolve().parent / f".{path.name}.{digest}.lock"
     else:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ravenlab" / "locks"

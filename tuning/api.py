@@ -1,4 +1,4 @@
-"""`ravenlab.tune` for Python: the same as the command."""
+"""`ravenlab.tune` and `ravenlab.export` for Python: the same as the commands."""
 
 from __future__ import annotations
 
@@ -51,3 +51,25 @@ def tune(
         if ran.recommendation is not None:
             found.append(ran.recommendation)
     return found
+
+
+def export(studies: Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:
+    """Stored recommendations as the text of a file: json, toml, yaml, csv, markdown, latex or python.
+
+    Args:
+        studies: Names, unique beginnings or patterns such as "raven-ucb/*"; all of them if not given.
+        form: The format.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
+    ...     print(export(form="csv", storage=url).split(",")[0])
+    study
+    """
+    from studies.export import export as written
+    from studies.library import recommendations
+    from studies.storage import open_storage
+
+    return written(recommendations(open_storage(storage_url(storage), create=False), studies), form)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tuning import cli
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRIALS, BATCH = 40, 8
@@ -77,6 +81,10 @@ def states(folder: Path) -> dict[str, int]:
 
 def exported(folder: Path) -> str:
     """What `ravenlab export` prints."""
-    done = run("export", folder=folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    bytes_out = io.BytesIO()
+    out = io.TextIOWrapper(bytes_out, encoding="utf-8")
+    with contextlib.redirect_stdout(out):
+        code = cli.run(["export", f"--storage=sqlite:///{folder}/studies.sqlite3"])
+    assert code == 0
+    out.flush()
+    return bytes_out.getvalue().decode()

@@ -118,6 +118,14 @@ def test_a_stored_specification_comes_back() -> None:
     assert StudySpec.model_validate(stored).study_name() == spec.study_name()
 
 
+def test_a_changed_copy_finds_its_defaults_anew() -> None:
+    spec = StudySpec(scenario="stationary", policy="sw-ucb", horizon=1000).resolved()
+    longer = spec.model_copy(update={"horizon": 5000, "space": {}}).resolved()
+    assert longer == StudySpec(scenario="stationary", policy="sw-ucb", horizon=5000).resolved()
+    assert longer.space != spec.space
+    assert spec.model_copy() == spec
+
+
 def test_differences_are_said_in_words() -> None:
     stored = StudySpec(scenario="blips", horizon=1000)
     assert StudySpec(scenario="blips", horizon=1000, trials=500, name="x").differences(stored) == []

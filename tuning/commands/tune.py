@@ -95,7 +95,7 @@ def tune(
     if settings:
         fields["settings"] = settings
     if ranges:
-        fields["space"] = parse_ranges(ranges, policy or "raven-ucb")
+        fields["space"] = parse_ranges(ranges)
     if fix:
         fields["fixed"] = parse_assignments("--fix", fix)
     if study is not None:

@@ -28,25 +28,21 @@ def whole_numbers(option: str, text: str) -> list[int]:
     return [whole_number(option, word.strip()) for word in text.split(",")]
 
 
-def parse_ranges(texts: Sequence[str], policy: str) -> dict[str, dict[str, float | str]]:
-    """Read a list of name=low:high; the scale is the policy's own for that parameter.
+def parse_ranges(texts: Sequence[str]) -> dict[str, list[float]]:
+    """Read a list of name=low:high.
 
-    >>> parse_ranges(["alpha0=0.1:5"], "raven-ucb")
-    {'alpha0': {'low': 0.1, 'high': 5.0, 'scale': 'log'}}
+    >>> parse_ranges(["alpha0=0.1:5"])
+    {'alpha0': [0.1, 5.0]}
     """
-    from policies import find_policy
-
-    scales = {param.name: param.scale for param in find_policy(policy).parameters}
-    ranges: dict[str, dict[str, float | str]] = {}
+    ranges: dict[str, list[float]] = {}
     for name, text in parse_assignments("--range", texts).items():
         low, colon, high = str(text).partition(":")
         try:
-            ends = [float(low), float(high)] if colon else []
+            ranges[name] = [float(low), float(high)] if colon else []
         except ValueError:
-            ends = []
-        if not ends:
+            ranges[name] = []
+        if not ranges[name]:
             raise InputError(f"--range must be written name=low:high but got {name}={text}.")
-        ranges[name] = {"low": ends[0], "high": ends[1], "scale": scales.get(name, "log")}
     return ranges
 
 

@@ -1,0 +1,27 @@
+"""The scale is the plain average of the tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.scale import reward_scale
+from environments.streams import Stream
+from environments.world import tables
+
+
+@pytest.mark.parametrize(
+    "name", ["stationary", "variance-drift", "gradual-drift", "periodic", "blips", "arm-churn", "incremental-drift"]
+)
+@pytest.mark.parametrize("noise", ["normal", "bernoulli"])
+def test_it_is_the_average_of_all_means_and_variances(name: str, noise: str) -> None:
+    if name == "variance-drift" and noise == "bernoulli":
+        return
+    scenario = find_scenario(name, {"noise": noise})
+    worlds = draw_worlds(scenario, 120, 4, seed=3, replications=6, stream=Stream.SEARCH)
+    drawn = [tables(worlds, r) for r in range(6)]
+    mean = np.mean([np.nanmean(means) for means, _ in drawn])
+    spread = np.sqrt(np.mean([np.nanmean(variances) for _, variances in drawn]))
+    assert reward_scale(scenario, 120, 4, seed=3, replications=6) == pytest.approx((mean, spread), rel=1e-12)
