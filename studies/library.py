@@ -148,8 +148,10 @@ def _matches(wanted: str, known: list[str], prefixes: bool) -> list[str]:
             return fitting
     elif prefixes and wanted:
         fitting = [name for name in known if name.startswith(wanted)]
-        if len(fitting) == 1:
-            return fitting
+        whole_parts = [name for name in fitting if name.startswith(f"{wanted}/")]
+        for few in (fitting, whole_parts):
+            if len(few) == 1:
+                return few
         if fitting:
             hint = f"say {wanted + '*'!r} for all"
             raise InputError(f"study {wanted!r} fits {len(fitting)} studies: {_some(fitting)}; {hint}.")
@@ -166,9 +168,23 @@ def _some(names: Iterable[str]) -> str:
 
 def recommendations(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Recommendation]:
     """What the named studies recommend, or all of ours, in an order that depends on nothing else."""
+    return split_by_recommendation(storage, names)[0]
+
+
+def split_by_recommendation(
+    storage: RDBStorage, names: Sequence[str] | None = None
+) -> tuple[list[Recommendation], list[str]]:
+    """What the named studies (or all of ours) recommend, and the names of those that recommend nothing yet."""
     if names is None:
         studies = [study for study in storage.get_all_studies() if study.user_attrs.get(SPEC) is not None]
     else:
         studies = find_studies(storage, names)
-    found = [each for study in studies if (each := read_recommendation(study)) is not None]
-    return sorted(found, key=lambda each: (each.policy, each.scenario, each.arms, each.horizon, each.study))
+    found, without = [], []
+    for study in studies:
+        each = read_recommendation(study)
+        if each is None:
+            without.append(study.study_name)
+        else:
+            found.append(each)
+    found.sort(key=lambda each: (each.policy, each.scenario, each.arms, each.horizon, each.study))
+    return found, sorted(without)

@@ -63,7 +63,7 @@ def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None
         study.add_trial(
             optuna.trial.create_trial(
                 state=optuna.trial.TrialState.PRUNED if pruned else optuna.trial.TrialState.COMPLETE,
-                params={"alpha0": 0.1 * (number + 1), "beta0": 1.0},
+                params={"alpha0": 0.1 * (number % 99 + 1), "beta0": 1.0},
                 distributions={"alpha0": EVEN, "beta0": EVEN},
                 value=1.0 if pruned else 50.0 - number,
                 intermediate_values={0: 3.0, 1: 2.0} if pruned else {},

@@ -73,7 +73,8 @@ def test_listing_takes_as_many_queries_for_many_studies_as_for_one(storage: Any)
 
 
 def test_studies_by_name(storage: Any) -> None:
-    for name in ("raven-ucb/blips/T1", "raven-ucb/blips/T10", "ucb1/blips/T1", WILD, LINES[50:], "odd[1]*"):
+    plain = ["raven-ucb/blips/T1", "raven-ucb/blips/T10", "ucb1/blips/T1", "deep/T30/K2", "deep/T300/K2"]
+    for name in (*plain, WILD, LINES[50:], "odd[1]*"):
         optuna.create_study(study_name=name, storage=storage)
 
     def names(*wanted: str, **options: bool) -> list[str]:
@@ -82,11 +83,12 @@ def test_studies_by_name(storage: Any) -> None:
     assert names("raven-ucb/blips/T1") == ["raven-ucb/blips/T1"]
     assert names("raven-ucb/*", "raven-ucb/blips/T1") == ["raven-ucb/blips/T1", "raven-ucb/blips/T10"]
     assert names("ucb1") == ["ucb1/blips/T1"]
+    assert names("deep/T30") == ["deep/T30/K2"]
     assert names(WILD) == [WILD]
     assert names("<script>") == [WILD]
     assert names("odd[1]*") == ["odd[1]*"]
     assert names(LINES[50:]) == [LINES[50:]]
-    assert len(names("*")) == 6
+    assert len(names("*")) == 8
     with pytest.raises(InputError, match=r"fits 2 studies: 'raven-ucb/blips/T1', .*; say 'raven\*' for all"):
         names("raven")
     with pytest.raises(InputError, match=r"unknown study 'ucb1/blip/T1'; did you mean 'ucb1/blips/T1'\?"):

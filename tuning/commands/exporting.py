@@ -28,18 +28,16 @@ def export(
     from environments.errors import InputError, unknown
     from studies.export import FORMATS
     from studies.export import export as written
-    from studies.library import find_studies, recommendations
+    from studies.library import split_by_recommendation
     from tuning.commands.tables import plain
     from tuning.files import replacing
 
     if form not in FORMATS:
         raise unknown("format", form, FORMATS)
     with opened(storage) as store:
-        found = recommendations(store, studies or None)
-        if studies:
-            named = {each.study_name for each in find_studies(store, studies)}
-            for name in sorted(named - {each.study for each in found}):
-                typer.echo(f"ravenlab: study {plain(repr(name))} has no recommendation yet.", err=True)
+        found, without = split_by_recommendation(store, studies or None)
+    for name in without:
+        typer.echo(f"ravenlab: study {plain(repr(name))} has no recommendation yet.", err=True)
     if not found:
         raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")
     text = written(found, form)
