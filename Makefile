@@ -24,7 +24,7 @@ lint: $(READY)
 stress: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[gp]"
 	RAVENLAB_KILLS=40 $(BIN)/python -m pytest -q -n 2 tests/faults
-	RAVENLAB_GP=1 $(BIN)/python -m pytest -q tests/tuning/test_samplers.py
+	$(BIN)/python -m pytest -q -m stress tests
 	$(BIN)/python -m tests.truth --studies 1000
 
 bench: $(READY)

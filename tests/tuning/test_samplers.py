@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ def test_grid_points_refine_themselves() -> None:
     np.testing.assert_array_equal(grid_points(2, 7, 5), whole[7:12])
 
 
-@pytest.mark.skipif(not os.environ.get("RAVENLAB_GP"), reason="torch is half a gigabyte: make stress runs it")
+@pytest.mark.stress
 def test_gaussian_processes_bear_pieces() -> None:
     rows = []
     for pieces in ([24], [7, 24]):
