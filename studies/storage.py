@@ -110,6 +110,8 @@ def _check_file(path: Path, create: bool) -> None:
         raise InputError(f"storage {path} is a folder, not a database file.")
     if not os.access(path, os.R_OK):
         raise InputError(f"storage {path} can't be read: no permission.")
+    if create and not (os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)):
+        raise InputError(f"storage {path} can't be written: no permission for it or its folder.")
     if path.stat().st_size == 0:
         return
     try:
