@@ -154,7 +154,7 @@ def test_says_what_each_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture
     assert lines[0].startswith(f"{path}: 7 studies, ")
     assert lines[7].startswith("  second: ")
     assert lines[8] == "quick: 3 studies, 140,400,000 steps"
-    assert lines[9] == "  quick/variance-drift: 6,800,000 steps"
+    assert lines[9] == "  quick/variance-drift: 46,800,000 steps"
     assert len(lines) == 12
 
 
