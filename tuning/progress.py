@@ -37,13 +37,16 @@ class Reporter:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bars
+            from rich.table import Column
 
+            short = Column(no_wrap=True, overflow="ellipsis")
+            whole = Column(no_wrap=True, min_width=7)
             self.bars = Bars(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}", markup=False),
-                TimeRemainingColumn(),
+                TextColumn("{task.description}", markup=False, table_column=short),
+                BarColumn(bar_width=10),
+                MofNCompleteColumn(table_column=whole),
+                TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=22)),
+                TimeRemainingColumn(table_column=whole),
                 console=Console(stderr=True),
             )
             self.bars.start()
@@ -83,7 +86,7 @@ class Reporter:
 
     def _validate(self) -> None:
         if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, note="validating on fresh worlds")
+            self.bars.update(self.task, note="validating")
         else:
             self._line("  validating on fresh worlds")
 
