@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._cells import grid_alt, grid_title, marks
+from dashboards.figures._cells import grid_alt, grid_title, marks, ticks_of
 from dashboards.figures._style import GRID, LINE, SCALE, VERMILION, Trace, make, numbers, rounded, scale_of, wide
 from studies.grid import Grid
 from studies.recommendation import Recommendation
@@ -70,7 +70,7 @@ def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
             main["surfacecolor"] = [[rounded(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))]
     return make(
         [main, *_marks(grid, recommended)],
-        grid_title("Mean regret of RAVEN-UCB over α₀ and β₀", grid),
+        grid_title("Mean regret over α₀ and β₀", grid),
         grid_alt("Surface in three dimensions of the mean regret", grid),
         height=560,
         margin={"l": 0, "r": 0, "b": 0},
@@ -127,6 +127,7 @@ def _axis(title: str, kind: str, values: tuple[float, ...]) -> dict[str, Any]:
         "showbackground": False,
         "exponentformat": "none",
     }
-    if 0 < len(values) <= 8:
-        return out | {"tickmode": "array", "tickvals": numbers(values), "ticktext": [short(v) for v in values]}
+    ticks = ticks_of(values) if values else None
+    if ticks is not None:
+        return out | {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [short(v) for v in ticks]}
     return out | ({"dtick": "D2"} if kind == "log" else {})
