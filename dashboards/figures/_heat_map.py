@@ -84,7 +84,7 @@ def _alt(grid: Grid, recommended: Recommendation | None) -> str:
 
 def _bar(grid: Grid, log: bool) -> dict[str, Any]:
     bar: dict[str, Any] = {
-        "title": {"text": "mean regret (in units of reward)", "side": "right"},
+        "title": {"text": "mean regret (reward units)", "side": "right"},
         "thickness": 12,
         "outlinewidth": 0,
         "x": 1.01,
@@ -107,7 +107,8 @@ def _numbers(grid: Grid, log: bool) -> list[Trace]:
     return [
         {
             "type": "scatter",
-            "mode": "text",
+            "mode": "markers+text",
+            "marker": {"size": 14, "opacity": 0},
             "x": numbers(a for a in spec.alpha0 for _ in spec.beta0),
             "y": numbers(b for _ in spec.alpha0 for b in spec.beta0),
             "text": [short(float(value)) for value in grid.mean.ravel()],

@@ -18,6 +18,7 @@ from dashboards.figures._style import (
     axis,
     faded,
     heading,
+    log_ticks,
     make,
     nothing,
     numbers,
@@ -101,24 +102,26 @@ def history(
             }
         )
     if validated:
-        traces.append(_points(validated[:40], "validated, not told apart from the best", "diamond", GREEN, 9, whole))
+        traces.append(_points(validated[:40], "validated, not told apart", "diamond", GREEN, 9, whole))
     if chosen:
         traces.append(_points(chosen[:1], "recommended", "star", VERMILION, 14, whole))
     if recommendation is not None and words == "mean":
         traces = [*_fresh(recommendation, done[0].number, done[-1].number), *traces]
     shown = [value for trace in traces for value in trace["y"]]
+    log = wide(shown, 4.0)
     return make(
         traces,
         title,
         _alt(done, complete, better, recommendation, what),
-        xaxis=axis("trial", rangemode="tozero"),
-        yaxis=axis(f"{what} (in units of reward)", "log" if wide(shown) else "linear"),
+        height=520,
+        xaxis=axis("trial"),
+        yaxis=axis(f"{what} (reward units)", "log" if log else "linear", log_ticks(shown) if log else None),
     )
 
 
 def _context(rows: Sequence[HistoryPoint], recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
     """Policy, scenario, T, K and R, from whatever knows them."""
-    total = f"{len(rows)} trials"
+    total = f"{len(rows)} trial{'' if len(rows) == 1 else 's'}"
     if spec is not None:
         here = spec.resolved()
         return [
@@ -220,7 +223,7 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
             "y": numbers([regret.mean, regret.mean]),
             "mode": "lines",
             "line": {"color": VERMILION, "dash": "dash", "width": 1.5},
-            "name": f"recommended, in {regret.replications} fresh worlds (95 %)",
+            "name": "its regret in fresh worlds (95 %)",
             "legendgroup": "fresh",
             "hovertemplate": (
                 f"recommended: mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)})<br>"

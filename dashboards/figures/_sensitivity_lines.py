@@ -15,6 +15,7 @@ from dashboards.figures._style import (
     Trace,
     axis,
     band,
+    log_ticks,
     make,
     numbers,
     scale_of,
@@ -58,6 +59,7 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
                 "mode": "lines+markers",
                 "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
                 "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 7},
+                "error_y": {"type": "data", "array": numbers(Z95 * stderr), "visible": len(alpha0) == 1},
                 "name": f"β₀ = {short(spec.beta0[j])}",
                 "legendgroup": group,
                 "customdata": [
@@ -73,7 +75,8 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
             }
         )
     shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
-    log = wide(np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()]))
+    reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
+    log = wide(reach)
     title = "Mean regret against α₀, a line per β₀"
     if len(chosen) < len(spec.beta0):
         title = f"Mean regret against α₀, {len(chosen)} of {len(spec.beta0)} β₀"
@@ -82,7 +85,7 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
         grid_title(title, grid),
         grid_alt("Lines with 95 % bands of the mean regret", grid),
         xaxis=axis("α₀ (weight of the variance)", scale_of(alpha0), ticks_of(alpha0)),
-        yaxis=axis("mean regret (in units of reward)", "log" if log else "linear"),
+        yaxis=axis("mean regret (reward units)", "log" if log else "linear", log_ticks(reach) if log else None),
     )
 
 

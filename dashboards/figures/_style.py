@@ -120,7 +120,7 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
 def axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
     """An axis; with ticks at given values only."""
     out: dict[str, Any] = {
-        "title": {"text": title, "standoff": 8},
+        "title": {"text": title, "standoff": 8, "font": {"size": 12}},
         "type": kind,
         "gridcolor": GRID,
         "linecolor": LINE,
@@ -238,6 +238,25 @@ def wide(values: Iterable[float], ratio: float = 10.0) -> bool:
     """Whether positive values span so much that a log scale shows more."""
     finite = [value for value in values if math.isfinite(value)]
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) > ratio
+
+
+def log_ticks(values: Iterable[float]) -> list[float] | None:
+    """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
+
+    >>> log_ticks([0.02, 30.0]), log_ticks([3.0, 60.0])
+    ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
+    """
+    finite = [value for value in values if math.isfinite(value) and value > 0]
+    if not finite:
+        return None
+    low, high = min(finite), max(finite)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1,), (1, 2, 5)):
+        ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
+        ticks = [tick for tick in ticks if 0.95 * low <= tick <= 1.05 * high]
+        if len(ticks) >= 3:
+            return ticks[:: -(-len(ticks) // 7)]
+    return [float(f"{value:.2g}") for value in (low, high)] if high > 1.2 * low else [float(f"{low:.3g}")]
 
 
 def change_lines(changes: Sequence[int]) -> tuple[list[Trace], list[dict[str, Any]]]:

@@ -73,13 +73,14 @@ def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
         grid_title("Mean regret over α₀ and β₀", grid),
         grid_alt("Surface in three dimensions of the mean regret", grid),
         height=560,
+        legend_itemsizing="constant",
         margin={"l": 0, "r": 0, "b": 0},
         scene={
             "xaxis": _axis("α₀", scale_of(spec.alpha0), spec.alpha0),
             "yaxis": _axis("β₀", scale_of(spec.beta0), spec.beta0),
             "zaxis": _axis("mean regret", "log" if log else "linear", ()),
             "aspectmode": "cube",
-            "camera": {"eye": {"x": -1.5, "y": -1.6, "z": 1.0}},
+            "camera": {"eye": {"x": -1.75, "y": -1.85, "z": 1.1}},
         },
     )
 
@@ -119,7 +120,8 @@ def _marks(grid: Grid, recommended: Recommendation | None) -> list[Trace]:
 
 def _axis(title: str, kind: str, values: tuple[float, ...]) -> dict[str, Any]:
     out: dict[str, Any] = {
-        "title": {"text": title},
+        "title": {"text": title, "font": {"size": 12}},
+        "tickfont": {"size": 11},
         "type": kind,
         "gridcolor": GRID,
         "linecolor": LINE,

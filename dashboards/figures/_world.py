@@ -8,9 +8,12 @@ import numpy as np
 
 from dashboards.figures._style import (
     BLUE,
-    COLOURS,
     DASHES,
+    GREEN,
     GREY,
+    ORANGE,
+    PINK,
+    SKY,
     VERMILION,
     Trace,
     axis,
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 EVEN = 100
 """Steps that are looked at, evenly apart; segments' first and last steps come on top."""
 
+ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
 MOST_STEPS = 220
 MOST_ARMS = 10
 SAME = 1e-4
@@ -150,7 +154,7 @@ def _arm(steps: Steps, values: Floats, what: str, k: int, place: int, y: str) ->
         "y": [rounded(values[i]) for i in kept],
         "yaxis": y,
         "mode": "lines",
-        "line": {"color": COLOURS[:5][place % 5], "dash": DASHES[place % len(DASHES)], "width": 1.2},
+        "line": {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2},
         "name": "an arm",
         "legendgroup": "arms",
         "showlegend": what == "mean" and place == 0,
