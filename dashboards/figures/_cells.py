@@ -85,7 +85,7 @@ def edges(values: Sequence[float]) -> list[float]:
     points = np.log(values) if log else np.asarray(values, dtype=float)
     inner = (points[1:] + points[:-1]) / 2
     ends = np.concatenate([[2 * points[0] - inner[0]], inner, [2 * points[-1] - inner[-1]]])
-    return [float(f"{value:.6g}") for value in (np.exp(ends) if log else ends)]
+    return [float(f"{value:.5g}") for value in (np.exp(ends) if log else ends)]
 
 
 def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:

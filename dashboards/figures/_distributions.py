@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -105,5 +106,6 @@ def distributions(
 
 def _wrapped(name: str) -> str:
     """A label of at most three short lines, so that boxes keep their room on a telephone."""
-    lines = textwrap.wrap(" ".join(str(name).split()), 17, max_lines=3, placeholder=" …")
+    joined = re.sub(r" (?=[-.\d])", "\N{NO-BREAK SPACE}", " ".join(str(name).split()))
+    lines = textwrap.wrap(joined, 17, max_lines=3, placeholder=" …")
     return "<br>".join(safe(line) for line in lines)

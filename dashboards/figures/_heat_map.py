@@ -36,14 +36,14 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
         "type": "heatmap",
         "x": edges(spec.alpha0),
         "y": edges(spec.beta0),
-        "z": [[rounded(math.log10(v) if log else v) for v in grid.mean[:, j]] for j in rows],
+        "z": [[rounded(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
         "customdata": [
             [
                 [
-                    rounded(spec.alpha0[i]),
-                    rounded(spec.beta0[j]),
-                    rounded(grid.mean[i, j]),
-                    float(f"{grid.stderr[i, j]:.3g}"),
+                    rounded(spec.alpha0[i], 4),
+                    rounded(spec.beta0[j], 4),
+                    rounded(grid.mean[i, j], 5),
+                    rounded(grid.stderr[i, j], 3),
                     "no" if grid.indistinguishable[i, j] else "yes",
                 ]
                 for i in columns

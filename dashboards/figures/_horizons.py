@@ -56,7 +56,7 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
         number = "" if place == 0 else str(place + 1)
         traces += _panel(found, name, values, place, f"y{number}")
         kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
-        ticks = log_ticks(_reach(found, name, values)) if kind == "log" else None
+        ticks = log_ticks(_reach(found, name, values), 4) if kind == "log" else None
         layout[f"yaxis{number}"] = axis(safe(symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top])
     times = sorted({each.horizon for each in found})
     layout["xaxis"] = axis("horizon T (steps)", scale_of(times), times if len(times) <= 6 else None)
@@ -78,7 +78,9 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
 
 
 def _reach(found: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
-    return [*values, *(end for each in found for end in each.box.get(name, ()))]
+    advice = [paper_advice(each.scenario, each.horizon) or {} for each in found if each.policy == "raven-ucb"]
+    paper = [given[name] for given in advice if name in given]
+    return [*values, *paper, *(end for each in found for end in each.box.get(name, ()))]
 
 
 def _low(found: Sequence[Recommendation], name: str) -> float:

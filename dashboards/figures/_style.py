@@ -95,7 +95,7 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
         "font": {"family": FONT, "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"t": 20 + 18 * lines, "r": 16, "b": 48, "l": 60},
+        "margin": {"t": 24 + 18 * lines, "r": 16, "b": 48, "l": 60},
         "height": height,
         "hovermode": "closest",
         "hoverlabel": {"align": "left"},
@@ -174,8 +174,8 @@ def safe(name: object, longest: int = LONGEST_NAME) -> str:
     return html.escape(text, quote=False).replace("%{", "%&#123;")
 
 
-def rounded(value: float) -> float | None:
-    """Six digits that count; None for what is no number.
+def rounded(value: float, digits: int = 6) -> float | None:
+    """A few digits that count; None for what is no number.
 
     >>> rounded(1.23456789), rounded(float("nan"))
     (1.23457, None)
@@ -183,7 +183,7 @@ def rounded(value: float) -> float | None:
     value = float(value)
     if not math.isfinite(value):
         return None
-    out = float(f"{value:.6g}")
+    out = float(f"{value:.{digits}g}")
     return int(out) if out.is_integer() and abs(out) < 1e15 else out
 
 
@@ -240,7 +240,7 @@ def wide(values: Iterable[float], ratio: float = 10.0) -> bool:
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) > ratio
 
 
-def log_ticks(values: Iterable[float]) -> list[float] | None:
+def log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
     """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
 
     >>> log_ticks([0.02, 30.0]), log_ticks([3.0, 60.0])
@@ -255,7 +255,7 @@ def log_ticks(values: Iterable[float]) -> list[float] | None:
         ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
         ticks = [tick for tick in ticks if 0.95 * low <= tick <= 1.05 * high]
         if len(ticks) >= 3:
-            return ticks[:: -(-len(ticks) // 7)]
+            return ticks[:: -(-len(ticks) // most)]
     return [float(f"{value:.2g}") for value in (low, high)] if high > 1.2 * low else [float(f"{low:.3g}")]
 
 

@@ -40,8 +40,8 @@ EVEN = 100
 
 ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
 MOST_STEPS = 220
-MOST_ARMS = 10
-SAME = 1e-4
+MOST_ARMS = 8
+SAME = 1e-3
 """A point that a straight line misses by less than this share of the range is left out."""
 
 Steps = np.ndarray[Any, np.dtype[np.int64]]
@@ -120,7 +120,7 @@ def _laws(worlds: Worlds, steps: Steps) -> tuple[Floats, Floats]:
 def _shown(means: Floats, best: Any) -> list[int]:
     """The arms to draw: all of a few; of many those that are best the longest, then the best on average."""
     total = means.shape[1]
-    if total <= MOST_ARMS + 2:
+    if total <= MOST_ARMS + 4:
         return list(range(total))
     time = np.bincount(best, minlength=total)
     average = np.nan_to_num(np.nanmean(means, axis=0))
@@ -186,7 +186,9 @@ def _best(steps: Steps, values: Floats, best: Any, what: str, y: str) -> Trace:
 
 def _spread(steps: Steps, low: Floats, high: Floats, name: str, y: str) -> Trace:
     more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": faded(GREY, 0.25)}
-    return band([float(t) for t in steps], list(low), list(high), BLUE, **more)
+    below, above = _straight(steps, low), _straight(steps, high)
+    kept = sorted({*below, *above})
+    return band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
 
 
 def _alt(scenario: Scenario, horizon: int, means: Floats, variances: Floats, best: Any, changes: list[int]) -> str:
