@@ -70,8 +70,8 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
         grid_title("Mean regret over α₀ and β₀", grid),
         _alt(grid, recommended),
         height=540,
-        xaxis=axis("α₀ (weight of the variance)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
-        yaxis=axis("β₀ (softening)", kinds[1], ticks_of(spec.beta0), showgrid=False),
+        xaxis=axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
+        yaxis=axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
     )
 
 

@@ -84,7 +84,7 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
         traces,
         grid_title(title, grid),
         grid_alt("Lines with 95 % bands of the mean regret", grid),
-        xaxis=axis("α₀ (weight of the variance)", scale_of(alpha0), ticks_of(alpha0)),
+        xaxis=axis("α₀ (weight of exploration)", scale_of(alpha0), ticks_of(alpha0)),
         yaxis=axis("mean regret (reward units)", "log" if log else "linear", log_ticks(reach) if log else None),
     )
 
