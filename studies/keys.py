@@ -21,6 +21,7 @@ RECOMMENDATION = "ravenlab:recommendation"
 RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
+NOTE = "ravenlab:note"
 
 STDERR = "stderr"
 REPLICATIONS = "replications"
