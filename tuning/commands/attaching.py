@@ -12,15 +12,13 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
 
     A study that another process writes is left to it: it attaches when it is done.
     """
-    import optuna
-
-    from dashboards.attach import attach
     from environments.errors import Fault, InputError
     from studies import keys
     from studies.storage import clear_faults, only_driver, open_storage
 
-    storage = open_storage(url, create=False)
+    said = set()
     try:
+        storage = open_storage(url, create=False)
         with clear_faults(url):
             ours = [
                 study.study_name
@@ -28,15 +26,29 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
                 if (keys.SPEC in study.user_attrs or keys.GRID in study.user_attrs)
                 and (names is None or study.study_name in names)
             ]
-        said = set()
+    except (InputError, Fault) as error:
+        _say(error)
+        return
+    import optuna
+
+    from dashboards.attach import attach
+
+    try:
         for name in sorted(ours):
             try:
                 with only_driver(url, name), clear_faults(url):
                     attach(optuna.load_study(study_name=name, storage=storage))
             except (InputError, Fault) as error:
                 if str(error) not in said:  # a storage that can't be written says so once
-                    typer.echo(f"{name}: note and figures were not attached: {error}", err=True)
+                    _say(error)
                 said.add(str(error))
+            except KeyError:  # deleted meanwhile
+                continue
     finally:
         storage.remove_session()
         storage.engine.dispose()
+
+
+def _say(error: Exception) -> None:
+    line = " ".join(str(error).split())
+    typer.echo(f"ravenlab: note and figures for the dashboard were not attached: {line}", err=True)
