@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from dashboards.figures import HistoryPoint
-    from studies.grid import Grid
+    from studies.grid import Grid, GridSpec
 
 PREFIX = "ravenlab-"
 """Our figures' ids begin with it; others in a study are left alone."""
@@ -56,13 +56,38 @@ def attach_to_grid(study: optuna.Study) -> int:
     grid = read_grid(study)
     if grid is None:
         return 0
-    figures: dict[str, Draw] = dict(_grid_figures(grid, recommended_for(study, grid)))
+    figures: dict[str, Draw] = dict(_grid_figures(grid, recommended_for(study, grid.spec)))
     return _attach(study, "mean regret", grid_note(grid), figures)
 
 
-def attach(study: optuna.Study) -> int:
-    """To whichever of the two a study is."""
-    return attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
+def attach(study: optuna.Study, *, missing: bool = False) -> int:
+    """To whichever of the two a study is; with `missing` only where what is there was made from something else.
+
+    That needs no trials, which take half a second a thousand to load.
+    """
+    stamp = _stamp(study)
+    system = study._storage.get_study_system_attrs(study._study_id)
+    if missing and stamp is not None and system.get(keys.ATTACHED) == stamp:
+        return 0
+    new = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
+    if stamp is not None and system.get(keys.ATTACHED) != stamp:
+        study._storage.set_study_system_attr(study._study_id, keys.ATTACHED, stamp)
+    return new
+
+
+def _stamp(study: optuna.Study) -> str | None:
+    """What note and figures of a finished study are made from, as a short hash; None while it is not finished."""
+    attributes = study.user_attrs
+    made_from = [keys.project_version(), *(attributes.get(key) for key in (keys.SPEC, keys.GRID))]
+    if attributes.get(keys.RECOMMENDATION) is not None:
+        made_from.append(attributes[keys.RECOMMENDATION])
+    elif attributes.get(keys.INDISTINGUISHABLE) is not None:
+        spec = keys.read_grid_spec(study)
+        found = None if spec is None else recommended_for(study, spec)
+        made_from += [attributes[keys.INDISTINGUISHABLE], None if found is None else found.as_object()]
+    else:
+        return None
+    return _digest(json.dumps(made_from, sort_keys=True))
 
 
 def value_name(objective: str) -> str:
@@ -82,9 +107,9 @@ def value_name(objective: str) -> str:
     return names[parsed.kind]
 
 
-def recommended_for(study: optuna.Study, grid: Grid) -> Recommendation | None:
+def recommended_for(study: optuna.Study, grid: GridSpec) -> Recommendation | None:
     """What a search in the same world recommends, to be marked in the heat map; the first by name if several do."""
-    spec = grid.spec.resolved()
+    spec = grid.resolved()
     wanted = ("raven-ucb", spec.scenario, dict(spec.settings), spec.horizon, spec.arms, "mean")
     found = []
     for other in study._storage.get_all_studies():

@@ -22,6 +22,7 @@ RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
 NOTE = "ravenlab:note"
+ATTACHED = "ravenlab:attached"
 
 STDERR = "stderr"
 REPLICATIONS = "replications"

@@ -30,7 +30,7 @@ def dashboard_screenshot(path: Path) -> None:
             heat_map = page.locator("[id='user-defined-plot:ravenlab-heat-map']")
             heat_map.locator(".heatmaplayer image").first.wait_for(state="attached")
             page.evaluate("document.fonts.ready")
-            top = heat_map.evaluate("figure => figure.getBoundingClientRect().top + window.scrollY - 420")
+            top = heat_map.evaluate("figure => figure.getBoundingClientRect().top + window.scrollY - 90")
             page.evaluate("top => window.scrollTo(0, top)", top)
             page.wait_for_timeout(1500)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -116,6 +116,23 @@ def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
     assert rows(path) == before
 
 
+def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    grid = gridded(storage)
+    assert attach(grid, missing=True) == 5
+    study = searched(storage)
+    assert attach(study, missing=True) == 5
+    assert attach(grid, missing=True) >= 1, "there is a recommendation to mark now"
+    with monkeypatch.context() as patched:
+        patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
+        assert attach(study, missing=True) == 0
+        assert attach(grid, missing=True) == 0
+    keys.write_recommendation(study, recommendation(study=study.study_name, seed=9))
+    assert attach(study, missing=True) >= 1
+    keys.write_recommendation(study, None)
+    assert attach(study, missing=True) >= 1
+
+
 def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     names = [searched(storage).study_name, gridded(storage).study_name]
@@ -141,18 +158,18 @@ def test_a_longer_search_takes_the_place_of_the_old_figures(tmp_path: Path) -> N
     assert _stored(study, "ravenlab-history") is not None
 
 
-def test_figures_stay_small(tmp_path: Path) -> None:
+def test_figures_stay_small() -> None:
     """2000 trials and 625 cells: a row is 2 kB and a commit, and every page reads them all."""
-    path = tmp_path / "s.sqlite3"
-    storage = open_storage(url(path), create=True)
     noisy = [HistoryPoint(n, 50.0 + np.sin(n), 1.0, "COMPLETE", {}) for n in range(2000)]
     assert thinned(noisy[:300]) == noisy[:300]
     kept = thinned(noisy)
     assert len(kept) < 320
     assert min(p.value for p in kept if p.value is not None) == min(p.value for p in noisy if p.value is not None)
     assert (kept[0], kept[-1]) == (noisy[0], noisy[-1])
-    attach(gridded(storage, alpha0=FINE_VALUES, beta0=FINE_VALUES))
-    assert len(rows(path)) < 60
+    memory = optuna.storages.InMemoryStorage()
+    for study in (searched(memory, done=2000), gridded(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
+        assert attach(study) == 5
+        assert len(memory.get_study_system_attrs(study._study_id)) < 60
 
 
 def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
         for name in sorted(ours):
             try:
                 with only_driver(url, name), clear_faults(url):
-                    attach(optuna.load_study(study_name=name, storage=storage))
+                    attach(optuna.load_study(study_name=name, storage=storage), missing=True)
             except (InputError, Fault) as error:
                 if str(error) not in said:  # a storage that can't be written says so once
                     _say(error)
