@@ -21,6 +21,8 @@ RECOMMENDATION = "ravenlab:recommendation"
 RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
+NOTE = "ravenlab:note"
+ATTACHED = "ravenlab:attached"
 
 STDERR = "stderr"
 REPLICATIONS = "replications"

@@ -10,6 +10,7 @@ import typer
 from environments.errors import Fault, InputError
 from tuning.commands import (
     copying,
+    dashboard,
     deleting,
     exporting,
     grid,
@@ -46,6 +47,7 @@ app.command("studies")(studies.studies)
 app.command("show")(showing.show)
 app.command("copy")(copying.copy)
 app.command("delete")(deleting.delete)
+app.command("dashboard")(dashboard.dashboard)
 
 
 def _version(wanted: bool) -> None:

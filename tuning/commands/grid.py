@@ -54,6 +54,7 @@ def grid(
     from studies.grid_csv import write
     from studies.reading import grid_spec_from
     from studies.storage import storage_url
+    from tuning.commands.attaching import attach_to
     from tuning.commands.grid_tables import print_grids
     from tuning.commands.words import number, numbers, parse_assignments, whole_number, whole_numbers, workers
     from tuning.files import check_place, replacing
@@ -89,10 +90,11 @@ def grid(
     if csv is not None:
         check_place(csv)
     specs = {spec.study_name(): spec for spec in asked}
+    grids = []
     with Reporter(quiet) as reporter:
-        grids = [
-            run_grid(spec, storage_url(storage), count, backend, reporter.grid_listener()) for spec in specs.values()
-        ]
+        for spec in specs.values():
+            grids.append(run_grid(spec, storage_url(storage), count, backend, reporter.grid_listener()))
+            attach_to(storage_url(storage), [grids[-1].study])
     if csv is not None:
         with replacing(csv) as file:
             file.write(write(grids))

@@ -72,6 +72,7 @@ def tune(
     from studies.reading import spec_from
     from studies.shipped import find_study_file
     from studies.storage import storage_url
+    from tuning.commands.attaching import attach_to
     from tuning.commands.outcome import print_outcome
     from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers, workers
     from tuning.progress import Reporter
@@ -125,6 +126,8 @@ def tune(
     with Reporter(quiet) as reporter:
         for spec in specs:
             ran.append(run_study(spec, storage_url(storage), count, backend, seconds, reporter.listener()))
+            if ran[-1].recommendation is not None:
+                attach_to(storage_url(storage), [ran[-1].study])
     print_outcome(ran, as_json)
 
 

@@ -1,0 +1,113 @@
+"""What a study says about itself in Optuna's dashboard: Markdown, with letters for symbols, since it draws no LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from studies.recommendation import Recommendation
+from studies.spec import StudySpec
+from studies.words import in_words, short, symbol
+
+if TYPE_CHECKING:
+    from studies.grid import Grid
+
+PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+TABLE_CELLS = 64
+"""A grid with more cells gets no table: the heat map shows it better."""
+
+
+def escape(text: str) -> str:
+    r"""Text that Markdown shows as it is, on one line.
+
+    >>> escape("a*b\n<c>")
+    'a\\*b \\<c\\>'
+    """
+    return PUNCTUATION.sub(r"\\\1", UNSEEN.sub(" ", text))
+
+
+def code(text: str) -> str:
+    r"""A name as code: nothing in it is read as Markdown, as a link or as HTML.
+
+    >>> code("a`b")
+    '``a`b``'
+    """
+    clean = UNSEEN.sub(" ", text) or " "
+    fence = "`" * (max((len(run) for run in re.findall("`+", clean)), default=0) + 1)
+    edge = " " if clean.startswith("`") or clean.endswith("`") else ""
+    return f"{fence}{edge}{clean}{edge}{fence}"
+
+
+def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> str:
+    """The recommendation of a tuned study, or that there is none yet."""
+    here = spec.resolved()
+    where = f"{code(here.policy)} in {code(here.scenario)}, T = {here.horizon}, K = {here.arms}"
+    if found is None:
+        return f"# No recommendation yet\n\n{where}\n\n{landed} of {here.trials} trials are done; the search goes on.\n"
+    use = ", ".join(f"{symbol(name)} = {short(value)}" for name, value in found.params.items()) or "no parameters"
+    lines = [
+        f"# Use {escape(use)}",
+        "",
+        where + _settings(found.settings),
+        "",
+        *(f"- {escape(line)}" for line in in_words(found)[1:]),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def grid_note(grid: Grid) -> str:
+    """The best cell of a grid, which cells can't be told from it, and all cells where they are few."""
+    spec = grid.spec.resolved()
+    i, j = grid.best
+    close = int(grid.indistinguishable.sum())
+    places = grid.indistinguishable.nonzero()
+    lines = [
+        f"# Best cell: α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])}",
+        "",
+        f"{code('raven-ucb')} in {code(spec.scenario)}, T = {spec.horizon}, K = {spec.arms}, ε = {short(spec.epsilon)},"
+        f" R = {spec.replications} worlds, the same for all {grid.mean.size} cells" + _settings(spec.settings),
+        "",
+        f"- Mean regret {short(float(grid.mean[i, j]))} ± {short(float(grid.stderr[i, j]))} (standard error).",
+    ]
+    if close > 1:
+        lines.append(
+            f"- {close} of {grid.mean.size} cells can't be told from the best (paired, corrected):"
+            f" α₀ {_span(spec.alpha0, places[0].tolist())}, β₀ {_span(spec.beta0, places[1].tolist())}."
+        )
+    else:
+        lines.append(f"- All other {grid.mean.size - 1} cells are worse than it (paired, corrected).")
+    lines += [
+        "- The best of many cells looks a little better than it is: ravenlab tune validates on fresh worlds.",
+        "",
+    ]
+    if grid.mean.size <= TABLE_CELLS:
+        lines += _table(grid)
+    return "\n".join(lines)
+
+
+def _span(values: Sequence[float], places: Sequence[int]) -> str:
+    low, high = short(values[min(places)]), short(values[max(places)])
+    return low if low == high else f"{low} to {high}"
+
+
+def _table(grid: Grid) -> list[str]:
+    """Means with standard errors, α₀ down and β₀ across; bold where a cell can't be told from the best."""
+    gap = "&emsp;| "  # the dashboard sets cells without a space between them
+    lines = [
+        f"| α₀ ↓ β₀ →{gap}" + gap.join(short(value) for value in grid.spec.beta0) + " |",
+        "| --- |" + " --- |" * len(grid.spec.beta0),
+    ]
+    for i, value in enumerate(grid.spec.alpha0):
+        cells = []
+        for j in range(len(grid.spec.beta0)):
+            cell = f"{short(float(grid.mean[i, j]))} ± {float(grid.stderr[i, j]):.2g}"
+            cells.append(f"**{cell}**" if grid.indistinguishable[i, j] else cell)
+        lines.append(f"| **{short(value)}**{gap}" + gap.join(cells) + " |")
+    return [*lines, "", "Mean regret ± standard error; bold: can't be told from the best.", ""]
+
+
+def _settings(settings: dict[str, int | float | str]) -> str:
+    return "".join(f", {escape(name)} = {escape(str(value))}" for name, value in settings.items())

@@ -1,0 +1,40 @@
+"""`ravenlab dashboard`: look at the studies in Optuna's dashboard."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tuning.commands.stored import StorageOption
+
+
+def dashboard(
+    storage: StorageOption = None,
+    port: Annotated[str, typer.Option(metavar="N", help="Where it listens; 0 takes a free one.")] = "8080",
+    host: Annotated[str, typer.Option(help="An address of this machine; others than this one reach it.")] = "127.0.0.1",
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    writable: Annotated[bool, typer.Option("--writable", help="Let its pages change and delete studies.")] = False,
+) -> None:
+    """Serve Optuna's dashboard with our figures and notes, to this machine alone and read-only. Ctrl-C ends it.
+
+    Example: `ravenlab dashboard --open`
+    """
+    from dashboards.server import exposure, make_server
+    from studies.storage import storage_url
+    from tuning.commands.attaching import attach_to
+    from tuning.commands.stored import opened
+    from tuning.commands.words import whole_number
+
+    number = whole_number("--port", port)
+    with opened(storage) as there, make_server(there, host, number, writable=writable) as server:
+        attach_to(storage_url(storage))
+        danger = exposure(host, writable)
+        if danger is not None:
+            typer.echo(danger, err=True)
+        typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; Ctrl-C ends it)")
+        if open_browser:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        server.serve_forever()
