@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from studies.files import load_study_file
     from studies.recommendation import Recommendation
     from studies.spec import StudySpec
-    from tuning.api import export, tune
+    from tuning.api import export, report, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -43,6 +43,7 @@ PUBLIC = {
     "StudySpec": "studies.spec",
     "load_study_file": "studies.files",
     "export": "tuning.api",
+    "report": "tuning.api",
     "tune": "tuning.api",
 }
 """Where each public name lives."""
@@ -60,6 +61,7 @@ __all__ = [
     "find_scenario",
     "load_study_file",
     "policy_names",
+    "report",
     "scenarios",
     "simulate",
     "tune",

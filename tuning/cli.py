@@ -15,6 +15,7 @@ from tuning.commands import (
     init,
     listing,
     recommending,
+    report,
     showing,
     simulation,
     studies,
@@ -40,6 +41,7 @@ app.command("validate")(validate.validate)
 app.add_typer(listing.app, name="list")
 app.command("recommend")(recommending.recommend)
 app.command("export")(exporting.export)
+app.command("report")(report.report)
 app.command("studies")(studies.studies)
 app.command("show")(showing.show)
 app.command("copy")(copying.copy)
