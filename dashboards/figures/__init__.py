@@ -1,0 +1,56 @@
+"""Plotly figures, one file each, usable from a notebook: every function returns a `plotly.graph_objects.Figure`.
+
+Nothing is imported before it is asked for. A figure reads on light and on dark pages; `themed` makes it
+crisp for one of them, `explain` gives its alt text.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dashboards.figures._curves import curves
+    from dashboards.figures._distributions import distributions
+    from dashboards.figures._heat_map import heat_map
+    from dashboards.figures._history import HistoryPoint, history
+    from dashboards.figures._horizons import horizons
+    from dashboards.figures._importances import importances
+    from dashboards.figures._sensitivity_lines import sensitivity_lines
+    from dashboards.figures._style import THEMES, explain, themed
+    from dashboards.figures._surface import surface
+    from dashboards.figures._world import world
+    from dashboards.figures.changes import moments_of_change
+
+__all__ = [
+    "THEMES",
+    "HistoryPoint",
+    "curves",
+    "distributions",
+    "explain",
+    "heat_map",
+    "history",
+    "horizons",
+    "importances",
+    "moments_of_change",
+    "sensitivity_lines",
+    "surface",
+    "themed",
+    "world",
+]
+
+_ELSEWHERE = {
+    "THEMES": "_style",
+    "HistoryPoint": "_history",
+    "explain": "_style",
+    "themed": "_style",
+    "moments_of_change": "changes",
+}
+"""Public names whose file is not their name with an underscore before it."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a figure's file when it is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module 'dashboards.figures' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"dashboards.figures.{_ELSEWHERE.get(name, '_' + name)}"), name)

@@ -1,0 +1,144 @@
+"""What the figures of a grid share: where cells end, what their marks are, what hovering says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dashboards.figures._style import Trace, counts, heading, numbers, safe, scale_of
+from studies.advice import paper_advice
+from studies.grid import Grid
+from studies.recommendation import Recommendation
+from studies.words import short
+
+
+class Mark(NamedTuple):
+    """A point of interest in a grid."""
+
+    name: str
+    alpha0: float
+    beta0: float
+    says: str
+    symbol: str
+
+
+def grid_title(main: str, grid: Grid) -> str:
+    """The title of a figure of a grid."""
+    spec = grid.spec.resolved()
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    where = [safe(spec.scenario), *([f"settings {safe(settings_text(grid))}"] if spec.settings else [])]
+    return heading(main, *where, f"ε = {short(spec.epsilon)}", *counts(spec.horizon, spec.arms, spec.replications))
+
+
+def settings_text(grid: Grid) -> str:
+    """Settings on one line."""
+    return ", ".join(f"{key} {value}" for key, value in grid.spec.settings.items())
+
+
+def grid_alt(what: str, grid: Grid) -> str:
+    """The numbers of a grid that matter, in two sentences."""
+    spec = grid.spec.resolved()
+    i, j = grid.best
+    among = int(grid.indistinguishable.sum())
+    return (
+        f"{what} of RAVEN-UCB over {len(spec.alpha0)} values of α₀ and {len(spec.beta0)} of β₀ in {spec.scenario},"
+        f" T = {spec.horizon}, K = {spec.arms}, R = {spec.replications}, ε = {short(spec.epsilon)}."
+        f" Lowest {short(float(grid.mean[i, j]))} at α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])};"
+        f" highest {short(float(grid.mean.max()))}; {among} of {grid.mean.size} cells can't be told from the lowest."
+    )
+
+
+def edges(values: Sequence[float]) -> list[float]:
+    """Where cells around values end, one more than there are values: half way, on the values' own scale.
+
+    >>> edges([1.0, 100.0])
+    [0.1, 10.0, 1000.0]
+    >>> edges([2.0])
+    [1.5, 2.5]
+    """
+    if len(values) == 1:
+        half = abs(values[0]) / 4 or 0.5
+        return [values[0] - half, values[0] + half]
+    log = scale_of(values) == "log"
+    points = np.log(values) if log else np.asarray(values, dtype=float)
+    inner = (points[1:] + points[:-1]) / 2
+    ends = np.concatenate([[2 * points[0] - inner[0]], inner, [2 * points[-1] - inner[-1]]])
+    return [float(f"{value:.6g}") for value in (np.exp(ends) if log else ends)]
+
+
+def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
+    """The best cell, the paper's advice and the recommended point, with what hovering over them says."""
+    spec = grid.spec.resolved()
+    assert spec.horizon is not None
+    i, j = grid.best
+    best = f"α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])}, ε = {short(spec.epsilon)}"
+    found = [
+        Mark(
+            "lowest cell",
+            spec.alpha0[i],
+            spec.beta0[j],
+            f"<b>Lowest cell</b><br>{best}<br>mean regret {short(float(grid.mean[i, j]))}"
+            f" ± {short(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications}",
+            "circle",
+        )
+    ]
+    advice = paper_advice(spec.scenario, spec.horizon)
+    if advice is not None:
+        says = f"<b>The paper's advice</b><br>α₀ = {advice['alpha0']:g}, β₀ = {advice['beta0']:g}, ε = 0.1"
+        at = _place(spec.alpha0, advice["alpha0"]), _place(spec.beta0, advice["beta0"])
+        if at[0] is not None and at[1] is not None:
+            place = at[0], at[1]
+            says += f"<br>mean regret {short(float(grid.mean[place]))} ± {short(float(grid.stderr[place]))}"
+        found.append(Mark("the paper's advice", advice["alpha0"], advice["beta0"], says, "square"))
+    point = {} if recommended is None else recommended.params
+    alpha0, beta0 = point.get("alpha0"), point.get("beta0")
+    if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
+        regret = recommended.regret
+        text = ", ".join(f"{_name(key)} = {short(value)}" for key, value in point.items())
+        found.append(
+            Mark(
+                "recommended",
+                float(alpha0),
+                float(beta0),
+                f"<b>Recommended</b><br>{text}<br>mean regret {short(regret.mean)}"
+                f" (95 %: {short(regret.low)} to {short(regret.high)})<br>in R = {regret.replications} fresh worlds",
+                "star",
+            )
+        )
+    return found
+
+
+def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[Trace]:
+    """White marks with a dark edge: they read on every colour of the scale, on paper and in the dark."""
+    return [
+        {
+            "type": "scatter",
+            "x": numbers([mark.alpha0]),
+            "y": numbers([mark.beta0]),
+            "mode": "markers",
+            "marker": {
+                "symbol": mark.symbol,
+                "size": sizes[mark.symbol],
+                "color": "#ffffff",
+                "line": {"color": "#000000", "width": 1.5},
+            },
+            "name": mark.name,
+            "text": [mark.says],
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+        for mark in found
+    ]
+
+
+def _place(values: Sequence[float], value: float) -> int | None:
+    return next((i for i, each in enumerate(values) if math.isclose(each, value, rel_tol=1e-9)), None)
+
+
+def _name(param: str) -> str:
+    from studies.words import symbol
+
+    return safe(symbol(param))

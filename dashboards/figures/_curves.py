@@ -1,0 +1,133 @@
+"""Cumulative regret and reward over time, with the moments of change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dashboards.figures._style import (
+    COLOURS,
+    DASHES,
+    Z95,
+    Trace,
+    axis,
+    band,
+    change_lines,
+    counts,
+    heading,
+    make,
+    nothing,
+    numbers,
+    safe,
+)
+from environments.world import Floats
+from policies.simulation import Simulation
+from studies.words import params_in_words, short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+POINTS = 160
+"""Points on all lines of a panel together, shared among them."""
+
+
+def curves(results: Sequence[Simulation], changes: Sequence[int] = (), names: Sequence[str] = ()) -> go.Figure:
+    """Mean cumulative regret (above) and reward (below) of some simulations with 95 % bands.
+
+    Args:
+        results: Simulations that kept their curves (`checkpoints`).
+        changes: Steps to mark, such as `moments_of_change` gives.
+        names: What to call each; policy and parameters if absent.
+
+    >>> from policies.simulation import simulate
+    >>> result = simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)
+    >>> figure = curves([result], changes=[50])
+    >>> figure.layout.xaxis.title.text
+    'step t'
+    """
+    drawn = [(i, each) for i, each in enumerate(results) if each.curve is not None]
+    if not drawn:
+        title = heading("Regret and reward over time", *_context(results))
+        return nothing(title, "No curve was kept.", "Nothing to draw: the simulations kept no curve.")
+    policies = {each.policy for _, each in drawn}
+    traces: list[Trace] = []
+    parts = []
+    points = max(24, POINTS // len(drawn))
+    for place, (i, each) in enumerate(drawn):
+        assert each.curve is not None
+        given = names[i] if i < len(names) else params_in_words(each.params)
+        name = given if i < len(names) or len(policies) == 1 else f"{each.policy} ({given})"
+        steps = each.curve.steps
+        kept = np.unique(np.linspace(0, steps.size - 1, min(points, steps.size)).round().astype(int))
+        for what, values, y in (("regret", each.curve.regret, "y"), ("reward", each.curve.reward, "y2")):
+            traces += _line(each, name, what, values[:, kept], steps[kept], place, y)
+        parts.append(f"{name}: regret {short(float(each.regret.mean()))}, reward {short(float(each.reward.mean()))}")
+    entry, shapes = change_lines(changes)
+    first = drawn[0][1]
+    marked = f" {len(changes)} moments of change are marked." if changes else ""
+    return make(
+        [*traces, *entry],
+        heading("Regret and reward over time", *(_context([each for _, each in drawn]))),
+        f"Mean cumulative regret and reward over {first.horizon} steps in {first.scenario}, K = {first.arms},"
+        f" R = {first.replications}, with 95 % bands. At the end: {'; '.join(parts)}.{marked}",
+        height=600,
+        shapes=shapes,
+        xaxis=axis("step t", anchor="y2", range=[0, max(each.horizon for _, each in drawn)]),
+        yaxis=axis("cumulative regret", domain=[0.53, 1], rangemode="tozero"),
+        yaxis2=axis("cumulative reward", domain=[0, 0.47], rangemode="tozero"),
+    )
+
+
+def _context(results: Sequence[Simulation]) -> list[str]:
+    if not results:
+        return []
+    first = results[0]
+    policies = list(dict.fromkeys(safe(each.policy) for each in results))
+    return [
+        ", ".join(policies) if len(policies) < 3 else f"{len(policies)} policies",
+        safe(first.scenario),
+        *counts(first.horizon, first.arms, first.replications),
+    ]
+
+
+def _line(
+    each: Simulation,
+    name: str,
+    what: str,
+    values: Floats,
+    steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    place: int,
+    y: str,
+) -> list[Trace]:
+    """One line with its band; one world has no interval."""
+    mean = values.mean(axis=0)
+    count = values.shape[0]
+    stderr = values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(mean)
+    colour, group = COLOURS[place % len(COLOURS)], f"g{place}"
+    low, high = mean - Z95 * stderr, mean + Z95 * stderr
+    out: list[Trace] = []
+    if count > 1 and steps.size > 1:
+        out.append(band([float(t) for t in steps], list(low), list(high), colour, legendgroup=group, yaxis=y))
+    about = f"{safe(each.policy)}: {safe(name, 100)}"
+    out.append(
+        {
+            "type": "scatter",
+            "x": [int(t) for t in steps],
+            "y": numbers(mean),
+            "yaxis": y,
+            "mode": "lines" if steps.size > 1 else "markers",
+            "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
+            "name": safe(name),
+            "legendgroup": group,
+            "showlegend": what == "regret",
+            "customdata": numbers(stderr),
+            "hovertext": about,
+            "hovertemplate": (
+                f"%{{hovertext}}<br>t = %{{x}}, R = {count} worlds<br>"
+                f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"
+            ),
+        }
+    )
+    return out

@@ -1,0 +1,112 @@
+"""How the regret of single worlds spreads: box plots of a few candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dashboards.figures._style import COLOURS, Z95, Trace, axis, counts, faded, heading, make, nothing, numbers, safe
+from environments.world import Floats
+from studies.words import short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST = 12
+
+
+def distributions(
+    samples: Mapping[str, Floats],
+    *,
+    scenario: str,
+    horizon: int,
+    arms: int,
+    policy: str = "raven-ucb",
+    measure: str = "regret",
+) -> go.Figure:
+    """A box per candidate over its worlds: quartiles, whiskers from 5 % to 95 %, the mean with its 95 % interval.
+
+    Quantiles are computed here, so that the figure stays small however many worlds there are.
+
+    >>> import numpy as np
+    >>> figure = distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
+    >>> figure.data[0].median
+    (49.5,)
+    """
+    kept = [(name, np.asarray(values, dtype=float)) for name, values in samples.items()]
+    kept = [(name, values[np.isfinite(values)]) for name, values in kept]
+    kept = [(name, values) for name, values in kept if values.size][:MOST]
+    most = max((values.size for _, values in kept), default=0)
+    title = heading(
+        f"Spread of the {safe(measure)} over worlds", safe(policy), safe(scenario), *counts(horizon, arms, most)
+    )
+    if not kept:
+        return nothing(title, "No worlds were played.", f"Nothing to draw: no samples in {scenario}.")
+    traces: list[Trace] = []
+    means: Trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [],
+        "y": [],
+        "text": [],
+        "error_x": {"type": "data", "array": [], "color": "#808080", "thickness": 2, "width": 6},
+        "marker": {"symbol": "diamond", "size": 9, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
+        "name": "mean and its 95 % interval",
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+    parts = []
+    for place, (name, values) in enumerate(kept):
+        low, q1, median, q3, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
+        mean = float(values.mean())
+        stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+        colour = COLOURS[place % len(COLOURS)]
+        traces.append(
+            {
+                "type": "box",
+                "orientation": "h",
+                "y": [place],
+                "q1": numbers([q1]),
+                "median": numbers([median]),
+                "q3": numbers([q3]),
+                "lowerfence": numbers([low]),
+                "upperfence": numbers([high]),
+                "fillcolor": faded(colour, 0.35),
+                "line": {"color": colour, "width": 1.5},
+                "width": 0.6,
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        )
+        means["x"] += numbers([mean])
+        means["y"].append(place)
+        means["error_x"]["array"] += numbers([Z95 * stderr])
+        means["text"].append(
+            f"<b>{safe(name, 100)}</b><br>mean {safe(measure)} {short(mean)} ± {short(stderr)} (standard error)<br>"
+            f"median {short(float(median))}, quartiles {short(float(q1))} to {short(float(q3))}<br>"
+            f"5 % to 95 %: {short(float(low))} to {short(float(high))}<br>R = {values.size} worlds"
+        )
+        parts.append(f"{name}: mean {short(mean)}, median {short(float(median))}, 95 % quantile {short(float(high))}")
+    labels = [_wrapped(name) for name, _ in kept]
+    return make(
+        [*traces, means],
+        title,
+        f"Box plots of the {measure} of single worlds, {policy} in {scenario}, T = {horizon}, K = {arms}, R = {most}. "
+        + "; ".join(parts[:4])
+        + ".",
+        height=190 + 62 * len(kept),
+        xaxis=axis(f"{safe(measure)} of one world (in units of reward)"),
+        yaxis=axis("", tickmode="array", tickvals=list(range(len(kept))), ticktext=labels)
+        | {"range": [len(kept) - 0.5, -0.5], "showgrid": False},
+    )
+
+
+def _wrapped(name: str) -> str:
+    """A label of short lines, broken at commas."""
+    lines = [""]
+    for part in safe(name).split(", "):
+        if lines[-1] and len(lines[-1]) + len(part) > 14:
+            lines.append("")
+        lines[-1] += (", " if lines[-1] else "") + part
+    return "<br>".join(lines)

@@ -1,0 +1,249 @@
+"""The search as it went: every trial, the best so far, and what was validated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dashboards.figures._style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILION,
+    Trace,
+    axis,
+    faded,
+    heading,
+    make,
+    nothing,
+    numbers,
+    rounded,
+    safe,
+    wide,
+)
+from studies.objective import parse_objective
+from studies.recommendation import Recommendation
+from studies.spec import StudySpec
+from studies.words import params_in_words, short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_POINTS = 160
+"""Ordinary trials that are drawn; improvements and validated ones are drawn besides."""
+
+
+class HistoryPoint(NamedTuple):
+    """One trial: state is Optuna's word, such as COMPLETE or PRUNED; params under their own names."""
+
+    number: int
+    value: float | None
+    stderr: float | None
+    state: str
+    params: Mapping[str, float | str]
+
+
+def history(
+    rows: Sequence[HistoryPoint], recommendation: Recommendation | None = None, spec: StudySpec | None = None
+) -> go.Figure:
+    """The objective of every trial, the best so far, and the validated candidates with the regret on fresh worlds.
+
+    Args:
+        rows: The trials.
+        recommendation: What the study ended in, if it did.
+        spec: What was searched; gives T, K and R where there is no recommendation yet, and the objective.
+
+    >>> points = [HistoryPoint(i, 50.0 - i, 0.5, "COMPLETE", {"alpha0": 1.0 + i}) for i in range(3)]
+    >>> [trace.name for trace in history(points).data]
+    ['trial', 'best so far']
+    """
+    words = spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
+    maximise = parse_objective(words).maximise
+    what = {"mean": "mean regret", "reward": "mean reward"}.get(words, f"regret, {safe(words)}")
+    title = heading("Search history", *_context(rows, recommendation, spec))
+    done = sorted(
+        (row for row in rows if row.value is not None and math.isfinite(row.value)), key=lambda row: row.number
+    )
+    if not done:
+        states = ", ".join(f"{sum(row.state == state for row in rows)} {state.lower()}" for state in _states(rows))
+        why = f"No trial has a value yet ({states})." if rows else "No trials yet."
+        return nothing(title, why, f"Nothing to draw: {why}")
+    complete = [row for row in done if row.state == "COMPLETE"]
+    validated = [row for row in complete if _among(row, recommendation.indistinguishable if recommendation else [])]
+    chosen = [row for row in complete if recommendation is not None and _among(row, [recommendation.params])]
+    better = _improvements(complete, maximise)
+    traces: list[Trace] = []
+    whole = spec.replications if spec is not None else None
+    for name, some, symbol, colour in (
+        ("trial", complete, "circle", BLUE),
+        ("stopped early", [row for row in done if row.state != "COMPLETE"], "x-thin-open", GREY),
+    ):
+        if some:
+            kept = _thinned(some)
+            label = name if len(kept) == len(some) else f"{name} ({len(kept)} of {len(some)} drawn)"
+            traces.append(_points(kept, label, symbol, faded(colour, 0.7), 6, whole))
+    if better:
+        last = done[-1].number
+        values = [float(row.value) for row in better if row.value is not None]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [*(row.number for row in better), last],
+                "y": numbers([*values, values[-1]]),
+                "mode": "lines",
+                "line": {"color": ORANGE, "width": 2, "shape": "hv"},
+                "name": "best so far",
+                "hovertemplate": f"best so far after trial %{{x}}: {what} %{{y}}<extra></extra>",
+            }
+        )
+    if validated:
+        traces.append(_points(validated[:40], "validated, not told apart from the best", "diamond", GREEN, 9, whole))
+    if chosen:
+        traces.append(_points(chosen[:1], "recommended", "star", VERMILION, 14, whole))
+    if recommendation is not None and words == "mean":
+        traces = [*_fresh(recommendation, done[0].number, done[-1].number), *traces]
+    shown = [value for trace in traces for value in trace["y"]]
+    return make(
+        traces,
+        title,
+        _alt(done, complete, better, recommendation, what),
+        xaxis=axis("trial", rangemode="tozero"),
+        yaxis=axis(f"{what} (in units of reward)", "log" if wide(shown) else "linear"),
+    )
+
+
+def _context(rows: Sequence[HistoryPoint], recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
+    """Policy, scenario, T, K and R, from whatever knows them."""
+    total = f"{len(rows)} trials"
+    if spec is not None:
+        here = spec.resolved()
+        return [
+            safe(here.policy),
+            safe(here.scenario),
+            f"T = {here.horizon} steps",
+            f"K = {here.arms} arms",
+            f"R = {here.replications} worlds a trial",
+            total,
+        ]
+    if recommendation is not None:
+        each = recommendation
+        return [
+            safe(each.policy),
+            safe(each.scenario),
+            f"T = {each.horizon} steps",
+            f"K = {each.arms} arms",
+            f"R = {each.regret.replications} fresh worlds",
+            total,
+        ]
+    return [total]
+
+
+def _states(rows: Sequence[HistoryPoint]) -> list[str]:
+    return sorted({row.state for row in rows})
+
+
+def _among(row: HistoryPoint, candidates: Sequence[Mapping[str, float | str]]) -> bool:
+    return any(_same(row.params, candidate) for candidate in candidates)
+
+
+def _same(mine: Mapping[str, float | str], theirs: Mapping[str, float | str]) -> bool:
+    """Whether the parameters that both name are the same."""
+    shared = set(mine) & set(theirs)
+    return bool(shared) and all(
+        mine[name] == theirs[name]
+        if isinstance(mine[name], str) or isinstance(theirs[name], str)
+        else math.isclose(float(mine[name]), float(theirs[name]), rel_tol=1e-9)
+        for name in shared
+    )
+
+
+def _improvements(complete: Sequence[HistoryPoint], maximise: bool) -> list[HistoryPoint]:
+    better: list[HistoryPoint] = []
+    for row in complete:
+        assert row.value is not None
+        before = better[-1].value if better else None
+        if before is None or (row.value > before if maximise else row.value < before):
+            better.append(row)
+    return better
+
+
+def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
+    if len(rows) <= MOST_POINTS:
+        return list(rows)
+    return [rows[i] for i in np.unique(np.linspace(0, len(rows) - 1, MOST_POINTS).round().astype(int))]
+
+
+def _points(
+    rows: Sequence[HistoryPoint], name: str, symbol: str, colour: str, size: int, replications: int | None
+) -> Trace:
+    several = f"<br>R = {replications} worlds" if replications is not None and symbol != "x-thin-open" else ""
+    return {
+        "type": "scatter",
+        "x": [row.number for row in rows],
+        "y": [rounded(row.value) for row in rows if row.value is not None],
+        "mode": "markers",
+        "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 1}},
+        "name": name,
+        "text": [
+            ("" if row.stderr is None or not math.isfinite(row.stderr) else f"± {row.stderr:.3g} (standard error)<br>")
+            + safe(params_in_words(row.params), 120)
+            for row in rows
+        ],
+        "hovertemplate": f"trial %{{x}}, {name.split(' (')[0]}<br>%{{y}} %{{text}}{several}<extra></extra>",
+    }
+
+
+def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]:
+    """The regret that was reported, as a band: how much too good the search looked."""
+    regret = recommendation.regret
+    last = max(last, first + 1)
+    return [
+        {
+            "type": "scatter",
+            "x": [first, last, last, first],
+            "y": numbers([regret.low, regret.low, regret.high, regret.high]),
+            "mode": "lines",
+            "line": {"width": 0},
+            "fill": "toself",
+            "fillcolor": faded(VERMILION, 0.25),
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "legendgroup": "fresh",
+        },
+        {
+            "type": "scatter",
+            "x": [first, last],
+            "y": numbers([regret.mean, regret.mean]),
+            "mode": "lines",
+            "line": {"color": VERMILION, "dash": "dash", "width": 1.5},
+            "name": f"recommended, in {regret.replications} fresh worlds (95 %)",
+            "legendgroup": "fresh",
+            "hovertemplate": (
+                f"recommended: mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)})<br>"
+                f"in R = {regret.replications} fresh worlds<extra></extra>"
+            ),
+        },
+    ]
+
+
+def _alt(
+    done: Sequence[HistoryPoint],
+    complete: Sequence[HistoryPoint],
+    better: Sequence[HistoryPoint],
+    recommendation: Recommendation | None,
+    what: str,
+) -> str:
+    alt = f"Points of {len(complete)} complete trials and {len(done) - len(complete)} that stopped early."
+    if better and better[-1].value is not None:
+        alt += f" Best {what} in the search {short(better[-1].value)} at trial {better[-1].number}"
+        alt += f" with {params_in_words(better[-1].params)}."
+    if recommendation is not None:
+        regret = recommendation.regret
+        alt += (
+            f" Recommended: {short(regret.mean)} in fresh worlds (95 %: {short(regret.low)} to {short(regret.high)})."
+        )
+    return alt

@@ -1,0 +1,148 @@
+"""How recommended parameters move with the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures._style import (
+    COLOURS,
+    MARKERS,
+    ORANGE,
+    Trace,
+    axis,
+    heading,
+    make,
+    nothing,
+    numbers,
+    safe,
+    scale_of,
+)
+from environments.errors import InputError
+from studies.advice import paper_advice
+from studies.recommendation import Recommendation
+from studies.words import params_in_words, short, symbol
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+PANEL = 150
+"""Height of the panel of one parameter, in pixels."""
+
+
+def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
+    """A panel per parameter over T, with the range of the candidates that can't be told from the best.
+
+    All must be of one policy in one scenario.
+
+    >>> horizons([]).layout.annotations[0].text
+    'No recommendation yet.'
+    """
+    found = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
+    if not found:
+        title = heading("Recommended parameters against T", "K, R: no study yet")
+        return nothing(title, "No recommendation yet.", "Nothing to draw: no recommendation yet.")
+    if len({(each.policy, each.scenario) for each in found}) > 1:
+        raise InputError("recommendations must be of one policy and one scenario to be drawn against the horizon.")
+    names = [name for name in found[0].params if all(isinstance(each.params.get(name), int | float) for each in found)]
+    layout: dict[str, Any] = {}
+    traces: list[Trace] = []
+    gap = 0.06
+    height = (1 - gap * (len(names) - 1)) / max(1, len(names))
+    for place, name in enumerate(names):
+        top = 1 - place * (height + gap)
+        values = [float(each.params[name]) for each in found]
+        number = "" if place == 0 else str(place + 1)
+        traces += _panel(found, name, values, place, f"y{number}")
+        kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
+        layout[f"yaxis{number}"] = axis(safe(symbol(name), 20), kind, domain=[max(0.0, top - height), top])
+        if kind == "log":
+            layout[f"yaxis{number}"] |= {"dtick": None, "nticks": 5}
+    ticks = sorted({each.horizon for each in found})
+    layout["xaxis"] = axis("horizon T (steps)", scale_of(ticks), ticks if len(ticks) <= 6 else None)
+    layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
+    return make(
+        traces,
+        heading(
+            "Recommended parameters against T",
+            safe(found[0].policy),
+            safe(found[0].scenario),
+            *_counts(found),
+        ),
+        f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
+        + "; ".join(f"T = {each.horizon}: {params_in_words(each.params)}" for each in found[:8])
+        + ".",
+        height=170 + PANEL * max(1, len(names)),
+        **layout,
+    )
+
+
+def _low(found: Sequence[Recommendation], name: str) -> float:
+    return min((each.box[name][0] for each in found if name in each.box), default=1.0)
+
+
+def _counts(found: Sequence[Recommendation]) -> list[str]:
+    def span(values: Sequence[int]) -> str:
+        low, high = min(values), max(values)
+        return str(low) if low == high else f"{low} to {high}"
+
+    return [
+        f"T = {span([each.horizon for each in found])} steps",
+        f"K = {span([each.arms for each in found])} arms",
+        f"R = {span([each.regret.replications for each in found])} worlds",
+    ]
+
+
+def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str) -> list[Trace]:
+    """One parameter: what is recommended with its range, and the paper's advice."""
+    ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
+    colour = COLOURS[place % len(COLOURS)]
+    text = [
+        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon}, K = {each.arms}<br>"
+        f"{safe(params_in_words(each.params), 200)}<br>"
+        f"{safe(symbol(name))} from {short(low)} to {short(high)} can't be told apart<br>"
+        f"mean regret {short(each.regret.mean)}"
+        f" (95 %: {short(each.regret.low)} to {short(each.regret.high)}), R = {each.regret.replications} fresh worlds"
+        for each, (low, high) in zip(found, ends, strict=True)
+    ]
+    out: list[Trace] = [
+        {
+            "type": "scatter",
+            "x": [each.horizon for each in found],
+            "y": numbers(values),
+            "yaxis": y,
+            "mode": "lines+markers" if len(found) > 1 else "markers",
+            "line": {"color": colour, "width": 2},
+            "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
+            "error_y": {
+                "type": "data",
+                "symmetric": False,
+                "array": numbers(max(0.0, high - value) for value, (_, high) in zip(values, ends, strict=True)),
+                "arrayminus": numbers(max(0.0, value - low) for value, (low, _) in zip(values, ends, strict=True)),
+                "thickness": 1.5,
+                "width": 5,
+            },
+            "text": text,
+            "hovertemplate": "%{text}<extra></extra>",
+            "name": f"recommended {safe(symbol(name), 20)}, range not told apart",
+        }
+    ]
+    if found[0].policy == "raven-ucb":
+        advice = [(each.horizon, paper_advice(each.scenario, each.horizon)) for each in found]
+        points = [(horizon, given[name]) for horizon, given in advice if given is not None and name in given]
+        if points:
+            out.append(
+                {
+                    "type": "scatter",
+                    "x": [horizon for horizon, _ in points],
+                    "y": numbers(value for _, value in points),
+                    "yaxis": y,
+                    "mode": "markers",
+                    "marker": {"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
+                    "name": "the paper's advice",
+                    "legendgroup": "paper",
+                    "showlegend": place == 0,
+                    "hovertemplate": f"The paper's advice<br>T = %{{x}}: {safe(symbol(name))} = %{{y}}<extra></extra>",
+                }
+            )
+    return out

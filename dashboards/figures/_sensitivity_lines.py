@@ -1,0 +1,98 @@
+"""Regret against α₀, a line per β₀: the paper's Figure 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dashboards.figures._cells import grid_alt, grid_title
+from dashboards.figures._style import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    Z95,
+    Trace,
+    axis,
+    band,
+    make,
+    numbers,
+    scale_of,
+    wide,
+)
+from studies.grid import Grid
+from studies.words import short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST_LINES = 6
+
+
+def sensitivity_lines(grid: Grid) -> go.Figure:
+    """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
+
+    >>> import numpy as np
+    >>> from studies.grid import GridSpec
+    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> mean = np.arange(16.0).reshape(4, 4) + 10
+    >>> figure = sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
+    >>> [trace.name for trace in figure.data if trace.showlegend is not False]
+    ['β₀ = 0.5', 'β₀ = 1', 'β₀ = 5', 'β₀ = 10']
+    """
+    spec = grid.spec.resolved()
+    alpha0 = list(spec.alpha0)
+    traces: list[Trace] = []
+    chosen = _chosen(len(spec.beta0), grid.best[1])
+    for place, j in enumerate(chosen):
+        mean, stderr = grid.mean[:, j], grid.stderr[:, j]
+        colour, group = COLOURS[place % len(COLOURS)], f"β{j}"
+        low, high = mean - Z95 * stderr, mean + Z95 * stderr
+        if len(alpha0) > 1:
+            traces.append(band(alpha0, list(low), list(high), colour, legendgroup=group))
+        traces.append(
+            {
+                "type": "scatter",
+                "x": numbers(alpha0),
+                "y": numbers(mean),
+                "mode": "lines+markers",
+                "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
+                "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 7},
+                "name": f"β₀ = {short(spec.beta0[j])}",
+                "legendgroup": group,
+                "customdata": [
+                    [*numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
+                    for i in range(len(alpha0))
+                ],
+                "hovertemplate": (
+                    f"α₀ = %{{x}}, β₀ = {short(spec.beta0[j])}, ε = {short(spec.epsilon)}<br>"
+                    "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
+                    f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications} worlds<br>"
+                    "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
+                ),
+            }
+        )
+    shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
+    log = wide(np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()]))
+    title = "Mean regret of RAVEN-UCB against α₀, a line per β₀"
+    if len(chosen) < len(spec.beta0):
+        title = f"Mean regret against α₀, {len(chosen)} of {len(spec.beta0)} β₀"
+    ticks = alpha0 if len(alpha0) <= 8 else None
+    return make(
+        traces,
+        grid_title(title, grid),
+        grid_alt("Lines with 95 % bands of the mean regret", grid),
+        xaxis=axis("α₀ (weight of the variance)", scale_of(alpha0), ticks),
+        yaxis=axis("mean regret (in units of reward)", "log" if log else "linear"),
+    )
+
+
+def _chosen(count: int, best: int) -> list[int]:
+    """At most six places of the β₀, the best among them."""
+    if count <= MOST_LINES:
+        return list(range(count))
+    places = {round(place) for place in np.linspace(0, count - 1, MOST_LINES)}
+    if best not in places:
+        places.remove(min(places, key=lambda place: abs(place - best)))
+        places.add(best)
+    return sorted(places)

@@ -1,0 +1,132 @@
+"""The surface of a grid in three dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures._cells import grid_alt, grid_title, marks
+from dashboards.figures._style import GRID, LINE, SCALE, VERMILION, Trace, make, numbers, rounded, scale_of, wide
+from studies.grid import Grid
+from studies.recommendation import Recommendation
+from studies.words import short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
+    """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
+
+    >>> import numpy as np
+    >>> from studies.grid import GridSpec
+    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> mean = np.arange(16.0).reshape(4, 4) + 10
+    >>> surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
+    'surface'
+    """
+    spec = grid.spec.resolved()
+    log = wide(grid.mean.ravel())
+    text = [
+        [
+            f"± {grid.stderr[i, j]:.3g}, {'no' if grid.indistinguishable[i, j] else 'yes'}"
+            for i in range(len(spec.alpha0))
+        ]
+        for j in range(len(spec.beta0))
+    ]
+    hover = (
+        "α₀ = %{x}, β₀ = %{y}<br>mean regret %{z} %{text}<br>"
+        "(standard error; whether told apart from the lowest cell)<br>"
+        f"ε = {short(spec.epsilon)}, R = {spec.replications} worlds<extra></extra>"
+    )
+    if min(grid.mean.shape) < 2:
+        main: Trace = {
+            "type": "scatter3d",
+            "x": numbers(a for a in spec.alpha0 for _ in spec.beta0),
+            "y": numbers(b for _ in spec.alpha0 for b in spec.beta0),
+            "z": numbers(grid.mean.ravel()),
+            "text": [text[j][i] for i in range(len(spec.alpha0)) for j in range(len(spec.beta0))],
+            "mode": "lines+markers" if grid.mean.size > 1 else "markers",
+            "marker": {"color": VERMILION, "size": 5},
+            "line": {"color": VERMILION, "width": 3},
+            "name": "mean regret",
+            "hovertemplate": hover,
+        }
+    else:
+        z = [numbers(grid.mean[:, j]) for j in range(len(spec.beta0))]
+        main = {
+            "type": "surface",
+            "x": numbers(spec.alpha0),
+            "y": numbers(spec.beta0),
+            "z": z,
+            "text": text,
+            "colorscale": SCALE,
+            "reversescale": True,
+            "showscale": False,
+            "hovertemplate": hover,
+            "lighting": {"ambient": 0.85, "diffuse": 0.4, "specular": 0.05},
+        }
+        if log:
+            main["surfacecolor"] = [[rounded(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))]
+    return make(
+        [main, *_marks(grid, recommended)],
+        grid_title("Mean regret of RAVEN-UCB over α₀ and β₀", grid),
+        grid_alt("Surface in three dimensions of the mean regret", grid),
+        height=560,
+        margin={"l": 0, "r": 0, "b": 0},
+        scene={
+            "xaxis": _axis("α₀", scale_of(spec.alpha0), spec.alpha0),
+            "yaxis": _axis("β₀", scale_of(spec.beta0), spec.beta0),
+            "zaxis": _axis("mean regret", "log" if log else "linear", ()),
+            "aspectmode": "cube",
+            "camera": {"eye": {"x": -1.5, "y": -1.6, "z": 1.0}},
+        },
+    )
+
+
+def _marks(grid: Grid, recommended: Recommendation | None) -> list[Trace]:
+    """Marks that lie on cells stand on the surface; the recommended point stands at the regret it was reported with."""
+    spec = grid.spec.resolved()
+    symbols = {"circle": "circle", "square": "square", "star": "diamond"}
+    found = []
+    for mark in marks(grid, recommended):
+        if mark.name == "recommended" and recommended is not None:
+            height = recommended.regret.mean
+        elif mark.alpha0 in spec.alpha0 and mark.beta0 in spec.beta0:
+            height = float(grid.mean[spec.alpha0.index(mark.alpha0), spec.beta0.index(mark.beta0)])
+        else:
+            continue
+        found.append(
+            {
+                "type": "scatter3d",
+                "x": numbers([mark.alpha0]),
+                "y": numbers([mark.beta0]),
+                "z": numbers([height]),
+                "mode": "markers",
+                "marker": {
+                    "symbol": symbols[mark.symbol],
+                    "size": 6,
+                    "color": "#ffffff",
+                    "line": {"color": "#000000", "width": 2},
+                },
+                "name": mark.name,
+                "text": [mark.says],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
+        )
+    return found
+
+
+def _axis(title: str, kind: str, values: tuple[float, ...]) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "title": {"text": title},
+        "type": kind,
+        "gridcolor": GRID,
+        "linecolor": LINE,
+        "zeroline": False,
+        "showbackground": False,
+        "exponentformat": "none",
+    }
+    if 0 < len(values) <= 8:
+        return out | {"tickmode": "array", "tickvals": numbers(values), "ticktext": [short(v) for v in values]}
+    return out | ({"dtick": "D2"} if kind == "log" else {})
