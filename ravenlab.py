@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from policies.base import Policy
     from policies.simulation import Simulation, simulate
     from studies.files import load_study_file
+    from studies.grid import Grid, GridSpec
     from studies.recommendation import Recommendation
     from studies.spec import StudySpec
-    from tuning.api import export, report, tune
+    from tuning.api import export, grid, report, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -39,16 +40,21 @@ PUBLIC = {
     "policy_names": "policies",
     "Simulation": "policies.simulation",
     "simulate": "policies.simulation",
+    "Grid": "studies.grid",
+    "GridSpec": "studies.grid",
     "Recommendation": "studies.recommendation",
     "StudySpec": "studies.spec",
     "load_study_file": "studies.files",
     "export": "tuning.api",
+    "grid": "tuning.api",
     "report": "tuning.api",
     "tune": "tuning.api",
 }
 """Where each public name lives."""
 
 __all__ = [
+    "Grid",
+    "GridSpec",
     "InputError",
     "Policy",
     "Recommendation",
@@ -59,6 +65,7 @@ __all__ = [
     "export",
     "find_policy",
     "find_scenario",
+    "grid",
     "load_study_file",
     "policy_names",
     "report",

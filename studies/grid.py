@@ -11,14 +11,28 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from environments import Scenario, find_scenario
+from environments.scenario import LONGEST_HORIZON
 from environments.world import Floats
 from policies import find_policy
+from policies.base import Value
+from studies.spec import Name, Real, Text, Whole
+
+POLICY = "raven-ucb"
 
 PAPER_VALUES = (0.5, 1.0, 5.0, 10.0)
 """The paper's own grid, for α₀ and for β₀."""
+
+FINE_VALUES = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
+"""25 values over the paper's box, evenly on a log scale; six digits, so that they are the same on every machine."""
+
+MOST_CELLS = 2500
+"""Every cell is held against every other, which takes minutes from here on."""
+
+MOST_PLAYED = 100_000_000
+"""Cells times replications: what each cell got in each world is kept in memory until they are compared."""
 
 
 class GridSpec(BaseModel):
@@ -30,16 +44,23 @@ class GridSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    scenario: str
-    settings: dict[str, int | float | str] = Field(default_factory=dict)
-    horizon: int | None = Field(default=None, strict=True, ge=1)
-    arms: int | None = Field(default=None, strict=True, ge=1)
-    alpha0: tuple[float, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
-    beta0: tuple[float, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
-    epsilon: float = 0.1
+    scenario: str = Field(max_length=300)
+    settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
+    horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
+    arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
+    alpha0: tuple[Real, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
+    beta0: tuple[Real, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
+    epsilon: Real = 0.1
     replications: int = Field(default=1000, strict=True, ge=2, le=10_000_000)
     seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1)
-    name: str | None = None
+    name: str | None = Field(default=None, min_length=1, max_length=400)
+
+    @field_validator("name")
+    @classmethod
+    def _printable_name(cls, name: str | None) -> str | None:
+        if name is not None and (not name.isprintable() or name != name.strip()):
+            raise ValueError(f"name must be printable, without space around it, but got {name!r}")
+        return name
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -50,7 +71,13 @@ class GridSpec(BaseModel):
             if len(set(values)) != len(values) or list(values) != sorted(values):
                 raise ValueError(f"{axis} must rise without repeating but got {', '.join(f'{v:g}' for v in values)}")
             for value in values:
-                find_policy("raven-ucb").resolve({axis: value, "epsilon": self.epsilon}, arms, horizon)
+                find_policy(POLICY).resolve({axis: value, "epsilon": self.epsilon}, arms, horizon)
+        cells = len(self.alpha0) * len(self.beta0)
+        if cells > MOST_CELLS:
+            raise ValueError(f"alpha0 and beta0 must make at most {MOST_CELLS} cells but got {cells}")
+        if cells * self.replications > MOST_PLAYED:
+            most = MOST_PLAYED // cells
+            raise ValueError(f"replications must be at most {most} with {cells} cells but got {self.replications}")
         return self
 
     def world(self) -> Scenario:
@@ -68,7 +95,7 @@ class GridSpec(BaseModel):
         if self.name is not None:
             return self.name
         here = self.resolved()
-        name = f"grid/raven-ucb/{here.scenario}/T{here.horizon}/K{here.arms}"
+        name = f"grid/{POLICY}/{here.scenario}/T{here.horizon}/K{here.arms}"
         usual = {field: GridSpec.model_fields[field].get_default(call_default_factory=True) for field in _IN_HASH}
         mine = {field: getattr(here, field) for field in _IN_HASH}
         if mine == usual:
@@ -79,6 +106,25 @@ class GridSpec(BaseModel):
     def cells(self) -> list[dict[str, float]]:
         """Parameters of every cell in the order of their trials."""
         return [{"alpha0": a, "beta0": b, "epsilon": self.epsilon} for a in self.alpha0 for b in self.beta0]
+
+    def values(self, cell: dict[str, float]) -> dict[str, Value]:
+        """All parameters of a cell's candidate."""
+        here = self.resolved()
+        assert here.arms is not None
+        return find_policy(POLICY).resolve({**cell}, here.arms + self.world().extra_arms, here.horizon)
+
+    def identity(self) -> dict[str, Any]:
+        """What makes cells comparable: everything but the name, every default written out."""
+        return self.resolved().model_dump(mode="json", exclude={"name"})
+
+    def differences(self, stored: GridSpec) -> list[str]:
+        """In words, where a stored grid's cells would not be comparable with this one's.
+
+        >>> GridSpec(scenario="blips", seed=1).differences(GridSpec(scenario="blips"))
+        ['seed was 0, now 1']
+        """
+        mine, theirs = self.identity(), stored.identity()
+        return [f"{key} was {theirs[key]}, now {mine[key]}" for key in mine if mine[key] != theirs[key]]
 
 
 _IN_HASH = ("settings", "alpha0", "beta0", "epsilon")
@@ -99,3 +145,17 @@ class Grid:
         """Place of the lowest mean."""
         place = np.unravel_index(int(self.mean.argmin()), self.mean.shape)
         return int(place[0]), int(place[1])
+
+    def as_object(self) -> dict[str, Any]:
+        """A JSON object: what was played, then [α₀][β₀] tables of what came out."""
+        alpha, beta = self.best
+        spec = self.spec.resolved()
+        return {
+            "study": self.study,
+            "policy": POLICY,
+            **spec.model_dump(mode="json", exclude={"name"}),
+            "best": {"alpha0": spec.alpha0[alpha], "beta0": spec.beta0[beta], "epsilon": spec.epsilon},
+            "mean": self.mean.tolist(),
+            "stderr": self.stderr.tolist(),
+            "indistinguishable": self.indistinguishable.tolist(),
+        }

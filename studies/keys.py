@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from environments.errors import InputError
+from studies.grid import GridSpec
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
 
@@ -18,6 +19,8 @@ SPEC = "ravenlab:spec"
 VERSION = "ravenlab:version"
 RECOMMENDATION = "ravenlab:recommendation"
 RACE = "ravenlab:race"
+GRID = "ravenlab:grid"
+INDISTINGUISHABLE = "ravenlab:indistinguishable"
 
 STDERR = "stderr"
 REPLICATIONS = "replications"
@@ -67,6 +70,34 @@ def read_race(study: optuna.Study) -> dict[str, Any] | None:
 def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> None:
     """Keep where the race stands."""
     study.set_user_attr(RACE, {"batches": batches, "elite": elite, "blocks": blocks})
+
+
+def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
+    """What a grid plays; None if the study is not a grid."""
+    stored = study.user_attrs.get(GRID)
+    if stored is None:
+        return None
+    try:
+        return GridSpec.model_validate(stored)
+    except ValidationError:
+        raise InputError(f"grid {study.study_name!r} has a specification that this version can't read.") from None
+
+
+def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
+    """Keep what a grid plays, every default written out, and the version that made it."""
+    study.set_user_attr(VERSION, project_version())
+    study.set_user_attr(GRID, spec.resolved().model_dump(mode="json"))
+
+
+def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:
+    """Numbers of the cells that can't be told from the best one; None before they were compared."""
+    stored = study.user_attrs.get(INDISTINGUISHABLE)
+    return None if stored is None else [int(number) for number in stored]
+
+
+def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
+    """Keep which cells can't be told from the best one: with that, a grid is finished."""
+    study.set_user_attr(INDISTINGUISHABLE, numbers)
 
 
 def project_version() -> str:

@@ -13,14 +13,15 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError
-from studies.keys import SPEC, read_recommendation, read_spec
+from studies.grid import POLICY
+from studies.keys import SPEC, read_grid_spec, read_recommendation, read_spec
 from studies.recommendation import Recommendation
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
 
-State = Literal["searching", "complete", "recommended", "not ours"]
+State = Literal["searching", "complete", "recommended", "grid", "not ours"]
 
 SHOWN = 5
 """How many names an error lists."""
@@ -75,9 +76,23 @@ def summary(study: FrozenStudy, tally: Tally) -> StudyRow:
     if len(study.directions) == 1:
         best = tally.largest if study.directions[0] == StudyDirection.MAXIMIZE else tally.smallest
     try:
-        spec, found = read_spec(study), read_recommendation(study)
+        spec, found, grid = read_spec(study), read_recommendation(study), read_grid_spec(study)
     except InputError:
-        spec = None
+        spec, grid = None, None
+    if grid is not None:
+        here = grid.resolved()
+        return StudyRow(
+            name=study.study_name,
+            policy=POLICY,
+            scenario=here.scenario,
+            horizon=here.horizon,
+            arms=here.arms,
+            done=tally.done,
+            asked=len(here.cells()),
+            best=best,
+            regret=None,
+            state="grid",
+        )
     if spec is None:
         return StudyRow(study.study_name, None, None, None, None, tally.done, None, best, None, "not ours")
     state: State = "searching"

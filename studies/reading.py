@@ -1,4 +1,4 @@
-"""From what people write to a StudySpec, and from what is wrong with it to one line that names the field."""
+"""From what people write to a specification, and from what is wrong with it to one line that names the field."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from environments.checks import LARGEST
 from environments.errors import InputError
 from policies import find_policy, policy_names
+from studies.grid import GridSpec
 from studies.spec import Range, StudySpec
 
 if TYPE_CHECKING:
@@ -63,6 +64,27 @@ def spec_from(fields: Mapping[str, Any], where: str = "", names: Mapping[str, st
             raise InputError(explain(error, names)) from None
     except InputError as error:
         raise InputError(f"{where}: {error}" if where else str(error)) from None
+
+
+def grid_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = None) -> GridSpec:
+    """The specification of a grid of fields as people write them; what is wrong is one line.
+
+    >>> grid_spec_from({"scenario": "blips", "alpha0": [0.5, 1]}).alpha0
+    (0.5, 1.0)
+    >>> grid_spec_from({"scenario": "blips", "alpha0": [1, 0.5]})
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: alpha0 must rise without repeating but got 1, 0.5.
+    """
+    check_plain(fields, names or {})
+    known = (*GridSpec.model_fields, "noise")
+    for key in fields:
+        if key not in known:
+            raise unknown_key(key, known)
+    try:
+        return GridSpec.model_validate(_with_noise(fields))
+    except ValidationError as error:
+        raise InputError(explain(error, names)) from None
 
 
 def explain(error: ValidationError, names: Mapping[str, str] | None = None) -> str:

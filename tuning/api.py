@@ -1,4 +1,4 @@
-"""`ravenlab.tune`, `ravenlab.export` and `ravenlab.report` for Python: the same as the commands."""
+"""`ravenlab.tune`, `ravenlab.grid`, `ravenlab.export` and `ravenlab.report` for Python: the same as the commands."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from studies.grid import FINE_VALUES, Grid
+from studies.reading import grid_spec_from
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
 from studies.storage import storage_url
+from tuning.grids import run_grid
 from tuning.running import run_study
 
 
@@ -52,6 +55,43 @@ def tune(
         if ran.recommendation is not None:
             found.append(ran.recommendation)
     return found
+
+
+def grid(
+    scenario: str | Sequence[str],
+    horizon: int | Sequence[int] | None = None,
+    *,
+    fine: bool = False,
+    storage: str | None = None,
+    jobs: int = 1,
+    backend: str = "threads",
+    **fields: Any,
+) -> list[Grid]:
+    """Play RAVEN-UCB over a grid of α₀ and β₀, all cells in the same worlds, and give a grid a scenario and horizon.
+
+    Args:
+        scenario: A name or several; effects may be joined by "+".
+        horizon: Steps T, or several.
+        fine: 25 × 25 cells over the paper's box instead of the paper's 4 × 4.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+        fields: Any other field of `GridSpec`: alpha0, beta0, epsilon, replications, arms, settings, seed, name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     (found,) = grid("stationary", 100, arms=3, replications=10, alpha0=[0.5, 1.0], storage=url)
+    >>> found.mean.shape
+    (2, 4)
+    """
+    scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
+    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
+    if fine:
+        fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
+    asked = product(scenarios, horizons)
+    specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
+    return [run_grid(spec, storage_url(storage), jobs, backend) for spec in specs]
 
 
 def export(studies: Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:

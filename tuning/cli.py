@@ -12,6 +12,7 @@ from tuning.commands import (
     copying,
     deleting,
     exporting,
+    grid,
     init,
     listing,
     recommending,
@@ -35,6 +36,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command("tune")(tune.tune)
+app.command("grid")(grid.grid)
 app.command("simulate")(simulation.simulate)
 app.command("init")(init.init)
 app.command("validate")(validate.validate)

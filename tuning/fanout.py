@@ -96,16 +96,16 @@ def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: in
 
 
 class Evaluator:
-    """Plays candidates of one study on some number of workers; the result is the same for any number.
+    """Plays candidates of one study, or of one game, on some number of workers; the result is the same for any number.
 
     >>> spec = StudySpec(scenario="blips", horizon=200, arms=3)
     >>> Evaluator(spec).play([spec.values({"alpha0": 2.0})], stream=1, first=0, count=5).shape
     (1, 5, 3)
     """
 
-    def __init__(self, spec: StudySpec, jobs: int = 1, backend: str = "threads") -> None:
-        self.game = Game.of(spec)
-        self.objective = parse_objective(spec.objective)
+    def __init__(self, what: StudySpec | Game, jobs: int = 1, backend: str = "threads") -> None:
+        self.game = what if isinstance(what, Game) else Game.of(what)
+        self.objective = parse_objective("mean" if isinstance(what, Game) else what.objective)
         self.jobs, self.backend = jobs, backend
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:

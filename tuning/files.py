@@ -12,14 +12,22 @@ from typing import IO
 from environments.errors import InputError
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` when the block ends well, and leaves no trace when not."""
+def check_place(path: Path) -> None:
+    """Refuse a place where no file can be, before long work that would end in it."""
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InputError(f"{path} can't be written: there is no folder {folder}.")
     if path.is_dir():
         raise InputError(f"{path} can't be written: it is a folder.")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path} can't be written: no permission in {folder}.")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[str]]:
+    """A text file that takes the place of `path` when the block ends well, and leaves no trace when not."""
+    check_place(path)
+    folder = path.resolve().parent
     try:
         handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", text=True)
     except PermissionError:

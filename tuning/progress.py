@@ -1,4 +1,4 @@
-"""What a person sees while studies run: a bar a study in a terminal, plain lines elsewhere."""
+"""What a person sees while studies and grids run: a bar a study in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from studies.grid import GridSpec
 from studies.spec import StudySpec
+from tuning.grids import GridListener
 from tuning.running import Listener
 from tuning.search import Progress
 
@@ -27,7 +29,8 @@ class Reporter:
         self.terminal = sys.stderr.isatty() and not quiet
         self.bars: Bars | None = None
         self.task: TaskID | None = None
-        self.spec: StudySpec | None = None
+        self.total = 0
+        self.unit = "trials"
         self.begun = self.said = 0.0
         self.before = 0
         self.steps = 0.0
@@ -59,17 +62,26 @@ class Reporter:
         """What `run_study` tells."""
         return Listener(self._begin, self._batch, self._validate)
 
+    def grid_listener(self) -> GridListener:
+        """What `run_grid` tells."""
+        return GridListener(self._begin_grid, self._batch, self._compare, self._complete)
+
     def _begin(self, spec: StudySpec, landed: int) -> None:
-        self.spec, self.before, self.steps = spec, landed, 0.0
+        self._start(spec.study_name(), spec.trials, "trials", spec.replications, landed)
+
+    def _begin_grid(self, spec: GridSpec, landed: int) -> None:
+        self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, landed)
+
+    def _start(self, name: str, total: int, unit: str, replications: int, landed: int) -> None:
+        self.total, self.unit, self.before, self.steps = total, unit, landed, 0.0
         self.begun = self.said = time.monotonic()
         if self.bars is not None:
-            self.task = self.bars.add_task(spec.study_name(), total=spec.trials, completed=landed, note="")
+            self.task = self.bars.add_task(name, total=total, completed=landed, note="")
         else:
             going_on = f", going on after {landed}" if landed else ""
-            self._line(f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications{going_on}")
+            self._line(f"{name}: {total} {unit} × {replications} replications{going_on}")
 
     def _batch(self, progress: Progress) -> None:
-        assert self.spec is not None
         self.steps += progress.steps
         spent = max(time.monotonic() - self.begun, 1e-9)
         best = "none yet" if progress.best is None else f"{progress.best:.4g}"
@@ -78,14 +90,23 @@ class Reporter:
             self.bars.update(self.task, completed=progress.trials, note=note)
         elif time.monotonic() - self.said > LINE_EVERY:
             self.said = time.monotonic()
-            left = spent / max(1, progress.trials - self.before) * (self.spec.trials - progress.trials)
-            self._line(f"  {progress.trials} of {self.spec.trials} trials, {note}, about {left:.0f} s left")
+            left = spent / max(1, progress.trials - self.before) * (self.total - progress.trials)
+            self._line(f"  {progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")
 
     def _validate(self) -> None:
+        self._note("validating on fresh worlds")
+
+    def _compare(self, again: int) -> None:
+        self._note(f"playing {again} cells again to compare them" if again else "comparing the cells")
+
+    def _complete(self, spec: GridSpec) -> None:
+        self._line(f"{spec.study_name()}: complete already, nothing to do.")
+
+    def _note(self, text: str) -> None:
         if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, note="validating on fresh worlds")
+            self.bars.update(self.task, note=text)
         else:
-            self._line("  validating on fresh worlds")
+            self._line(f"  {text}")
 
     def _line(self, text: str) -> None:
         if not self.quiet:

@@ -94,6 +94,8 @@ def _agreed(spec: StudySpec, study: optuna.Study) -> StudySpec:
     stored = keys.read_spec(study)
     landed = len(study.get_trials(deepcopy=False))
     if stored is None:
+        if keys.read_grid_spec(study) is not None:
+            raise InputError(f"study {study.study_name!r} is a grid; give another --name.")
         if landed:
             raise InputError(f"study {study.study_name!r} was not made by ravenlab; give another --name.")
         keys.write_spec(study, spec)

@@ -46,7 +46,8 @@ class Page:
     @property
     def all_panels(self) -> list[Panel]:
         """Every figure in the order of the page."""
-        return [panel for part in (*self.scenarios, *self.grids, *self.searches) for panel in part.panels]
+        parts: list[ScenarioSection | GridSection | SearchSection] = [*self.scenarios, *self.grids, *self.searches]
+        return [panel for part in parts for panel in part.panels]
 
 
 def build(material: Material) -> Page:

@@ -122,7 +122,8 @@ def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> 
 
 def scenario_sections(material: Material, slugs: Slugs) -> list[ScenarioSection]:
     """A section a scenario, in the order of the studies; those of grids alone come after."""
-    keys = dict.fromkeys(_key_of(part) for part in (*material.studies, *material.grids))
+    parts: list[StudyPart | GridPart] = [*material.studies, *material.grids]
+    keys = dict.fromkeys(_key_of(part) for part in parts)
     return [_scenario(key, material, slugs) for key in keys]
 
 
@@ -263,7 +264,8 @@ def _so_far(part: StudyPart) -> list[str]:
         return []
     best = (max if part.spec.objective == "reward" else min)(complete, key=lambda point: point.value or 0.0)
     return [
-        f"Its best trial so far: {params_in_words(best.params)} with {short(best.value or 0.0)} ({part.spec.objective});"
+        f"Its best trial so far: {params_in_words(best.params)} with {short(best.value or 0.0)}"
+        f" ({part.spec.objective});"
         " too good to be true, as the best of a search always is."
     ]
 

@@ -28,7 +28,7 @@ def export(
     from environments.errors import InputError, unknown
     from studies.export import FORMATS
     from studies.export import export as written
-    from studies.library import split_by_recommendation
+    from studies.library import list_studies, split_by_recommendation
     from tuning.commands.tables import plain
     from tuning.files import replacing
 
@@ -36,8 +36,10 @@ def export(
         raise unknown("format", form, FORMATS)
     with opened(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
+        grids = {row.name for row in list_studies(store) if row.state == "grid"} if without else set()
     for name in without:
-        typer.echo(f"ravenlab: study {plain(repr(name))} has no recommendation yet.", err=True)
+        why = "is a grid; ravenlab grid --csv writes it" if name in grids else "has no recommendation yet"
+        typer.echo(f"ravenlab: study {plain(repr(name))} {why}.", err=True)
     if not found:
         raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")
     text = written(found, form)

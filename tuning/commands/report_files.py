@@ -38,7 +38,7 @@ def write_report(names: Sequence[str] | None, output: Path, pictures: Path | Non
         page = build(material)
         text = render(material, page)
         file.write(text)
-    warnings = [f"study {each.name!r}: {each.text}" if each.name else each.text for each in page.missing]
+    warnings = [f"study {each.name!r}: {each.text}" for each in page.missing if each.name]
     if not material.studies and not material.grids:
         warnings.append(f"there are no studies in {material.where} yet; the report says so. Run ravenlab tune first.")
     count = 0

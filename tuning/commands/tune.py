@@ -73,7 +73,7 @@ def tune(
     from studies.shipped import find_study_file
     from studies.storage import storage_url
     from tuning.commands.outcome import print_outcome
-    from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers
+    from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers, workers
     from tuning.progress import Reporter
     from tuning.running import run_study
 
@@ -116,7 +116,7 @@ def tune(
         raise InputError(f"--name fits one study but {len(specs)} were asked for.")
     if backend not in ("threads", "loky"):
         raise InputError(f"--backend must be threads or loky but got {backend!r}.")
-    workers = _workers(jobs)
+    count = workers(jobs)
     seconds = _seconds(timeout)
     if dry_run:
         _print_plan(specs)
@@ -124,19 +124,8 @@ def tune(
     ran = []
     with Reporter(quiet) as reporter:
         for spec in specs:
-            ran.append(run_study(spec, storage_url(storage), workers, backend, seconds, reporter.listener()))
+            ran.append(run_study(spec, storage_url(storage), count, backend, seconds, reporter.listener()))
     print_outcome(ran, as_json)
-
-
-def _workers(jobs: str | None) -> int:
-    from environments.checks import whole
-    from tuning.commands.words import whole_number
-
-    if jobs is not None:
-        return whole("jobs", whole_number("--jobs", jobs), least=1, most=1024)
-    from joblib import cpu_count
-
-    return int(cpu_count())
 
 
 def _seconds(timeout: str | None) -> float | None:

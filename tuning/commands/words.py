@@ -28,6 +28,42 @@ def whole_numbers(option: str, text: str) -> list[int]:
     return [whole_number(option, word.strip()) for word in text.split(",")]
 
 
+def number(option: str, text: str) -> float:
+    """A number as people write it.
+
+    >>> number("--epsilon", "1e-2")
+    0.01
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{option} must be a number but got {text!r}.") from None
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Numbers with commas between them.
+
+    >>> numbers("--alpha0", "0.5,1")
+    [0.5, 1.0]
+    """
+    return [number(option, word.strip()) for word in text.split(",")]
+
+
+def workers(jobs: str | None) -> int:
+    """How many workers --jobs asks for; as many as there are cores if it does not say.
+
+    >>> workers("2")
+    2
+    """
+    from environments.checks import whole
+
+    if jobs is not None:
+        return whole("jobs", whole_number("--jobs", jobs), least=1, most=1024)
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
 def parse_ranges(texts: Sequence[str]) -> dict[str, list[float]]:
     """Read a list of name=low:high.
 

@@ -1,0 +1,121 @@
+"""A grid as an Optuna study: one trial a cell, in the order of `GridSpec.cells()`.
+
+What the trials and attributes hold is all there is: a grid that was read back equals the one that was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.world import Floats
+from studies import keys
+from studies.grid import Grid, GridSpec
+from studies.library import find_studies
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.distributions import BaseDistribution
+    from optuna.storages import RDBStorage
+    from optuna.study._frozen import FrozenStudy
+    from optuna.trial import FrozenTrial
+
+
+def distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
+    """Optuna's distribution of each parameter: from the first to the last value, log where it can be.
+
+    >>> distributions(GridSpec(scenario="blips"))["alpha0"]
+    FloatDistribution(high=10.0, log=True, low=0.5, step=None)
+    """
+    from optuna.distributions import FloatDistribution
+
+    ends = {
+        "alpha0": (spec.alpha0[0], spec.alpha0[-1]),
+        "beta0": (spec.beta0[0], spec.beta0[-1]),
+        "epsilon": (spec.epsilon, spec.epsilon),
+    }
+    return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in ends.items()}
+
+
+def land_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats, seconds: float) -> None:
+    """Store one cell as a finished trial; cells land in their order."""
+    import optuna
+
+    study.add_trial(
+        optuna.trial.create_trial(
+            state=optuna.trial.TrialState.COMPLETE,
+            value=float(sample.mean()),
+            params=spec.cells()[number],
+            distributions=distributions(spec),
+            user_attrs={
+                keys.STDERR: float(sample.std(ddof=1) / np.sqrt(sample.size)),
+                keys.REPLICATIONS: int(sample.size),
+                keys.SECONDS: round(seconds, 6),
+            },
+        )
+    )
+
+
+def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] | None = None) -> Grid | None:
+    """The grid that a study holds; None where it is not a grid, or not a finished one.
+
+    A `FrozenStudy` does not know its trials, so they must be given with it.
+
+    >>> import optuna
+    >>> read_grid(optuna.create_study(study_name="a search")) is None
+    True
+    """
+    spec, equals = keys.read_grid_spec(study), keys.read_indistinguishable(study)
+    if spec is None or equals is None:
+        return None
+    if trials is None:
+        trials = study.get_trials(deepcopy=False)  # type: ignore[union-attr]
+    check_cells(study.study_name, spec, trials)
+    if len(trials) < len(spec.cells()):
+        return None
+    shape = (len(spec.alpha0), len(spec.beta0))
+    marked = np.zeros(len(trials), dtype=np.bool_)
+    marked[equals] = True
+    return Grid(
+        spec=spec,
+        study=study.study_name,
+        mean=np.array([trial.value for trial in trials], dtype=np.float64).reshape(shape),
+        stderr=np.array([trial.user_attrs[keys.STDERR] for trial in trials], dtype=np.float64).reshape(shape),
+        indistinguishable=marked.reshape(shape),
+    )
+
+
+def list_grids(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Grid]:
+    """All finished grids, or those among the named studies, in an order that depends on nothing else.
+
+    >>> import optuna
+    >>> list_grids(optuna.storages.RDBStorage("sqlite:///:memory:"))
+    []
+    """
+    studies = storage.get_all_studies() if names is None else find_studies(storage, names)
+    found = []
+    for study in studies:
+        if keys.GRID in study.user_attrs:
+            grid = read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
+            if grid is not None:
+                found.append(grid)
+    return sorted(found, key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
+
+
+def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> None:
+    """Only the grid's own cells, finished and in their order, can stand in it."""
+    cells = spec.cells()
+    for number, trial in enumerate(trials):
+        if (
+            number >= len(cells)
+            or trial.state.name != "COMPLETE"
+            or trial.params != cells[number]
+            or keys.STDERR not in trial.user_attrs
+        ):
+            raise InputError(
+                f"grid {name!r} holds a trial that is none of its cells (number {number}); "
+                "delete the study or give another --name."
+            )

@@ -1,0 +1,55 @@
+"""A grid that was killed −9 goes on to the same bytes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.studies import landed, run, start, states
+
+CELLS = 30
+SMALL = [
+    "grid",
+    "localized-jump",
+    "--horizon=500",
+    "--arms=4",
+    "--alpha0=0.1,0.5,1,5,10",
+    "--beta0=0.1,0.5,1,2,5,10",
+    "--replications=400",
+    "--seed=5",
+    "--quiet",
+    "--csv=grid.csv",
+]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    done = run(*SMALL, "--jobs=1", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return (folder / "grid.csv").read_bytes()
+
+
+def test_workers_do_not_show(undisturbed: bytes, tmp_path: Path) -> None:
+    assert run(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
+    assert (tmp_path / "grid.csv").read_bytes() == undisturbed
+
+
+@pytest.mark.parametrize("count", [1, 11, CELLS])
+def test_a_killed_grid_goes_on_to_the_same_bytes(count: int, undisturbed: bytes, tmp_path: Path) -> None:
+    process = start(*SMALL, "--jobs=2", folder=tmp_path)
+    while landed(tmp_path) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert count <= landed(tmp_path) <= CELLS
+    assert set(states(tmp_path)) == {"COMPLETE"}
+    assert count == CELLS or not (tmp_path / "grid.csv").exists()
+    again = run(*SMALL, "--jobs=1", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert states(tmp_path) == {"COMPLETE": CELLS}
+    assert (tmp_path / "grid.csv").read_bytes() == undisturbed

@@ -1,0 +1,169 @@
+"""Grids: what they may say, how they stand in a storage, and what is read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from pydantic import ValidationError
+
+from environments import InputError
+from studies import grid_csv, keys
+from studies.copying import copy_study
+from studies.grid import FINE_VALUES, Grid, GridSpec
+from studies.grid_storage import distributions, land_cell, list_grids, read_grid
+from studies.library import find_studies, list_studies, recommendations
+from studies.reading import grid_spec_from
+from studies.spec import StudySpec
+from studies.storage import open_storage
+from tests.studies.made import WILD, store, url
+
+SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
+
+
+def made(
+    storage: Any, spec: GridSpec, cells: int = 6, finished: bool = True
+) -> tuple[optuna.Study, np.ndarray[Any, Any]]:
+    """A grid with so many cells, and the samples behind them."""
+    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
+    keys.write_grid_spec(study, spec)
+    samples = np.random.default_rng(1).normal(10.0, 2.0, (len(spec.cells()), spec.replications))
+    for number in range(cells):
+        land_cell(study, spec, number, samples[number], 0.25)
+    if finished:
+        keys.write_indistinguishable(study, [1, 4])
+    return study, samples
+
+
+def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = GridSpec(**SMALL, replications=50).resolved()
+    study, samples = made(storage, spec)
+    trials = study.get_trials()
+    assert [trial.params for trial in trials] == spec.cells()
+    assert trials[0].params == {"alpha0": 0.5, "beta0": 1.0, "epsilon": 0.1}
+    assert set(trials[0].user_attrs) == {"stderr", "replications", "seconds"}
+    grid = read_grid(optuna.load_study(study_name=study.study_name, storage=storage))
+    assert grid is not None
+    assert grid.spec == spec
+    np.testing.assert_array_equal(grid.mean, samples.mean(axis=1).reshape(2, 3))
+    np.testing.assert_allclose(grid.stderr, (samples.std(axis=1, ddof=1) / 50**0.5).reshape(2, 3))
+    assert grid.indistinguishable.tolist() == [[False, True, False], [False, True, False]]
+    (listed,) = list_grids(storage)
+    np.testing.assert_array_equal(listed.mean, grid.mean)
+
+
+def test_only_finished_grids_are_read(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    half, _ = made(storage, GridSpec(**SMALL), 3, finished=False)
+    bare, _ = made(storage, GridSpec(**SMALL, name="bare"), 6, finished=False)
+    store(storage, StudySpec(scenario="blips", horizon=1000), 2)
+    for study in (half, bare, optuna.create_study(study_name="theirs", storage=storage)):
+        assert read_grid(study) is None
+    assert list_grids(storage) == []
+    made(storage, GridSpec(**{**SMALL, "horizon": 2000}))
+    made(storage, GridSpec(**{**SMALL, "horizon": 200}, name="z"))
+    assert [grid.spec.horizon for grid in list_grids(storage)] == [200, 2000]
+    assert [grid.study for grid in list_grids(storage, ["z", "bare"])] == ["z"]
+
+
+def test_the_library_knows_grids(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    made(storage, GridSpec(**SMALL), 4, finished=False)
+    (row,) = list_studies(storage)
+    assert (row.state, row.done, row.asked, row.scenario, row.horizon) == ("grid", 4, 6, "blips", 100)
+    assert row.regret is None
+    assert recommendations(storage) == []
+
+
+def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
+    here = open_storage(url(tmp_path / "a.sqlite3"), create=True)
+    there = open_storage(url(tmp_path / "b.sqlite3"), create=True)
+    made(here, GridSpec(**SMALL, replications=20))
+    (study,) = find_studies(here, ["grid"])
+    copy_study(study, here.get_all_trials(study._study_id), there, WILD)
+    (copied,), (original,) = list_grids(there), list_grids(here)
+    assert copied.study == copied.spec.study_name() == WILD
+    np.testing.assert_array_equal(copied.mean, original.mean)
+
+
+def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = GridSpec(**SMALL)
+    study, _ = made(storage, spec)
+    study.enqueue_trial({"alpha0": 1.0})
+    with pytest.raises(InputError, match="none of its cells \\(number 6\\)"):
+        read_grid(study)
+    study.set_user_attr(keys.GRID, {"scenario": "blips", "cells": 3})
+    with pytest.raises(InputError, match="can't read"):
+        read_grid(study)
+    (row,) = list_studies(storage)
+    assert row.state == "not ours"
+
+
+def test_distributions_hold_every_cell() -> None:
+    spec = GridSpec(scenario="blips", alpha0=(0.0, 1.0), beta0=(2.0,))
+    held = distributions(spec)
+    assert all(held[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
+    assert ["log=True" in repr(held[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
+
+
+def test_the_fine_grid_is_the_papers_box() -> None:
+    assert (len(FINE_VALUES), FINE_VALUES[0], FINE_VALUES[12], FINE_VALUES[-1]) == (25, 0.01, 0.316228, 10.0)
+    ratios = np.diff(np.log(FINE_VALUES))
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)
+
+
+def test_csv() -> None:
+    spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7)
+    grid = Grid(spec, "g", np.array([[1.0 / 3.0, 2.0]]), np.array([[0.5, 0.25]]), np.array([[True, False]]))
+    assert grid_csv.write([grid]).splitlines() == [
+        "scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable",
+        "blips,100,1,1,0.1,0.3333333333333333,0.5,7,true",
+        "blips,100,1,10,0.1,2.0,0.25,7,false",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"alpha0": [1, 1]}, "alpha0 must rise without repeating but got 1, 1."),
+        ({"beta0": [5, 1]}, "beta0 must rise"),
+        ({"alpha0": []}, "alpha0"),
+        ({"alpha0": [-1.0]}, "alpha0"),
+        ({"alpha0": ["x"]}, "alpha0 must be a number"),
+        ({"alpha0": [float("inf")]}, "alpha0 must be a finite number but got inf."),
+        ({"alpha0": [True]}, "alpha0 must be a number"),
+        ({"epsilon": -0.5}, "epsilon"),
+        ({"replications": 1}, "replications must be at least 2 but got 1."),
+        ({"replications": 10_000_000}, "replications must be at most 6250000 with 16 cells but got 10000000."),
+        ({"alpha0": list(range(1, 60)), "beta0": list(range(1, 60))}, "at most 2500 cells but got 3481."),
+        ({"horizon": 0}, "horizon must be at least 1 but got 0."),
+        ({"scenario": "blip"}, "did you mean 'blips'"),
+        ({"settings": {"evry": 3}}, "evry"),
+        ({"alhpa0": [1]}, "did you mean 'alpha0'"),
+        ({"name": "a\n"}, "name must be printable"),
+        ({"seed": -1}, "seed must be at least 0"),
+    ],
+)
+def test_bad_input_is_one_line(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        grid_spec_from({"scenario": "blips", **fields})
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_names() -> None:
+    usual = GridSpec(scenario="blips", horizon=1000)
+    assert usual.study_name() == "grid/raven-ucb/blips/T1000/K10"
+    assert GridSpec(scenario="blips", horizon=1000, replications=4, seed=3).study_name() == usual.study_name()
+    others = [{"epsilon": 0.2}, {"alpha0": (1.0,)}, {"settings": {"noise": "laplace"}}]
+    names = {GridSpec(scenario="blips", horizon=1000, **fields).study_name() for fields in others}  # type: ignore[arg-type]
+    assert len(names) == 3
+    assert all(name.startswith(f"{usual.study_name()}~") for name in names)
+    assert grid_spec_from({"scenario": "blips", "noise": "laplace"}).settings == {"noise": "laplace"}
+    with pytest.raises(ValidationError):
+        GridSpec(scenario="blips", cells=3)  # type: ignore[call-arg]

@@ -1,0 +1,165 @@
+"""`ravenlab grid`, and what the other commands make of a grid."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from studies.grid import GridSpec
+from studies.storage import open_storage
+from tests.studies.test_grid import made
+from tuning.cli import run
+
+SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
+NAME = "grid/raven-ucb/blips/T{}/K3~"
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/studies.sqlite3"
+
+
+def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "grid.csv"
+    words = ["grid", "stationary", "blips", *SMALL, f"--storage={url}", "--jobs=2", f"--csv={path}"]
+    assert run(words) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert captured.out.count("★ best: α₀") == 4
+    assert captured.out.count("★") == 8
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 4 * 6
+    assert list(rows[0]) == (
+        ["scenario", "horizon", "alpha0", "beta0", "epsilon", "regret", "stderr", "replications", "indistinguishable"]
+    )
+    assert [row["horizon"] for row in rows[::6]] == ["100", "200", "100", "200"]
+    first = path.read_bytes()
+    assert run([*words, "--json"]) == 0
+    grids = json.loads(capsys.readouterr().out)["grids"]
+    assert path.read_bytes() == first
+    assert [(grid["scenario"], grid["horizon"]) for grid in grids[1:3]] == [("stationary", 200), ("blips", 100)]
+    flat = [value for grid in grids for line in grid["mean"] for value in line]
+    assert flat == [float(row["regret"]) for row in rows]
+    marked = [str(value).lower() for grid in grids for line in grid["indistinguishable"] for value in line]
+    assert marked == [row["indistinguishable"] for row in rows]
+    best = min(rows[:6], key=lambda row: float(row["regret"]))
+    assert grids[0]["best"] == {name: float(best[name]) for name in ("alpha0", "beta0", "epsilon")}
+
+
+def test_a_fine_grid(url: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "fine.csv"
+    words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]
+    assert run([*words, f"--storage={url}", "--jobs=1"]) == 0
+    captured = capsys.readouterr()
+    assert "the best 12 of 625 cells" in captured.out
+    assert "625 cells × 5 replications" in captured.err
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 625
+    assert {float(rows[0][name]) for name in ("alpha0", "beta0")} == {0.01}
+    assert math.isclose(float(rows[1]["beta0"]), 10 ** (-2 + 3 / 24), rel_tol=1e-5)
+
+
+def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
+    words = ["grid", "blips", *SMALL[1:-1], "--horizon=100", f"--storage={url}"]
+    assert run(words) == 0
+    assert "6 cells × 20 replications" in capsys.readouterr().err
+    assert run(words) == 0
+    assert "complete already, nothing to do." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["blip"], "did you mean 'blips'"),
+        (["blips", "--fine", "--alpha0=1"], "--alpha0 can't be given beside it"),
+        (["blips", "--alpha0=5,1"], "must rise without repeating"),
+        (["blips", "--alpha0=a,1"], "--alpha0 must be a number but got 'a'"),
+        (["blips", "--beta0=nan"], "--beta0 must be a finite number but got nan"),
+        (["blips", "--epsilon=x"], "--epsilon must be a number but got 'x'"),
+        (["blips", "--replications=1"], "--replications must be at least 2 but got 1"),
+        (["blips", "--horizon=0"], "--horizon must be at least 1 but got 0"),
+        (["blips", "--horizon=1e3"], "--horizon must be a whole number"),
+        (["blips", "--set=evry=3"], "evry"),
+        (["blips", "--noise=pink"], "pink"),
+        (["blips", "periodic", "--name=x"], "--name fits one grid but 2 were asked for"),
+        (["blips", "--backend=dask"], "--backend must be threads or loky"),
+        (["blips", "--jobs=0"], "jobs must be"),
+        (["blips", "--csv=no/such/folder/g.csv"], "there is no folder"),
+        ([], "Missing argument"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_made(
+    words: list[str], said: str, url: str, tmp_path: Path, capsys: Captured
+) -> None:
+    assert run(["grid", *words, f"--storage={url}"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_csv_is_left_as_it_was(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "grid.csv"
+    path.write_text("before")
+
+    def broken(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studies.grid_csv.write", broken)
+    assert run(["grid", "blips", *SMALL, f"--storage={url}", f"--csv={path}"]) == 130
+    assert path.read_text() == "before"
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".grid.csv")]
+
+
+def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Captured) -> None:
+    assert run(["grid", "blips", *SMALL, f"--storage={url}", "--json"]) == 0
+    grids = json.loads(capsys.readouterr().out)["grids"]
+    assert run(["studies", f"--storage={url}", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["state"], row["done"], row["asked"]) for row in rows] == [
+        (grid["study"], "grid", 6, 6) for grid in grids
+    ]
+    assert run(["studies", f"--storage={url}"]) == 0
+    assert "6/6" in capsys.readouterr().out
+
+    assert run(["show", NAME.format(100), f"--storage={url}"]) == 0
+    shown = capsys.readouterr().out
+    assert "grid, 6 of 6 cells" in shown
+    assert "★" in shown
+    assert run(["show", NAME.format(100), f"--storage={url}", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["grid"] == grids[0]
+    assert document["spec"]["alpha0"] == [0.1, 1.0, 5.0]
+
+    assert run(["export", f"--storage={url}"]) == 2
+    assert "nothing to export" in capsys.readouterr().err
+    assert run(["export", "grid/*", f"--storage={url}"]) == 2
+    assert capsys.readouterr().err.count("is a grid; ravenlab grid --csv writes it.") == 2
+
+    there = f"sqlite:///{tmp_path}/there.sqlite3"
+    assert run(["copy", NAME.format(200), "--as", "copied", f"--to={there}", f"--storage={url}"]) == 0
+    capsys.readouterr()
+    assert run(["show", "copied", f"--storage={there}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["grid"] == {**grids[1], "study": "copied"}
+
+    assert run(["delete", grids[0]["study"], "--yes", f"--storage={url}"]) == 0
+    capsys.readouterr()
+    assert run(["studies", f"--storage={url}", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [grids[1]["study"]]
+
+
+def test_an_unfinished_grid_is_said_to_be(url: str, capsys: Captured) -> None:
+    storage = open_storage(url, create=True)
+    made(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, finished=False)
+    assert run(["show", "grid", f"--storage={url}"]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 2 cells" in out
+    assert "Not finished" in out
+    assert run(["show", "grid", f"--storage={url}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["grid"] is None

@@ -1,0 +1,101 @@
+"""Grids on a terminal: a table each, the best cell and those that can't be told from it marked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from optuna.study._frozen import FrozenStudy
+    from optuna.trial import FrozenTrial
+
+    from studies.grid import Grid
+    from studies.library import StudyRow
+
+WIDEST = 8
+"""Values of β₀ that a terminal has room for; of a wider grid the best cells are listed instead."""
+
+LISTED = 12
+
+BEST, EQUAL, NEITHER = "★", "≈", " "
+
+
+def print_grids(grids: Sequence[Grid], as_json: bool) -> None:
+    """All grids as JSON, or a table each."""
+    if as_json:
+        document = {"grids": [grid.as_object() for grid in grids]}
+        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        return
+    for grid in grids:
+        print_grid(grid)
+
+
+def show_grid(row: StudyRow, study: FrozenStudy, trials: Sequence[FrozenTrial], as_json: bool) -> None:
+    """What `ravenlab show` says of a grid, finished or not."""
+    from studies.grid_storage import read_grid
+    from studies.keys import read_grid_spec
+    from tuning.commands.tables import say
+
+    grid, spec = read_grid(study, trials), read_grid_spec(study)
+    assert spec is not None
+    if as_json:
+        shown = None if grid is None else grid.as_object()
+        document = {**asdict(row), "spec": spec.model_dump(mode="json"), "grid": shown}
+        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        return
+    say(f"{row.name}: {row.state}, {row.done} of {row.asked} cells")
+    if grid is None:
+        say("Not finished; run the same ravenlab grid command again to go on.")
+        return
+    print_grid(grid)
+
+
+def print_grid(grid: Grid) -> None:
+    """One grid: α₀ down, β₀ across."""
+    from studies.words import params_in_words
+    from tuning.commands.tables import print_table, say
+
+    spec = grid.spec.resolved()
+    best = grid.best
+    title = (
+        f"{grid.study}: regret ± standard error, T = {spec.horizon}, K = {spec.arms}, R = {spec.replications}, "
+        f"ε = {spec.epsilon:g}"
+    )
+    if len(spec.beta0) <= WIDEST:
+        columns = ["α₀ \\ β₀", *(f"{beta:g}" for beta in spec.beta0)]
+        rows = [
+            [f"{alpha:g}", *(f"{_cell(grid, (a, b))} {_mark(grid, (a, b))}" for b in range(len(spec.beta0)))]
+            for a, alpha in enumerate(spec.alpha0)
+        ]
+    else:
+        columns = ["α₀", "β₀", "regret"]
+        order = [(int(i) // len(spec.beta0), int(i) % len(spec.beta0)) for i in grid.mean.argsort(axis=None)]
+        rows = [
+            [f"{spec.alpha0[a]:g}", f"{spec.beta0[b]:g}", f"{_cell(grid, (a, b))} {_mark(grid, (a, b))}"]
+            for a, b in order[:LISTED]
+        ]
+        title += f"; the best {len(rows)} of {grid.mean.size} cells"
+    print_table(title, columns, rows, numbers=columns)
+    others = int(grid.indistinguishable.sum()) - 1
+    cell = params_in_words({"alpha0": spec.alpha0[best[0]], "beta0": spec.beta0[best[1]]})
+    text = f"{others} more can't be told from it ({EQUAL})" if others else "all others are worse"
+    say(f"{BEST} best: {cell}; {text} (paired over the same worlds, corrected for {grid.mean.size} cells, 95 %).")
+
+
+def _cell(grid: Grid, place: tuple[int, int]) -> str:
+    """Digits down to the second of the standard error."""
+    from math import floor, log10
+
+    mean, error = float(grid.mean[place]), float(grid.stderr[place])
+    digits = min(6, max(0, 1 - floor(log10(error)))) if error > 0.0 else 2
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
+def _mark(grid: Grid, place: tuple[int, int]) -> str:
+    if place == grid.best:
+        return BEST
+    return EQUAL if grid.indistinguishable[place] else NEITHER

@@ -1,0 +1,177 @@
+"""Play a grid: every cell in the same worlds, landed as it is done, compared when all are there.
+
+The storage keeps a cell's mean and standard error, not what it got in each world, and the comparison is paired. So a
+run that goes on after another plays the cells that are missing first, and then those again that had landed before.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.streams import Stream
+from environments.world import Floats
+from policies.simulation import REGRET
+from studies import keys
+from studies.grid import POLICY, Grid, GridSpec
+from studies.grid_storage import check_cells, land_cell, read_grid
+from studies.storage import clear_faults, only_driver, open_storage
+from tuning.fanout import Evaluator, Game
+from tuning.search import Progress
+from tuning.statistics import indistinguishable
+
+if TYPE_CHECKING:
+    import optuna
+
+BATCH = 16
+"""Cells played at a time: enough that drawing worlds, anew for each batch where they are many, hardly counts."""
+
+SAME = 1e-9
+"""How far a cell that is played again may lie from what landed: another machine's last digits, nothing more."""
+
+
+@dataclass(frozen=True)
+class GridListener:
+    """Who wants to know: the start (with cells landed before), every batch, the comparison (with how many cells it
+    plays again), or that there was nothing to do."""
+
+    begin: Callable[[GridSpec, int], None]
+    batch: Callable[[Progress], None]
+    compare: Callable[[int], None]
+    complete: Callable[[GridSpec], None]
+
+
+def run_grid(
+    spec: GridSpec, url: str, jobs: int = 1, backend: str = "threads", listener: GridListener | None = None
+) -> Grid:
+    """Play what is missing of a grid and compare its cells; do nothing where it is finished.
+
+    The same for any number of workers, in one go or in pieces.
+
+    >>> import tempfile
+    >>> spec = GridSpec(scenario="stationary", horizon=50, arms=3, replications=10, alpha0=(0.5, 1), beta0=(1, 5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run_grid(spec, f"sqlite:///{folder}/studies.sqlite3").mean.shape
+    (2, 2)
+    """
+    name = spec.study_name()
+    with only_driver(url, name), clear_faults(url):
+        study = _open(spec, url, name)
+        spec = _agreed(spec, study)
+        done = read_grid(study)
+        if done is not None:
+            if listener is not None:
+                listener.complete(spec)
+            return done
+        samples = _Run(spec, study, Evaluator(game_of(spec), jobs, backend), listener).play()
+        mask = indistinguishable(samples, spec.seed)
+        keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
+        grid = read_grid(study)
+        assert grid is not None
+        return grid
+
+
+def game_of(spec: GridSpec) -> Game:
+    """What the cells of a grid play.
+
+    >>> game_of(GridSpec(scenario="blips", horizon=100)).horizon
+    100
+    """
+    here = spec.resolved()
+    assert here.horizon is not None
+    assert here.arms is not None
+    return Game(POLICY, here.world(), here.horizon, here.arms, here.seed, burn_in=0)
+
+
+class _Run:
+    """One grid while it is played."""
+
+    def __init__(
+        self, spec: GridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener | None
+    ) -> None:
+        self.spec, self.study, self.evaluator, self.listener = spec, study, evaluator, listener
+        self.cells = [spec.values(cell) for cell in spec.cells()]
+        self.stored = [float(trial.values[0]) for trial in study.get_trials(deepcopy=False)]
+        self.samples = np.empty((len(self.cells), spec.replications))
+
+    def play(self) -> Floats:
+        """Regret [cells, replications]: missing cells first, then again those that had landed."""
+        before = len(self.stored)
+        if self.listener is not None:
+            self.listener.begin(self.spec, before)
+        for first in range(before, len(self.cells), BATCH):
+            begin = time.perf_counter()
+            numbers = self._play(first, len(self.cells))
+            seconds = (time.perf_counter() - begin) / len(numbers)
+            for number in numbers:
+                land_cell(self.study, self.spec, number, self.samples[number], seconds)
+                self.stored.append(float(self.samples[number].mean()))
+            self._tell(len(numbers))
+        if self.listener is not None:
+            self.listener.compare(before)
+        for first in range(0, before, BATCH):
+            for number in self._play(first, before):
+                self._check(number)
+        return self.samples
+
+    def _play(self, first: int, end: int) -> range:
+        """Play a batch of cells; gives their numbers."""
+        numbers = range(first, min(first + BATCH, end))
+        some = [self.cells[number] for number in numbers]
+        played = self.evaluator.play(some, Stream.GRID, 0, self.spec.replications)
+        self.samples[numbers.start : numbers.stop] = played[..., REGRET]
+        return numbers
+
+    def _check(self, number: int) -> None:
+        """What landed must come out again, or the grid would mix two ways of playing."""
+        again = float(self.samples[number].mean())
+        if not math.isclose(again, self.stored[number], rel_tol=SAME, abs_tol=SAME):
+            raise InputError(
+                f"grid {self.study.study_name!r}: cell {number} had regret {self.stored[number]:.6g} and now has "
+                f"{again:.6g}, so another version played it; delete the study or give another --name."
+            )
+
+    def _tell(self, count: int) -> None:
+        if self.listener is not None:
+            steps = float(count * self.spec.replications * self.evaluator.game.horizon)
+            self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
+
+
+def _open(spec: GridSpec, url: str, name: str) -> optuna.Study:
+    """The study in the storage, made if it is not there."""
+    import optuna
+
+    storage = open_storage(url, create=True)
+    if name not in optuna.get_all_study_names(storage):
+        study = optuna.create_study(storage=storage, study_name=name, direction="minimize")
+        keys.write_grid_spec(study, spec)
+        return study
+    return optuna.load_study(storage=storage, study_name=name)
+
+
+def _agreed(spec: GridSpec, study: optuna.Study) -> GridSpec:
+    """The specification to go on with: refuses what would mix cells that can't be compared."""
+    name = study.study_name
+    stored = keys.read_grid_spec(study)
+    trials = study.get_trials(deepcopy=False)
+    if stored is None:
+        if keys.read_spec(study) is not None:
+            raise InputError(f"study {name!r} is a search, not a grid; give another --name.")
+        if trials:
+            raise InputError(f"study {name!r} was not made by ravenlab; give another --name.")
+        keys.write_grid_spec(study, spec)
+        return spec.resolved()
+    differences = spec.differences(stored)
+    if differences:
+        raise InputError(
+            f"grid {name!r} is there already and its cells would not be comparable: "
+            f"{'; '.join(differences)}. Give another --name, or delete it."
+        )
+    check_cells(name, stored, trials)
+    return spec.resolved()
