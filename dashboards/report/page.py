@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dashboards.report import sections
-from dashboards.report.gather import Material
+from dashboards.report.gather import Material, StudyPart
 from dashboards.report.methods import NOT_CLAIMED, methods
 from dashboards.report.panels import Panel
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
@@ -55,7 +55,7 @@ def build(material: Material) -> Page:
     slugs = Slugs()
     ids = {part.name: slugs.new(part.name) for part in material.studies}
     found = material.recommendations
-    columns, rows = table(found, ids)
+    columns, rows = table(found, [ids[part.name] for part in material.studies if part.recommendation is not None])
     scenarios = sections.scenario_sections(material, slugs)
     page = Page(
         title=_title(material),
@@ -114,7 +114,7 @@ def _missing(material: Material) -> list[Missing]:
     """What is unfinished or can't be read, a line each."""
     lines = [Missing(part.name, part.missing) for part in material.studies if part.missing]
     lines += [
-        Missing(part.name, "No curves over time: a few worlds of this size would take too long for a report.")
+        Missing(part.name, _no_curves(part))
         for part in material.studies
         if part.recommendation is not None and part.played is None
     ]
@@ -129,6 +129,13 @@ def _missing(material: Material) -> list[Missing]:
     if material.studies and not material.grids and not material.unfinished_grids:
         lines.append(Missing("", "No sensitivity grid has been played (ravenlab grid)."))
     return lines
+
+
+def _no_curves(part: StudyPart) -> str:
+    assert part.recommendation is not None
+    if part.recommendation.scenario != part.spec.scenario:
+        return "No curves over time: what it recommends is for a scenario that this version does not know."
+    return "No curves over time: even a few worlds of this size would take too long for a report."
 
 
 def _contents(page: Page) -> list[Entry]:

@@ -137,6 +137,7 @@ window.ravenlabReport = (() => {
   }
   function begin() {
     document.documentElement.dataset.ready = "yes";
+    document.documentElement.dataset.readyAfter = String(Math.round(performance.now())); // ms since it was opened
     if (!window.Plotly) return;
     const watch = new IntersectionObserver(
       (entries) => {

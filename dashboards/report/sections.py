@@ -160,7 +160,7 @@ def _horizons(title: str, studies: list[StudyPart], slugs: Slugs) -> list[Panel]
     """How the recommended parameters move with the horizon, a figure a policy."""
     by_policy: dict[str, dict[int, Recommendation]] = {}
     for part in studies:
-        if part.recommendation is not None:
+        if part.recommendation is not None and part.recommendation.scenario == part.spec.scenario:
             by_policy.setdefault(part.spec.policy, {}).setdefault(part.recommendation.horizon, part.recommendation)
     return [
         panel(slugs, f"horizons {policy} {title}", figures.horizons(list(found.values())))

@@ -101,13 +101,21 @@ def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
     else:
         more, less, same = "cost {} more", "cost {} less", "can't be told from it"
     if verdict == "unclear":
-        ends = [Piece(short(rival.low), rival.low), Piece(" to "), Piece(short(rival.high), rival.high)]
-        return [Piece(f"{name} {same} (difference "), *ends, Piece(")")]
+        ends = [_end(each, rival.low), Piece(" to "), _end(each, rival.high)]
+        return [Piece(f"{name} {same} ("), *ends, Piece(" more)")]
     before, _, after = (more if verdict == "worse" else less).partition("{}")
     pieces = [Piece(f"{name} {before}"), amount, Piece(after)]
     if verdict == "better":
         pieces.append(Piece(" on the fresh worlds, so prefer them here" if rival.name == "defaults" else _PREFER_PAPER))
     return pieces
+
+
+def _end(each: Recommendation, value: float) -> Piece:
+    """An end of an interval around nothing: in percent of the recommended regret where that has a meaning."""
+    if each.regret.mean <= 0.0:
+        return Piece(f"{value:+.2g}".replace("-", "−"), value)
+    share = 100.0 * value / each.regret.mean
+    return Piece(f"{share:+.1f} %".replace("-", "−"), share)
 
 
 _PREFER_PAPER = " on the fresh worlds, so prefer it here"

@@ -45,8 +45,8 @@ class Row:
     cells: list[Cell] = field(default_factory=list)
 
 
-def table(found: Sequence[Recommendation], ids: dict[str, str]) -> tuple[list[Column], list[Row]]:
-    """Columns and rows; `ids` are the slugs of the studies on this page."""
+def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
+    """Columns and rows; `ids` are the slugs of the recommendations' studies on this page."""
     names = list(dict.fromkeys(name for each in found for name in each.params))
     apart = len(names) <= MOST_COLUMNS
     policies = len({each.policy for each in found}) > 1
@@ -55,7 +55,7 @@ def table(found: Sequence[Recommendation], ids: dict[str, str]) -> tuple[list[Co
     columns += [Column(symbol(name), True) for name in names] if apart else [Column("Parameters")]
     columns += [Column("Regret (95 %)", True), Column("Paper costs", True), Column("Defaults cost", True)]
     rows = []
-    for each in found:
+    for each, here in zip(found, ids, strict=True):
         title = f"{each.scenario} ({settings_in_words(each.settings)})" if each.settings else each.scenario
         cells = [Cell(title, title), *([Cell(each.policy, each.policy)] if policies else [])]
         cells += [_number(each.horizon, "horizon"), _number(each.arms, "arms")]
@@ -67,7 +67,6 @@ def table(found: Sequence[Recommendation], ids: dict[str, str]) -> tuple[list[Co
         interval = f"({short(regret.low)} to {short(regret.high)})"
         cells.append(Cell(short(regret.mean), regret.mean, True, interval, "regret.mean"))
         cells += [_rival(each, name) for name in ("paper", "defaults")]
-        here = ids[each.study]
         rows.append(Row(each.study, f"row-{here}", f"search-{here}", slug(each.study), cells))
     return columns, rows
 

@@ -41,7 +41,11 @@ def report(
     made = write_report(studies or None, output, pictures, storage)
     for line in made.warnings:
         typer.echo(f"ravenlab: {line}", err=True)
-    size = made.size / 1e6
-    say(f"{output} is written: {made.recommendations} recommendations, {made.figures} figures, {size:.1f} MB.")
+    held = [_count(made.recommendations, "recommendation"), _count(made.figures, "figure")]
+    say(f"{output} is written: {', '.join(held)}, {made.size / 1e6:.1f} MB.")
     if pictures is not None:
         say(f"{pictures} holds {made.pictures} files of figures.")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
