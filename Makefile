@@ -8,7 +8,9 @@ BIN := $(VENV)/bin
 
 demo: $(READY)
 	$(BIN)/ravenlab tune --study quick --storage sqlite:///demo.sqlite3
+	$(BIN)/ravenlab report --storage sqlite:///demo.sqlite3 -o demo-report.html
 	@echo
+	@echo "Open:  demo-report.html in a browser"
 	@echo "Next:  $(BIN)/ravenlab show quick/variance-drift --storage sqlite:///demo.sqlite3"
 	@echo "       $(BIN)/ravenlab export --format toml --storage sqlite:///demo.sqlite3"
 	@echo "       $(BIN)/ravenlab tune variance-drift --horizon 10000"

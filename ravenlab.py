@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from studies.grid import Grid, GridSpec
     from studies.recommendation import Recommendation
     from studies.spec import StudySpec
-    from tuning.api import export, grid, tune
+    from tuning.api import export, grid, report, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -47,6 +47,7 @@ PUBLIC = {
     "load_study_file": "studies.files",
     "export": "tuning.api",
     "grid": "tuning.api",
+    "report": "tuning.api",
     "tune": "tuning.api",
 }
 """Where each public name lives."""
@@ -67,6 +68,7 @@ __all__ = [
     "grid",
     "load_study_file",
     "policy_names",
+    "report",
     "scenarios",
     "simulate",
     "tune",

@@ -1,9 +1,10 @@
-"""`ravenlab.tune`, `ravenlab.grid` and `ravenlab.export` for Python: the same as the commands."""
+"""`ravenlab.tune`, `ravenlab.grid`, `ravenlab.export` and `ravenlab.report` for Python: the same as the commands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from studies.grid import FINE_VALUES, Grid
@@ -113,3 +114,31 @@ def export(studies: Sequence[str] | None = None, form: str = "json", *, storage:
     from studies.storage import open_storage
 
     return written(recommendations(open_storage(storage_url(storage), create=False), studies), form)
+
+
+def report(
+    studies: Sequence[str] | None = None,
+    output: str | Path = "report.html",
+    *,
+    figures: str | Path | None = None,
+    storage: str | None = None,
+) -> Path:
+    """Write a report as one HTML file that works offline, and give its path.
+
+    Args:
+        studies: Names, unique beginnings or patterns such as "raven-ucb/*", of studies and grids; all if not given.
+        output: The file.
+        figures: A folder that also gets every figure as a file of its own.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
+    ...     path = report(output=f"{folder}/report.html", storage=url)
+    ...     print(path.name, path.read_text(encoding="utf-8")[:15])
+    report.html <!doctype html>
+    """
+    from tuning.commands.report_files import write_report
+
+    return write_report(studies, Path(output), None if figures is None else Path(figures), storage).path

@@ -17,6 +17,7 @@ from tuning.commands import (
     init,
     listing,
     recommending,
+    report,
     showing,
     simulation,
     studies,
@@ -43,6 +44,7 @@ app.command("validate")(validate.validate)
 app.add_typer(listing.app, name="list")
 app.command("recommend")(recommending.recommend)
 app.command("export")(exporting.export)
+app.command("report")(report.report)
 app.command("studies")(studies.studies)
 app.command("show")(showing.show)
 app.command("copy")(copying.copy)

@@ -1,0 +1,145 @@
+"""How the numbers came about, and what they don't say."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+
+from dashboards.report.gather import Material
+from dashboards.report.playing import worlds_played
+
+LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")
+
+
+def methods(material: Material) -> list[tuple[str, list[str]]]:
+    """Terms with what there is to say about each."""
+    specs = [part.spec for part in material.studies]
+    terms: list[tuple[str, list[str]]] = [
+        (
+            "Regret",
+            [
+                "What was lost, summed over T steps, against always pulling the open arm with the highest mean of the"
+                " moment. Means are compared, not rewards, so luck in the rewards does not enter."
+            ],
+        ),
+        (
+            "Same worlds",
+            [
+                "All candidates of a study play the same worlds with the same noise; differences are taken world by"
+                " world, so what a world is worth cancels out. A world is drawn from the seed, the stream and the"
+                " number of the replication alone."
+            ],
+        ),
+    ]
+    if specs:
+        terms.append(
+            (
+                "Streams",
+                [
+                    "Search, selection and report are disjoint families of worlds. The search finds candidates; the"
+                    " best of them, the paper's advice and the defaults meet again on the selection worlds, which"
+                    " choose; the chosen one and both rivals play the report worlds, which choose nothing and give"
+                    " every regret, interval and difference of this page's summary and table.",
+                ],
+            )
+        )
+        terms.append(
+            (
+                "Replications",
+                [
+                    f"Search {_span(spec.replications for spec in specs)} worlds a trial,"
+                    f" {_span(spec.trials for spec in specs)} trials a study;"
+                    f" selection {_span(spec.selection for spec in specs)},"
+                    f" report {_span(spec.report for spec in specs)} worlds;"
+                    f" seed {_span(spec.seed for spec in specs)}.",
+                ],
+            )
+        )
+        terms.append(
+            (
+                "Intervals",
+                [
+                    "95 %, by a studentised bootstrap of whole worlds, since regrets are skewed. A difference whose"
+                    " interval holds 0 is called one that can't be told."
+                ],
+            )
+        )
+        terms.append(
+            (
+                "Corrections",
+                [
+                    "Who is as good as the best is asked of all candidates at once: a rival's studentised difference"
+                    " is held against the largest one between any two still in question, step by step as in Holm's"
+                    " procedure. With 95 % probability nobody who is as good as the best is left out. The paper's"
+                    " advice and the defaults are compared one by one and not corrected for the number of studies on"
+                    " this page: of 20 differences that are none, one will look like one.",
+                ],
+            )
+        )
+    if material.grids:
+        counts = _span(part.grid.spec.replications for part in material.grids)
+        terms.append(
+            (
+                "Grids",
+                [
+                    f"All cells of a grid play the same {counts} worlds, of a stream of their own. Which cells can't be"
+                    " told from the best is asked as above. Box plots show the best cells in a few other worlds."
+                ],
+            )
+        )
+    curves = worlds_played([part.played for part in material.studies])
+    if curves is not None:
+        terms.append(
+            (
+                "Curves",
+                [
+                    f"Regret over time was played for this page in {_span(curves)} worlds of yet another stream: enough"
+                    " to see when regret comes about, too few to rank by. Rank by the table."
+                ],
+            )
+        )
+    if specs:
+        terms.append(
+            (
+                "Search pictures",
+                [
+                    "Of long searches at most 400 trials are drawn, every improvement among them. Importances are"
+                    " PED-ANOVA over complete trials; below 20 there are none."
+                ],
+            )
+        )
+    terms.append(("Versions", [versions(material)]))
+    terms.append(
+        ("Storage", [f"{material.where}. No time of day is on this page: the same studies give the same page."])
+    )
+    return terms
+
+
+def versions(material: Material) -> str:
+    """What made this page, and what made its studies where that differs."""
+    here = version("ravenlab")
+    made = sorted({each.version for each in material.recommendations} - {here})
+    words = [
+        f"ravenlab {here}",
+        f"Python {platform.python_version()}",
+        *(f"{name} {version(name)}" for name in LIBRARIES),
+    ]
+    text = f"{', '.join(words)}."
+    return text + (f" Some recommendations were made by version {', '.join(made)}." if made else "")
+
+
+NOT_CLAIMED = (
+    "That the recommended parameters are the best there are: they are the best that a search of this size found, and"
+    " candidates that could not be told from them may be as good.",
+    "That they carry over to other scenarios, horizons, numbers of arms or rewards of another scale: RAVEN-UCB is not"
+    " scale-free.",
+    "That the simulated worlds are yours. They change in known ways; whether yours does so is for you to judge.",
+    "That the search's own best value can be believed: it is the least of many noisy means, and shown only as history.",
+)
+
+
+def _span(values: Iterable[int]) -> str:
+    """One number, or from where to where."""
+    found = sorted(set(values))
+    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"

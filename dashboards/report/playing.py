@@ -1,0 +1,104 @@
+"""What the report plays itself, so that one sees how regret comes about: few worlds, a bounded number of steps.
+
+The worlds are those of `ravenlab simulate`, which neither search nor validation has seen, and the same for every
+contender. How many there are depends on the studies alone, never on a clock: the same storage, the same report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dashboards.figures import moments_of_change
+from environments import find_scenario
+from environments.errors import InputError
+from environments.world import Floats
+from policies.simulation import Simulation, simulate
+from studies.grid import Grid
+from studies.recommendation import Recommendation
+
+WORK = 300_000_000
+"""Steps × arms that all curves of a report may take together: some seconds."""
+
+SHARE = 30_000_000
+"""At most this much for one study."""
+
+MOST_WORLDS, LEAST_WORLDS = 100, 4
+CHECKPOINTS = 60
+BEST_CELLS = 5
+
+
+@dataclass(frozen=True)
+class Played:
+    """The recommended parameters and their rivals in the same worlds."""
+
+    results: dict[str, Simulation]
+    changes: list[int]
+
+
+def play_recommendation(each: Recommendation, studies: int) -> Played | None:
+    """Recommended, paper's and default parameters over time; None where that would take too long.
+
+    Args:
+        each: What a study recommends.
+        studies: How many studies share the time.
+    """
+    contenders = {"recommended": each.params} | {rival.name: rival.params for rival in each.versus}
+    try:
+        scenario = find_scenario(each.scenario, dict(each.settings))
+        scenario.check(each.horizon, each.arms)
+    except InputError:
+        return None
+    one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)
+    worlds = min(MOST_WORLDS, min(SHARE, WORK // max(1, studies)) // one)
+    if worlds < LEAST_WORLDS:
+        return None
+    results = {}
+    for name, params in contenders.items():
+        results[name] = simulate(
+            each.policy,
+            scenario,
+            horizon=each.horizon,
+            arms=each.arms,
+            replications=worlds,
+            seed=each.seed,
+            params=params,
+            checkpoints=CHECKPOINTS,
+        )
+    return Played(results, moments_of_change(scenario, each.horizon))
+
+
+def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
+    """Regrets of a grid's best cells, each in the same few fresh worlds; empty where that would take too long."""
+    spec = grid.spec.resolved()
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    order = np.argsort(grid.mean, axis=None, kind="stable")[:BEST_CELLS]
+    scenario = spec.world()
+    one = spec.horizon * (spec.arms + scenario.extra_arms) * order.size
+    worlds = min(MOST_WORLDS, min(SHARE, WORK // max(1, grids)) // one)
+    if worlds < LEAST_WORLDS:
+        return {}
+    samples = {}
+    for place in order:
+        row, column = np.unravel_index(int(place), grid.mean.shape)
+        params = {"alpha0": spec.alpha0[int(row)], "beta0": spec.beta0[int(column)], "epsilon": spec.epsilon}
+        played = simulate(
+            "raven-ucb",
+            scenario,
+            horizon=spec.horizon,
+            arms=spec.arms,
+            replications=worlds,
+            seed=spec.seed,
+            params=params,
+        )
+        samples[f"α₀ {params['alpha0']:g}, β₀ {params['beta0']:g}"] = played.regret
+    return samples
+
+
+def worlds_played(played: Sequence[Played | None]) -> tuple[int, int] | None:
+    """Fewest and most worlds of all curves; None where there are none."""
+    counts = [next(iter(each.results.values())).replications for each in played if each is not None]
+    return (min(counts), max(counts)) if counts else None

@@ -1,0 +1,96 @@
+"""The table of recommended parameters: its columns and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dashboards.report.definitions import settings_in_words
+from dashboards.report.slugs import slug
+from dashboards.report.summary import judge, percent
+from studies.recommendation import Recommendation
+from studies.words import params_in_words, short, symbol
+
+MOST_COLUMNS = 6
+"""More parameters than these are written into one cell."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; numbers stand to the right."""
+
+    title: str
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is shown, and what is sorted by."""
+
+    text: str
+    value: float | str
+    number: bool = False
+    more: str = ""
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One recommendation."""
+
+    study: str
+    id: str
+    link: str
+    file: str
+    cells: list[Cell] = field(default_factory=list)
+
+
+def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
+    """Columns and rows; `ids` are the slugs of the recommendations' studies on this page."""
+    names = list(dict.fromkeys(name for each in found for name in each.params))
+    apart = len(names) <= MOST_COLUMNS
+    policies = len({each.policy for each in found}) > 1
+    columns = [Column("Scenario"), *([Column("Policy")] if policies else [])]
+    columns += [Column("T", True), Column("K", True)]
+    columns += [Column(symbol(name), True) for name in names] if apart else [Column("Parameters")]
+    columns += [Column("Regret (95 %)", True), Column("Paper costs", True), Column("Defaults cost", True)]
+    rows = []
+    for each, here in zip(found, ids, strict=True):
+        title = f"{each.scenario} ({settings_in_words(each.settings)})" if each.settings else each.scenario
+        cells = [Cell(title, title), *([Cell(each.policy, each.policy)] if policies else [])]
+        cells += [_number(each.horizon, "horizon"), _number(each.arms, "arms")]
+        if apart:
+            cells += [_param(each, name) for name in names]
+        else:
+            cells.append(Cell(params_in_words(each.params), params_in_words(each.params)))
+        regret = each.regret
+        interval = f"({short(regret.low)} to {short(regret.high)})"
+        cells.append(Cell(short(regret.mean), regret.mean, True, interval, "regret.mean"))
+        cells += [_rival(each, name) for name in ("paper", "defaults")]
+        rows.append(Row(each.study, f"row-{here}", f"search-{here}", slug(each.study), cells))
+    return columns, rows
+
+
+def _number(value: int, name: str) -> Cell:
+    return Cell(str(value), value, number=True, field=name)
+
+
+def _param(each: Recommendation, name: str) -> Cell:
+    value = each.params.get(name)
+    if value is None:
+        return Cell("–", "", number=True)
+    return Cell(short(value), value, number=True, field=f"params.{name}")
+
+
+def _rival(each: Recommendation, name: str) -> Cell:
+    """What a rival costs more, in percent; a tilde where that may be noise."""
+    rival = next((rival for rival in each.versus if rival.name == name), None)
+    if rival is None:
+        return Cell("–", "", number=True)
+    verdict, share = judge(each, rival), percent(each, rival)
+    if verdict == "same":
+        return Cell("the same", 0.0, number=True)
+    value = rival.difference if share is None else share
+    text = f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
+    unit = "" if share is None else " %"
+    return Cell(f"{text.replace('-', '−')}{unit}", value, number=True, more="≈" if verdict == "unclear" else "")

@@ -1,0 +1,51 @@
+"""`ravenlab report`: everything on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tuning.commands.stored import StorageOption
+
+
+def report(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STUDY]...", help="Names, beginnings or patterns; grids too. [default: all]", show_default=False
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where it is written.")] = Path(
+        "report.html"
+    ),
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            "--figures",
+            metavar="DIR",
+            help="Also write each figure as HTML and, with kaleido and a browser, SVG or PNG.",
+            show_default=False,
+        ),
+    ] = None,
+    storage: StorageOption = None,
+) -> None:
+    """Write one HTML page that works offline: summary, parameters, scenarios, grids, search, methods.
+
+    Example: `ravenlab report 'raven-ucb/*' -o report.html`
+    """
+    from tuning.commands.report_files import write_report
+    from tuning.commands.tables import say
+
+    made = write_report(studies or None, output, pictures, storage)
+    for line in made.warnings:
+        typer.echo(f"ravenlab: {line}", err=True)
+    held = [_count(made.recommendations, "recommendation"), _count(made.figures, "figure")]
+    say(f"{output} is written: {', '.join(held)}, {made.size / 1e6:.1f} MB.")
+    if pictures is not None:
+        say(f"{pictures} holds {made.pictures} files of figures.")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
