@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures._cells import FEW, edges, grid_alt, grid_title, marks, marks_traces, ticks_of
+from dashboards.figures._cells import FEW, Mark, edges, grid_alt, grid_title, marks, marks_traces, ticks_of
 from dashboards.figures._style import SCALE, VERMILION, Trace, axis, make, numbers, rounded, scale_of, wide
 from studies.grid import Grid
 from studies.recommendation import Recommendation
@@ -62,7 +62,7 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
         "colorbar": _bar(grid, log),
     }
     kinds = scale_of(spec.alpha0), scale_of(spec.beta0)
-    found = marks(grid, recommended)
+    found = [_inside(mark, grid) for mark in marks(grid, recommended)]
     sizes = {"circle": 9, "square": 15, "star": 16}
     traces = [cells, *_region(grid), *_numbers(grid, log), *marks_traces(found, sizes)]
     return make(
@@ -73,6 +73,15 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
         xaxis=axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
         yaxis=axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
     )
+
+
+def _inside(mark: Mark, grid: Grid) -> Mark:
+    """A mark that lies beyond the cells is drawn at their edge and says so: the picture is of the cells."""
+    x, y = edges(grid.spec.alpha0), edges(grid.spec.beta0)
+    alpha0, beta0 = min(max(mark.alpha0, x[0]), x[-1]), min(max(mark.beta0, y[0]), y[-1])
+    if (alpha0, beta0) == (mark.alpha0, mark.beta0):
+        return mark
+    return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (beyond the edge)")
 
 
 def _alt(grid: Grid, recommended: Recommendation | None) -> str:

@@ -57,6 +57,7 @@ def themed(figure: go.Figure, dark: bool | None = None) -> go.Figure:
     import plotly.graph_objects as go
 
     copy = go.Figure(figure)
+    copy.layout.template = None
     name = "either" if dark is None else "dark" if dark else "light"
     copy.update_layout({key.replace(".", "_"): value for key, value in THEMES[name].items()})
     return copy
@@ -79,7 +80,6 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
 
     lines = title.count("<br>") + 1
     settings: dict[str, Any] = {
-        "template": None,
         "title": {
             "text": title,
             "x": 0,
@@ -111,6 +111,7 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
         },
     }
     figure = go.Figure(data=list(traces))
+    figure.layout.template = None
     figure.update_layout(settings)
     figure.update_layout({key.replace(".", "_"): value for key, value in THEMES["either"].items()})
     figure.update_layout(layout)

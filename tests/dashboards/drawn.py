@@ -33,7 +33,7 @@ def check(figure: Any, most: int = 25_000, title: tuple[str, ...] = ("T = ", "K 
     assert "Infinity" not in text
     out: dict[str, Any] = json.loads(text)
     layout = out["layout"]
-    assert layout["template"] == {}
+    assert not layout.get("template")
     assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
     for part in title:
         assert part in layout["title"]["text"]
