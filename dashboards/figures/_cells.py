@@ -14,6 +14,9 @@ from studies.grid import Grid
 from studies.recommendation import Recommendation
 from studies.words import short
 
+FEW = 8
+"""Grids of at most this many values an axis have every value on the axis, and the mean in each cell."""
+
 
 class Mark(NamedTuple):
     """A point of interest in a grid."""
@@ -30,7 +33,7 @@ def grid_title(main: str, grid: Grid) -> str:
     spec = grid.spec.resolved()
     assert spec.horizon is not None
     assert spec.arms is not None
-    where = [safe(spec.scenario), *([f"settings {safe(settings_text(grid))}"] if spec.settings else [])]
+    where = ["raven-ucb", safe(spec.scenario), *([f"settings {safe(settings_text(grid))}"] if spec.settings else [])]
     return heading(main, *where, f"ε = {short(spec.epsilon)}", *counts(spec.horizon, spec.arms, spec.replications))
 
 
@@ -52,6 +55,21 @@ def grid_alt(what: str, grid: Grid) -> str:
     )
 
 
+def ticks_of(values: Sequence[float]) -> list[float] | None:
+    """Where an axis of cells is labelled: few values by themselves, decades of many, else as Plotly sees fit.
+
+    >>> ticks_of([0.5, 1, 5, 10]), ticks_of(np.geomspace(0.01, 1, 25))
+    ([0.5, 1, 5, 10], [0.01, 0.1, 1.0])
+    """
+    if len(values) <= FEW:
+        return list(values)
+    if scale_of(values) == "linear":
+        return None
+    low, high = math.log10(values[0]) - 1e-9, math.log10(values[-1]) + 1e-9
+    decades = [float(f"1e{power}") for power in range(math.ceil(low), math.floor(high) + 1)]
+    return decades if len(decades) > 2 else None
+
+
 def edges(values: Sequence[float]) -> list[float]:
     """Where cells around values end, one more than there are values: half way, on the values' own scale.
 
@@ -67,7 +85,7 @@ def edges(values: Sequence[float]) -> list[float]:
     points = np.log(values) if log else np.asarray(values, dtype=float)
     inner = (points[1:] + points[:-1]) / 2
     ends = np.concatenate([[2 * points[0] - inner[0]], inner, [2 * points[-1] - inner[-1]]])
-    return [float(f"{value:.6g}") for value in (np.exp(ends) if log else ends)]
+    return [float(f"{value:.5g}") for value in (np.exp(ends) if log else ends)]
 
 
 def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:

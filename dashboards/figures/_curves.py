@@ -57,7 +57,8 @@ def curves(results: Sequence[Simulation], changes: Sequence[int] = (), names: Se
     points = max(24, POINTS // len(drawn))
     for place, (i, each) in enumerate(drawn):
         assert each.curve is not None
-        given = names[i] if i < len(names) else params_in_words(each.params)
+        told = {key: value for key, value in each.params.items() if not isinstance(value, str)}
+        given = names[i] if i < len(names) else params_in_words(told)
         name = given if i < len(names) or len(policies) == 1 else f"{each.policy} ({given})"
         steps = each.curve.steps
         kept = np.unique(np.linspace(0, steps.size - 1, min(points, steps.size)).round().astype(int))
@@ -110,7 +111,7 @@ def _line(
     out: list[Trace] = []
     if count > 1 and steps.size > 1:
         out.append(band([float(t) for t in steps], list(low), list(high), colour, legendgroup=group, yaxis=y))
-    about = f"{safe(each.policy)}: {safe(name, 100)}"
+    about = f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(params_in_words(each.params), 120)}"
     out.append(
         {
             "type": "scatter",
@@ -119,7 +120,7 @@ def _line(
             "yaxis": y,
             "mode": "lines" if steps.size > 1 else "markers",
             "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
-            "name": safe(name),
+            "name": safe(name, 44),
             "legendgroup": group,
             "showlegend": what == "regret",
             "customdata": numbers(stderr),

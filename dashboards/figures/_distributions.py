@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -96,17 +98,14 @@ def distributions(
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),
-        xaxis=axis(f"{safe(measure)} of one world (in units of reward)"),
+        xaxis=axis(f"{safe(measure)} of one world (reward units)", nticks=6),
         yaxis=axis("", tickmode="array", tickvals=list(range(len(kept))), ticktext=labels)
         | {"range": [len(kept) - 0.5, -0.5], "showgrid": False},
     )
 
 
 def _wrapped(name: str) -> str:
-    """A label of short lines, broken at commas."""
-    lines = [""]
-    for part in safe(name).split(", "):
-        if lines[-1] and len(lines[-1]) + len(part) > 14:
-            lines.append("")
-        lines[-1] += (", " if lines[-1] else "") + part
-    return "<br>".join(lines)
+    """A label of at most three short lines, so that boxes keep their room on a telephone."""
+    joined = re.sub(r" (?=[-.\d])", "\N{NO-BREAK SPACE}", " ".join(str(name).split()))
+    lines = textwrap.wrap(joined, 17, max_lines=3, placeholder=" …")
+    return "<br>".join(safe(line) for line in lines)

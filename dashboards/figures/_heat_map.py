@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._cells import edges, grid_alt, grid_title, marks, marks_traces
+import numpy as np
+
+from dashboards.figures._cells import FEW, edges, grid_alt, grid_title, marks, marks_traces, ticks_of
 from dashboards.figures._style import SCALE, VERMILION, Trace, axis, make, numbers, rounded, scale_of, wide
 from studies.grid import Grid
 from studies.recommendation import Recommendation
@@ -13,9 +15,6 @@ from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-WRITTEN = 8
-"""Grids of at most this many values an axis have the mean written into each cell."""
 
 
 def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
@@ -31,21 +30,20 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
     """
     spec = grid.spec.resolved()
     log = wide(grid.mean.ravel())
-    written = max(grid.mean.shape) <= WRITTEN
     rows = range(len(spec.beta0))
     columns = range(len(spec.alpha0))
     cells: Trace = {
         "type": "heatmap",
         "x": edges(spec.alpha0),
         "y": edges(spec.beta0),
-        "z": [[rounded(math.log10(v) if log else v) for v in grid.mean[:, j]] for j in rows],
+        "z": [[rounded(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
         "customdata": [
             [
                 [
-                    rounded(spec.alpha0[i]),
-                    rounded(spec.beta0[j]),
-                    rounded(grid.mean[i, j]),
-                    float(f"{grid.stderr[i, j]:.3g}"),
+                    rounded(spec.alpha0[i], 4),
+                    rounded(spec.beta0[j], 4),
+                    rounded(grid.mean[i, j], 5),
+                    rounded(grid.stderr[i, j], 3),
                     "no" if grid.indistinguishable[i, j] else "yes",
                 ]
                 for i in columns
@@ -63,19 +61,17 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
         "reversescale": True,
         "colorbar": _bar(grid, log),
     }
-    if written:
-        cells |= {"text": [[short(float(v)) for v in grid.mean[:, j]] for j in rows], "texttemplate": "%{text}"}
     kinds = scale_of(spec.alpha0), scale_of(spec.beta0)
     found = marks(grid, recommended)
     sizes = {"circle": 9, "square": 15, "star": 16}
-    traces = [cells, *_region(grid), *marks_traces(found, sizes)]
+    traces = [cells, *_region(grid), *_numbers(grid, log), *marks_traces(found, sizes)]
     return make(
         traces,
-        grid_title("Mean regret of RAVEN-UCB over α₀ and β₀", grid),
+        grid_title("Mean regret over α₀ and β₀", grid),
         _alt(grid, recommended),
         height=540,
-        xaxis=axis("α₀ (weight of the variance)", kinds[0], _ticks(spec.alpha0), showgrid=False),
-        yaxis=axis("β₀ (softening)", kinds[1], _ticks(spec.beta0), showgrid=False),
+        xaxis=axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
+        yaxis=axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
     )
 
 
@@ -86,14 +82,9 @@ def _alt(grid: Grid, recommended: Recommendation | None) -> str:
     return alt
 
 
-def _ticks(values: tuple[float, ...]) -> list[float] | None:
-    """The values themselves where they are few; else Plotly's own ticks."""
-    return list(values) if len(values) <= WRITTEN else None
-
-
 def _bar(grid: Grid, log: bool) -> dict[str, Any]:
     bar: dict[str, Any] = {
-        "title": {"text": "mean regret (in units of reward)", "side": "right"},
+        "title": {"text": "mean regret (reward units)", "side": "right"},
         "thickness": 12,
         "outlinewidth": 0,
         "x": 1.01,
@@ -104,6 +95,29 @@ def _bar(grid: Grid, log: bool) -> dict[str, Any]:
         ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
         bar |= {"tickvals": numbers(math.log10(tick) for tick in ticks), "ticktext": [f"{tick:g}" for tick in ticks]}
     return bar
+
+
+def _numbers(grid: Grid, log: bool) -> list[Trace]:
+    """The mean of each cell of a small grid, just below its middle, where a mark may stand."""
+    if max(grid.mean.shape) > FEW:
+        return []
+    spec = grid.spec
+    shade = np.log(grid.mean) if log else grid.mean
+    dark = shade - shade.min() > 0.45 * ((shade.max() - shade.min()) or 1.0)
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers+text",
+            "marker": {"size": 14, "opacity": 0},
+            "x": numbers(a for a in spec.alpha0 for _ in spec.beta0),
+            "y": numbers(b for _ in spec.alpha0 for b in spec.beta0),
+            "text": [short(float(value)) for value in grid.mean.ravel()],
+            "textposition": "bottom center",
+            "textfont": {"color": ["#ffffff" if each else "#000000" for each in dark.ravel()], "size": 12},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
 
 
 def _region(grid: Grid) -> list[Trace]:
@@ -120,42 +134,33 @@ def _region(grid: Grid) -> list[Trace]:
         lines += _runs([(i, j) for j in range(rows) if at(i - 1, j) != at(i, j)], (0, 1))
     for j in range(rows + 1):
         lines += _runs([(i, j) for i in range(columns) if at(i, j - 1) != at(i, j)], (1, 0))
-    outline = {
-        "type": "scatter",
-        "mode": "lines",
-        **_path(lines, x, y),
-        "line": {"color": VERMILION, "width": 3},
+    boxes: list[list[tuple[int, int]]] = []
+    for i in range(columns):
+        runs = _runs([(i, j) for j in range(rows) if at(i, j)], (0, 1))
+        boxes += [[low, (i + 1, low[1]), (i + 1, high[1]), high, low] for low, high in runs]
+    shared = {"type": "scatter", "mode": "lines", "legendgroup": "region", "hoverinfo": "skip"}
+    hatching = shared | {
+        **_path(boxes, x, y),
+        "line": {"width": 0, "color": VERMILION},
+        "fill": "toself",
+        "fillcolor": "rgba(0,0,0,0)",
+        "fillpattern": {"shape": "/", "size": 9, "solidity": 0.16, "fgcolor": VERMILION, "bgcolor": "rgba(0,0,0,0)"},
         "name": "not told apart from the lowest cell",
-        "legendgroup": "region",
-        "hoverinfo": "skip",
     }
-    hatches: list[list[tuple[int, int]]] = []
-    for start in range(-rows, columns):
-        diagonal = [(start + j, j) for j in range(rows) if at(start + j, j)]
-        hatches += _runs(diagonal, (1, 1), every=True)
-    hatching = {
-        "type": "scatter",
-        "mode": "lines",
-        **_path(hatches, x, y),
-        "line": {"color": VERMILION, "width": 1},
-        "opacity": 0.8,
-        "legendgroup": "region",
-        "showlegend": False,
-        "hoverinfo": "skip",
-    }
+    outline = shared | {**_path(lines, x, y), "line": {"color": VERMILION, "width": 3}, "showlegend": False}
     return [hatching, outline]
 
 
-def _runs(cells: list[tuple[int, int]], step: tuple[int, int], every: bool = False) -> list[list[tuple[int, int]]]:
-    """Corners of the unbroken runs of cells along a step: both ends, or every one on the way."""
+def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tuple[int, int]]]:
+    """Both ends of the unbroken runs of cells along a step."""
     runs: list[list[tuple[int, int]]] = []
     for cell in cells:
         after = (cell[0] + step[0], cell[1] + step[1])
         if runs and runs[-1][-1] == cell:
-            runs[-1].append(after)
+            runs[-1][-1] = after
         else:
             runs.append([cell, after])
-    return runs if every else [[run[0], run[-1]] for run in runs]
+    return runs
 
 
 def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) -> Trace:

@@ -18,6 +18,7 @@ from dashboards.figures._style import (
     axis,
     faded,
     heading,
+    log_ticks,
     make,
     nothing,
     numbers,
@@ -25,6 +26,7 @@ from dashboards.figures._style import (
     safe,
     wide,
 )
+from studies import words
 from studies.objective import parse_objective
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
@@ -33,7 +35,7 @@ from studies.words import params_in_words, short
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-MOST_POINTS = 160
+MOST_POINTS = 200
 """Ordinary trials that are drawn; improvements and validated ones are drawn besides."""
 
 
@@ -61,9 +63,11 @@ def history(
     >>> [trace.name for trace in history(points).data]
     ['trial', 'best so far']
     """
-    words = spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
-    maximise = parse_objective(words).maximise
-    what = {"mean": "mean regret", "reward": "mean reward"}.get(words, f"regret, {safe(words)}")
+    objective = (
+        spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
+    )
+    maximise = parse_objective(objective).maximise
+    what = {"mean": "mean regret", "reward": "mean reward"}.get(objective, f"regret, {safe(objective)}")
     title = heading("Search history", *_context(rows, recommendation, spec))
     done = sorted(
         (row for row in rows if row.value is not None and math.isfinite(row.value)), key=lambda row: row.number
@@ -101,24 +105,26 @@ def history(
             }
         )
     if validated:
-        traces.append(_points(validated[:40], "validated, not told apart from the best", "diamond", GREEN, 9, whole))
+        traces.append(_points(validated[:40], "validated, not told apart", "diamond", GREEN, 9, whole))
     if chosen:
         traces.append(_points(chosen[:1], "recommended", "star", VERMILION, 14, whole))
-    if recommendation is not None and words == "mean":
+    if recommendation is not None and objective == "mean":
         traces = [*_fresh(recommendation, done[0].number, done[-1].number), *traces]
     shown = [value for trace in traces for value in trace["y"]]
+    log = wide(shown, 4.0)
     return make(
         traces,
         title,
         _alt(done, complete, better, recommendation, what),
-        xaxis=axis("trial", rangemode="tozero"),
-        yaxis=axis(f"{what} (in units of reward)", "log" if wide(shown) else "linear"),
+        height=520,
+        xaxis=axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
+        yaxis=axis(f"{what} (reward units)", "log" if log else "linear", log_ticks(shown) if log else None),
     )
 
 
 def _context(rows: Sequence[HistoryPoint], recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
     """Policy, scenario, T, K and R, from whatever knows them."""
-    total = f"{len(rows)} trials"
+    total = f"{len(rows)} trial{'' if len(rows) == 1 else 's'}"
     if spec is not None:
         here = spec.resolved()
         return [
@@ -181,6 +187,8 @@ def _points(
     rows: Sequence[HistoryPoint], name: str, symbol: str, colour: str, size: int, replications: int | None
 ) -> Trace:
     several = f"<br>R = {replications} worlds" if replications is not None and symbol != "x-thin-open" else ""
+    names = list(dict.fromkeys(name for row in rows for name in row.params))
+    told = ", ".join(f"{safe(words.symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
     return {
         "type": "scatter",
         "x": [row.number for row in rows],
@@ -188,13 +196,19 @@ def _points(
         "mode": "markers",
         "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 1}},
         "name": name,
-        "text": [
-            ("" if row.stderr is None or not math.isfinite(row.stderr) else f"± {row.stderr:.3g} (standard error)<br>")
-            + safe(params_in_words(row.params), 120)
-            for row in rows
-        ],
-        "hovertemplate": f"trial %{{x}}, {name.split(' (')[0]}<br>%{{y}} %{{text}}{several}<extra></extra>",
+        "customdata": [[_brief(row.stderr), *(_brief(row.params.get(each)) for each in names)] for row in rows],
+        "hovertemplate": (
+            f"trial %{{x}}, {name.split(' (')[0]}<br>%{{y}} ± %{{customdata[0]}} (standard error)<br>{told}"
+            f"{several}<extra></extra>"
+        ),
     }
+
+
+def _brief(value: float | str | None) -> float | str:
+    """Four digits that count: what hovering shows. A question mark where nothing is known."""
+    if isinstance(value, str):
+        return safe(value)
+    return "?" if value is None or not math.isfinite(value) else float(f"{value:.4g}")
 
 
 def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]:
@@ -220,7 +234,7 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
             "y": numbers([regret.mean, regret.mean]),
             "mode": "lines",
             "line": {"color": VERMILION, "dash": "dash", "width": 1.5},
-            "name": f"recommended, in {regret.replications} fresh worlds (95 %)",
+            "name": "its regret in fresh worlds (95 %)",
             "legendgroup": "fresh",
             "hovertemplate": (
                 f"recommended: mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)})<br>"

@@ -12,6 +12,7 @@ from dashboards.figures._style import (
     Trace,
     axis,
     heading,
+    log_ticks,
     make,
     nothing,
     numbers,
@@ -55,11 +56,10 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
         number = "" if place == 0 else str(place + 1)
         traces += _panel(found, name, values, place, f"y{number}")
         kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
-        layout[f"yaxis{number}"] = axis(safe(symbol(name), 20), kind, domain=[max(0.0, top - height), top])
-        if kind == "log":
-            layout[f"yaxis{number}"] |= {"dtick": None, "nticks": 5}
-    ticks = sorted({each.horizon for each in found})
-    layout["xaxis"] = axis("horizon T (steps)", scale_of(ticks), ticks if len(ticks) <= 6 else None)
+        ticks = log_ticks(_reach(found, name, values), 4) if kind == "log" else None
+        layout[f"yaxis{number}"] = axis(safe(symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top])
+    times = sorted({each.horizon for each in found})
+    layout["xaxis"] = axis("horizon T (steps)", scale_of(times), times if len(times) <= 6 else None)
     layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
     return make(
         traces,
@@ -75,6 +75,12 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
         height=170 + PANEL * max(1, len(names)),
         **layout,
     )
+
+
+def _reach(found: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
+    advice = [paper_advice(each.scenario, each.horizon) or {} for each in found if each.policy == "raven-ucb"]
+    paper = [given[name] for given in advice if name in given]
+    return [*values, *paper, *(end for each in found for end in each.box.get(name, ()))]
 
 
 def _low(found: Sequence[Recommendation], name: str) -> float:
@@ -124,7 +130,9 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
             },
             "text": text,
             "hovertemplate": "%{text}<extra></extra>",
-            "name": f"recommended {safe(symbol(name), 20)}, range not told apart",
+            "name": "recommended, with the range not told apart",
+            "legendgroup": "recommended",
+            "showlegend": place == 0,
         }
     ]
     if found[0].policy == "raven-ucb":

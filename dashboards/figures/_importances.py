@@ -39,7 +39,8 @@ def importances(recommendation: Recommendation) -> go.Figure:
         "x": numbers(shares),
         "y": list(range(len(names))),
         "text": [f"{share:.0f} %" for share in shares],
-        "textposition": "auto",
+        "textposition": "outside",
+        "textangle": 0,
         "marker": {"color": faded(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
         "customdata": names,
         "hovertemplate": (
@@ -53,6 +54,6 @@ def importances(recommendation: Recommendation) -> go.Figure:
         title,
         f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon}: {words}.",
         height=170 + 42 * len(names),
-        xaxis=axis("share of importance (%)", range=[0, 100]),
+        xaxis=axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
         yaxis=axis("", tickmode="array", tickvals=list(range(len(names))), ticktext=names, showgrid=False),
     )

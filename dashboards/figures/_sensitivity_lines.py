@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures._cells import grid_alt, grid_title
+from dashboards.figures._cells import grid_alt, grid_title, ticks_of
 from dashboards.figures._style import (
     COLOURS,
     DASHES,
@@ -15,6 +15,7 @@ from dashboards.figures._style import (
     Trace,
     axis,
     band,
+    log_ticks,
     make,
     numbers,
     scale_of,
@@ -58,6 +59,7 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
                 "mode": "lines+markers",
                 "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
                 "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 7},
+                "error_y": {"type": "data", "array": numbers(Z95 * stderr), "visible": len(alpha0) == 1},
                 "name": f"β₀ = {short(spec.beta0[j])}",
                 "legendgroup": group,
                 "customdata": [
@@ -73,17 +75,17 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
             }
         )
     shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
-    log = wide(np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()]))
-    title = "Mean regret of RAVEN-UCB against α₀, a line per β₀"
+    reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
+    log = wide(reach)
+    title = "Mean regret against α₀, a line per β₀"
     if len(chosen) < len(spec.beta0):
         title = f"Mean regret against α₀, {len(chosen)} of {len(spec.beta0)} β₀"
-    ticks = alpha0 if len(alpha0) <= 8 else None
     return make(
         traces,
         grid_title(title, grid),
         grid_alt("Lines with 95 % bands of the mean regret", grid),
-        xaxis=axis("α₀ (weight of the variance)", scale_of(alpha0), ticks),
-        yaxis=axis("mean regret (in units of reward)", "log" if log else "linear"),
+        xaxis=axis("α₀ (weight of exploration)", scale_of(alpha0), ticks_of(alpha0)),
+        yaxis=axis("mean regret (reward units)", "log" if log else "linear", log_ticks(reach) if log else None),
     )
 
 

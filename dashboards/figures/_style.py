@@ -83,19 +83,19 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
         "title": {
             "text": title,
             "x": 0,
-            "xref": "paper",
+            "xref": "container",
             "xanchor": "left",
             "y": 1,
             "yref": "container",
             "yanchor": "top",
-            "pad": {"t": 12},
+            "pad": {"t": 24, "l": 8},
             "font": {"size": 15},
         },
         "meta": {"alt": alt},
         "font": {"family": FONT, "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"t": 26 + 19 * lines, "r": 16, "b": 48, "l": 60},
+        "margin": {"t": 24 + 18 * lines, "r": 16, "b": 48, "l": 60},
         "height": height,
         "hovermode": "closest",
         "hoverlabel": {"align": "left"},
@@ -107,6 +107,7 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
             "yref": "container",
             "yanchor": "bottom",
             "bgcolor": "rgba(0,0,0,0)",
+            "font": {"size": 11},
         },
     }
     figure = go.Figure(data=list(traces))
@@ -119,7 +120,7 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
 def axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
     """An axis; with ticks at given values only."""
     out: dict[str, Any] = {
-        "title": {"text": title, "standoff": 8},
+        "title": {"text": title, "standoff": 8, "font": {"size": 12}},
         "type": kind,
         "gridcolor": GRID,
         "linecolor": LINE,
@@ -173,8 +174,8 @@ def safe(name: object, longest: int = LONGEST_NAME) -> str:
     return html.escape(text, quote=False).replace("%{", "%&#123;")
 
 
-def rounded(value: float) -> float | None:
-    """Six digits that count; None for what is no number.
+def rounded(value: float, digits: int = 6) -> float | None:
+    """A few digits that count; None for what is no number.
 
     >>> rounded(1.23456789), rounded(float("nan"))
     (1.23457, None)
@@ -182,7 +183,7 @@ def rounded(value: float) -> float | None:
     value = float(value)
     if not math.isfinite(value):
         return None
-    out = float(f"{value:.6g}")
+    out = float(f"{value:.{digits}g}")
     return int(out) if out.is_integer() and abs(out) < 1e15 else out
 
 
@@ -237,6 +238,25 @@ def wide(values: Iterable[float], ratio: float = 10.0) -> bool:
     """Whether positive values span so much that a log scale shows more."""
     finite = [value for value in values if math.isfinite(value)]
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) > ratio
+
+
+def log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
+    """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
+
+    >>> log_ticks([0.02, 30.0]), log_ticks([3.0, 60.0])
+    ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
+    """
+    finite = [value for value in values if math.isfinite(value) and value > 0]
+    if not finite:
+        return None
+    low, high = min(finite), max(finite)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1,), (1, 2, 5)):
+        ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
+        ticks = [tick for tick in ticks if 0.95 * low <= tick <= 1.05 * high]
+        if len(ticks) >= 3:
+            return ticks[:: -(-len(ticks) // most)]
+    return [float(f"{value:.2g}") for value in (low, high)] if high > 1.2 * low else [float(f"{low:.3g}")]
 
 
 def change_lines(changes: Sequence[int]) -> tuple[list[Trace], list[dict[str, Any]]]:

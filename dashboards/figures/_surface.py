@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._cells import grid_alt, grid_title, marks
-from dashboards.figures._style import GRID, LINE, SCALE, VERMILION, Trace, make, numbers, rounded, scale_of, wide
+from dashboards.figures._cells import grid_alt, grid_title, marks, ticks_of
+from dashboards.figures._style import SCALE, VERMILION, Trace, log_ticks, make, numbers, rounded, scale_of, wide
 from studies.grid import Grid
 from studies.recommendation import Recommendation
 from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+
+SOLID = "#9a9fa6"
+"""WebGL draws half-transparent lines all but invisibly on white."""
 
 
 def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
@@ -70,16 +74,17 @@ def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
             main["surfacecolor"] = [[rounded(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))]
     return make(
         [main, *_marks(grid, recommended)],
-        grid_title("Mean regret of RAVEN-UCB over α₀ and β₀", grid),
+        grid_title("Mean regret over α₀ and β₀", grid),
         grid_alt("Surface in three dimensions of the mean regret", grid),
         height=560,
+        legend_itemsizing="constant",
         margin={"l": 0, "r": 0, "b": 0},
         scene={
-            "xaxis": _axis("α₀", scale_of(spec.alpha0), spec.alpha0),
-            "yaxis": _axis("β₀", scale_of(spec.beta0), spec.beta0),
-            "zaxis": _axis("mean regret", "log" if log else "linear", ()),
+            "xaxis": _axis("α₀", scale_of(spec.alpha0), ticks_of(spec.alpha0)),
+            "yaxis": _axis("β₀", scale_of(spec.beta0), ticks_of(spec.beta0)),
+            "zaxis": _axis("regret", "log" if log else "linear", log_ticks(grid.mean.ravel()) if log else None),
             "aspectmode": "cube",
-            "camera": {"eye": {"x": -1.5, "y": -1.6, "z": 1.0}},
+            "camera": {"eye": {"x": -1.75, "y": -1.85, "z": 1.1}},
         },
     )
 
@@ -117,16 +122,17 @@ def _marks(grid: Grid, recommended: Recommendation | None) -> list[Trace]:
     return found
 
 
-def _axis(title: str, kind: str, values: tuple[float, ...]) -> dict[str, Any]:
+def _axis(title: str, kind: str, ticks: list[float] | None) -> dict[str, Any]:
     out: dict[str, Any] = {
-        "title": {"text": title},
+        "title": {"text": title, "font": {"size": 12}},
+        "tickfont": {"size": 11},
         "type": kind,
-        "gridcolor": GRID,
-        "linecolor": LINE,
+        "gridcolor": SOLID,
+        "linecolor": SOLID,
         "zeroline": False,
         "showbackground": False,
         "exponentformat": "none",
     }
-    if 0 < len(values) <= 8:
-        return out | {"tickmode": "array", "tickvals": numbers(values), "ticktext": [short(v) for v in values]}
+    if ticks is not None:
+        return out | {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [short(v) for v in ticks]}
     return out | ({"dtick": "D2"} if kind == "log" else {})

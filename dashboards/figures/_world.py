@@ -8,9 +8,12 @@ import numpy as np
 
 from dashboards.figures._style import (
     BLUE,
-    COLOURS,
     DASHES,
+    GREEN,
     GREY,
+    ORANGE,
+    PINK,
+    SKY,
     VERMILION,
     Trace,
     axis,
@@ -35,9 +38,10 @@ if TYPE_CHECKING:
 EVEN = 100
 """Steps that are looked at, evenly apart; segments' first and last steps come on top."""
 
+ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
 MOST_STEPS = 220
-MOST_ARMS = 10
-SAME = 1e-4
+MOST_ARMS = 8
+SAME = 1e-3
 """A point that a straight line misses by less than this share of the range is left out."""
 
 Steps = np.ndarray[Any, np.dtype[np.int64]]
@@ -116,7 +120,7 @@ def _laws(worlds: Worlds, steps: Steps) -> tuple[Floats, Floats]:
 def _shown(means: Floats, best: Any) -> list[int]:
     """The arms to draw: all of a few; of many those that are best the longest, then the best on average."""
     total = means.shape[1]
-    if total <= MOST_ARMS + 2:
+    if total <= MOST_ARMS + 4:
         return list(range(total))
     time = np.bincount(best, minlength=total)
     average = np.nan_to_num(np.nanmean(means, axis=0))
@@ -150,7 +154,7 @@ def _arm(steps: Steps, values: Floats, what: str, k: int, place: int, y: str) ->
         "y": [rounded(values[i]) for i in kept],
         "yaxis": y,
         "mode": "lines",
-        "line": {"color": COLOURS[:5][place % 5], "dash": DASHES[place % len(DASHES)], "width": 1.2},
+        "line": {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2},
         "name": "an arm",
         "legendgroup": "arms",
         "showlegend": what == "mean" and place == 0,
@@ -182,7 +186,9 @@ def _best(steps: Steps, values: Floats, best: Any, what: str, y: str) -> Trace:
 
 def _spread(steps: Steps, low: Floats, high: Floats, name: str, y: str) -> Trace:
     more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": faded(GREY, 0.25)}
-    return band([float(t) for t in steps], list(low), list(high), BLUE, **more)
+    below, above = _straight(steps, low), _straight(steps, high)
+    kept = sorted({*below, *above})
+    return band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
 
 
 def _alt(scenario: Scenario, horizon: int, means: Floats, variances: Floats, best: Any, changes: list[int]) -> str:

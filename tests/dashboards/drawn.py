@@ -1,0 +1,58 @@
+"""What the tests of figures share: made-up grids, and what every figure must keep to."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from dashboards.figures import explain
+from studies.grid import PAPER_VALUES, Grid, GridSpec
+
+FINE = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
+
+
+def made_grid(
+    alpha0: tuple[float, ...] = PAPER_VALUES, beta0: tuple[float, ...] = PAPER_VALUES, **changes: Any
+) -> Grid:
+    """A grid whose lowest cell lies at α₀ = 1, β₀ = 1, as far as it has such."""
+    given: dict[str, Any] = {"scenario": "variance-drift", "horizon": 1000, "replications": 500, **changes}
+    spec = GridSpec(alpha0=alpha0, beta0=beta0, **given).resolved()
+    a, b = np.meshgrid(np.log(alpha0), np.log(beta0), indexing="ij")
+    mean = 13.55 + 7.1234567 * a**2 + 1.7654321 * b**2
+    return Grid(spec, spec.study_name(), mean, mean / 50, mean < mean.min() * 1.25)
+
+
+def check(figure: Any, most: int = 25_000, title: tuple[str, ...] = ("T = ", "K = ", "R = ")) -> dict[str, Any]:
+    """What holds for every figure; gives its JSON back."""
+    text = figure.to_json()
+    assert len(text) < most, len(text)
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    out: dict[str, Any] = json.loads(text)
+    layout = out["layout"]
+    assert layout["template"] == {}
+    assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
+    for part in title:
+        assert part in layout["title"]["text"]
+    assert len(explain(figure)) > 20
+    for line in re.split("<br>", re.sub("<(?!br)[^>]*>", "", layout["title"]["text"])):
+        assert len(line) < 80
+    for trace in out["data"]:
+        assert "bdata" not in json.dumps(trace)
+        assert trace.get("hoverinfo") == "skip" or trace.get("x") == [None] or "hovertemplate" in trace
+        if "hovertemplate" in trace:
+            assert trace["hovertemplate"].endswith("<extra></extra>")
+    return out
+
+
+def shown_text(out: dict[str, Any]) -> str:
+    """All that Plotly renders: everything but the alt text."""
+    return json.dumps({"data": out["data"], "layout": {**out["layout"], "meta": None}}, ensure_ascii=False)
+
+
+def names(figure: Any) -> list[str]:
+    """Entries of the legend."""
+    return [trace.name for trace in figure.data if trace.name and trace.showlegend is not False]

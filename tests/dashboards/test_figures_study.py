@@ -1,0 +1,160 @@
+"""Figures of searches and what came out of them: history, importances, horizons, distributions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboards.figures import HistoryPoint, distributions, explain, history, horizons, importances
+from environments.errors import InputError
+from studies.spec import StudySpec
+from tests.dashboards.drawn import check, names, shown_text
+from tests.studies.made import LINES, WILD, recommendation
+
+SPEC = StudySpec(scenario="variance-drift", horizon=1000)
+PARAMS = {"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001}
+
+
+def made_rows(count: int) -> list[HistoryPoint]:
+    rng = np.random.default_rng(0)
+    return [
+        HistoryPoint(
+            i,
+            float(41 + rng.exponential(20)),
+            0.5,
+            "PRUNED" if i % 5 == 4 else "COMPLETE",
+            {name: float(rng.uniform(0.01, 10)) for name in PARAMS},
+        )
+        for i in range(count)
+    ]
+
+
+def test_history_marks_the_best_so_far_the_validated_and_the_recommended() -> None:
+    rows = [*made_rows(20), HistoryPoint(20, 40.5, 0.5, "COMPLETE", PARAMS)]
+    figure = history(rows, recommendation(), SPEC)
+    out = check(figure)
+    assert names(figure) == [
+        "its regret in fresh worlds (95 %)",
+        "trial",
+        "stopped early",
+        "best so far",
+        "validated, not told apart",
+        "recommended",
+    ]
+    best = next(trace for trace in out["data"] if trace.get("name") == "best so far")
+    assert best["y"] == sorted(best["y"], reverse=True)
+    assert best["y"][-1] == 40.5
+    chosen = next(trace for trace in out["data"] if trace.get("name") == "recommended")
+    assert (chosen["x"], chosen["y"]) == ([20], [40.5])
+    assert chosen["customdata"] == [[0.5, 0.25, 4, 0.0001]]
+    assert "41.5 in fresh worlds (95 %: 40.25 to 42.75)" in explain(figure)
+
+
+def test_rewards_are_to_be_large() -> None:
+    rows = [HistoryPoint(i, float(i), 0.1, "COMPLETE", {}) for i in range(4)]
+    figure = history(rows, None, SPEC.model_copy(update={"objective": "reward"}))
+    best = next(trace for trace in figure.data if trace.name == "best so far")
+    assert list(best.y) == [0, 1, 2, 3, 3]
+    assert "mean reward" in figure.layout.yaxis.title.text
+
+
+def test_two_thousand_trials_are_thinned_and_say_so() -> None:
+    figure = history(made_rows(2000), recommendation(), SPEC)
+    check(figure)
+    assert "trial (200 of 1600 drawn)" in names(figure)
+    assert "2000 trials" in figure.layout.title.text
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        made_rows(1),
+        [row._replace(state="PRUNED", value=None) for row in made_rows(6)],
+        [row._replace(state="PRUNED") for row in made_rows(6)],
+        [row._replace(value=float("nan"), stderr=float("nan")) for row in made_rows(3)],
+        [row._replace(stderr=None) for row in made_rows(3)],
+        [row._replace(state="RUNNING", value=None) for row in made_rows(2)],
+    ],
+)
+def test_history_of_little(rows: list[HistoryPoint]) -> None:
+    check(history(rows, None, SPEC))
+    check(history(rows, recommendation()))
+
+
+def test_history_says_why_it_is_empty() -> None:
+    rows = [row._replace(state="PRUNED", value=None) for row in made_rows(6)]
+    assert history(rows, None, SPEC).layout.annotations[0].text == "No trial has a value yet (6 pruned)."
+
+
+def test_importances_are_ordered_shares() -> None:
+    figure = importances(recommendation(importance={"alpha0": 0.2, "beta0": 0.7, "epsilon": 0.1}))
+    out = check(figure)
+    assert out["data"][0]["x"] == [10, 20, 70]
+    assert out["layout"]["yaxis"]["ticktext"] == ["ε", "α₀", "β₀"]
+    assert "β₀ 70 %, α₀ 20 %, ε 10 %" in explain(figure)
+
+
+def test_importances_of_a_short_search_are_not_known() -> None:
+    figure = importances(recommendation(importance=None))
+    check(figure)
+    assert "20 trials" in figure.layout.annotations[0].text
+
+
+def test_horizons_has_a_panel_a_parameter() -> None:
+    found = [
+        recommendation(horizon=horizon, params={"alpha0": 100 / horizon, "beta0": 4.0, "epsilon": 0.01})
+        for horizon in (10000, 1000, 100000)
+    ]
+    figure = horizons(found)
+    out = check(figure)
+    assert "T = 1000 to 100000" in out["layout"]["title"]["text"]
+    assert [out["layout"][f"yaxis{n}"]["title"]["text"] for n in ("", 2, 3)] == ["α₀", "β₀", "ε"]
+    assert out["layout"]["xaxis"]["type"] == "log"
+    assert out["data"][0]["x"] == [1000, 10000, 100000]
+    assert out["data"][0]["y"] == [0.1, 0.01, 0.001]
+    assert "the paper's advice" in names(figure)
+
+
+def test_horizons_of_one_and_of_none() -> None:
+    check(horizons([recommendation()]))
+    check(horizons([]), title=())
+    with pytest.raises(InputError, match="one policy and one scenario"):
+        horizons([recommendation(), recommendation(scenario="blips")])
+
+
+def test_distributions_are_quantiles() -> None:
+    samples = {"α₀ 1, β₀ 5": np.arange(1001.0), "β": np.arange(1001.0) * 2}
+    out = check(distributions(samples, scenario="blips", horizon=1000, arms=10))
+    box = out["data"][0]
+    assert (box["lowerfence"], box["q1"], box["median"], box["q3"], box["upperfence"]) == (
+        [50],
+        [250],
+        [500],
+        [750],
+        [950],
+    )
+    assert "R = 1001" in out["data"][-1]["text"][0]
+
+
+@pytest.mark.parametrize(
+    "samples", [{}, {"x": np.array([])}, {"x": np.array([3.0])}, {"x": np.array([1.0, np.nan, 2.0])}]
+)
+def test_distributions_of_little(samples: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]) -> None:
+    check(distributions(samples, scenario="blips", horizon=1000, arms=10))
+
+
+@pytest.mark.parametrize("name", [WILD, LINES, "%{x}%{meta.alt}"])
+def test_names_are_escaped(name: str) -> None:
+    wild = recommendation(study=name, policy=name, scenario=name, params={name: 1.0, "alpha0": 1.0})
+    figures = [
+        horizons([wild]),
+        importances(wild.model_copy(update={"importance": {name: 1.0}})),
+        history([HistoryPoint(0, 1.0, 0.1, "COMPLETE", {name: 1.0, "x": name})], wild),
+        distributions({name: np.arange(9.0)}, scenario=name, policy=name, horizon=10, arms=2),
+    ]
+    for figure in figures:
+        text = shown_text(check(figure))
+        assert "<script" not in text
+        assert "%{meta" not in text
+        assert "\\u001b" not in text
