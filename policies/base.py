@@ -32,6 +32,8 @@ from policies._param import Param as Param
 from policies._param import Setting as Setting
 from policies._param import Value as Value
 from policies._param import Values as Values
+from policies._rules import CLOSED as CLOSED
+from policies._rules import nothing_known
 
 if TYPE_CHECKING:
     from environments.world import Floats, Worlds
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 PULLS = 0
 """The row of `arms` that counts pulls; kept by the loop, not by the rules."""
 
-CLOSED, OPEN, WAITING = 0, 1, 2
-"""Values of `open_`."""
+OPEN, WAITING = 1, 2
+"""Values of `open_`, beside CLOSED."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Policy:
     scalable: ClassVar[bool] = True
     """Whether the `power` of its parameters is all that it takes to play rewards of another size."""
 
-    start: ClassVar[Callable[..., None]]
+    start: ClassVar[Callable[..., None]] = staticmethod(nothing_known)
     choose: ClassVar[Callable[..., int]]
     learn: ClassVar[Callable[..., None]]
 

@@ -12,6 +12,7 @@ from math import ceil, e, log, sqrt
 
 from environments.compiled import inlined
 from policies._greedy import count_open
+from policies._rules import best_line
 from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
 
 MEAN, WIDTH = 1, 2
@@ -74,12 +75,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         cells[DELTA] *= 0.5
         set_deadline(cells, p[HORIZON], t, count)
     bonus = p[A] * 0.5 * cells[DELTA]
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+    return best_line(open_, arms, MEAN, WIDTH, bonus)
 
 
 @inlined

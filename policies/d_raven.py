@@ -29,11 +29,6 @@ FORGOTTEN = 1e-3
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A forgotten arm at once, else argmax of the score: all weights have faded, so all roots are taken anew."""
     c, beta0, epsilon = coefficient(t, p[ALPHA0], p[EPSILON]), p[BETA0], p[EPSILON]
@@ -72,7 +67,6 @@ class DRaven(Policy):
     name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma(0.999))
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

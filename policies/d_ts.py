@@ -14,11 +14,6 @@ GAMMA = 7
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of one draw per open arm."""
     best, chosen = -1e300, -1
@@ -46,7 +41,6 @@ class DTS(Policy):
     reference = "Raj and Kalyani 2017"
     parameters = (*PRIOR, gamma(0.99))
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -13,11 +13,6 @@ from policies.base import PULLS, Param, Policy, Sizes, Value
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Any open arm with probability ε_t, else argmax m."""
     count = count_open(open_)
@@ -40,7 +35,6 @@ class EpsilonDecreasing(Policy):
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (ε_n-greedy)"
     parameters = (Param("r", 10.0, 0.01, 1e4, meaning="steps of full exploration per open arm"),)
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

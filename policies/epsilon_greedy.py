@@ -13,11 +13,6 @@ from policies.base import PULLS, Param, Policy, Sizes, Value
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Any open arm with probability ε, else argmax m."""
     if rng.random() < p[0]:
@@ -39,7 +34,6 @@ class EpsilonGreedy(Policy):
     reference = "Sutton and Barto 1998"
     parameters = (Param("epsilon", 0.1, 0.001, 0.5, most=1.0, meaning="ε, the share of steps that explore"),)
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -35,11 +35,6 @@ FORGOTTEN = 1e-200
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def joined(cold, hot, g):  # type: ignore[no-untyped-def]
     """g(cold, hot)."""
     if g == MIN:
@@ -104,7 +99,6 @@ class FDSWTS(Policy):
         *UNIT_PARAMETERS,
     )
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

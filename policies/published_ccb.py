@@ -13,7 +13,8 @@ from math import log, sqrt
 import numpy as np
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies._rules import best_line
+from policies.base import PULLS, Param, Policy, Sizes, Value
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and (N + 1e-6)^(−1/4), which only a pull changes."""
@@ -34,13 +35,7 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + (Δ/2)·T^(1/4)·(N + 1e-6)^(−1/4)."""
-    bonus = cells[BONUS]
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+    return best_line(open_, arms, MEAN, WIDTH, cells[BONUS])
 
 
 @inlined

@@ -17,11 +17,6 @@ EPSILON = 0.1
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A coin, then a random arm or the best mean."""
     if rng.random() < EPSILON:
@@ -56,7 +51,6 @@ class PublishedEpsilonGreedy(Policy):
     scalable = False
     reference = "RAVEN-UCB, logistics script"
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -6,27 +6,17 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Policy, Sizes, Value
+from policies._rules import best_line
+from policies.base import PULLS, Policy, Sizes, Value
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and 1/sqrt(N+1), which only a pull changes."""
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(2·ln t)·(1/sqrt(N+1))."""
-    bonus = sqrt(2.0 * log(t))
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+    return best_line(open_, arms, MEAN, WIDTH, sqrt(2.0 * log(t)))
 
 
 @inlined
@@ -44,7 +34,6 @@ class PublishedUCB1(Policy):
     family = "published"
     scalable = False
     reference = "RAVEN-UCB, logistics script"
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -17,11 +17,6 @@ MEAN, VARIANCE, SPREAD, SHARE = 1, 2, 3, 4
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(2·ln t)·sqrt(S²/(N+1)) + 3·ln t·(1/(N+1))."""
     slow = sqrt(2.0 * log(t))
@@ -52,7 +47,6 @@ class PublishedUCBV(Policy):
     family = "published"
     scalable = False
     reference = "RAVEN-UCB, logistics script"
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

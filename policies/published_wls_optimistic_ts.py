@@ -124,11 +124,6 @@ def line(k, t, arms, memory):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """The largest optimistic draw, arm by arm in index order."""
     best, chosen = -1e300, -1
@@ -165,7 +160,6 @@ class PublishedWLSOptimisticTS(Policy):
     scalable = False
     reference = "RAVEN-UCB, logistics script"
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -19,7 +19,8 @@ from typing import ClassVar
 
 from environments.compiled import inlined
 from environments.world import Floats, Worlds
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies._rules import best_line
+from policies.base import PULLS, Param, Policy, Sizes, Value
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4
 """Rows: M, S², A and B."""
@@ -51,20 +52,9 @@ def next_variance(variance, d, n, estimator):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of A + c_t·B."""
-    c = coefficient(t, p)
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[LEVEL, k] + c * arms[WIDTH, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+    return best_line(open_, arms, LEVEL, WIDTH, coefficient(t, p))
 
 
 @inlined
@@ -91,7 +81,6 @@ class RavenUCB(Policy):
         Param("variance", "welford", choices=ESTIMATORS, meaning="how S² is estimated"),
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
     )
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

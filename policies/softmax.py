@@ -24,11 +24,6 @@ STEEPEST = 700.0
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def weigh(arms, k, reference, tau):  # type: ignore[no-untyped-def]
     """w of one arm."""
     arms[WEIGHT, k] = exp(min(STEEPEST, (arms[MEAN, k] - reference) / tau))
@@ -82,7 +77,6 @@ class Softmax(Policy):
         Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature: how much worse an arm may look"),
     )
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

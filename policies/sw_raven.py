@@ -25,11 +25,6 @@ ALPHA0, BETA0, EPSILON, TAU = range(4)
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of A + c_t·B."""
     c = coefficient(t, p[ALPHA0], p[EPSILON])
@@ -75,7 +70,6 @@ class SWRaven(Policy):
     name = "sw-raven"
     reference = "RAVEN-UCB's index on a sliding window; ours"
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

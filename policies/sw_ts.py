@@ -14,11 +14,6 @@ TAU = 8
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of one draw per open arm."""
     best, chosen = -1e300, -1
@@ -44,7 +39,6 @@ class SWTS(Policy):
     reference = "Trovò, Paladino, Restelli and Gatti 2020"
     parameters = (*PRIOR, CHANGES, TAU_BY_CHANGES)
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

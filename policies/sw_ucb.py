@@ -17,11 +17,6 @@ XI, _, TAU = range(3)
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ))."""
     bonus = sqrt(p[XI] * log(min(float(t), p[TAU])))
@@ -64,7 +59,6 @@ class SWUCB(Policy):
         CHANGES,
         TAU_BY_CHANGES,
     )
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

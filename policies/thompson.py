@@ -27,11 +27,6 @@ GAUSSIAN = 0.0
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax θ, the draws made arm by arm."""
     best, chosen = -1e300, -1
@@ -72,7 +67,6 @@ class Thompson(Policy):
         *UNIT_PARAMETERS,
     )
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -6,27 +6,17 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies._rules import best_line
+from policies.base import PULLS, Param, Policy, Sizes, Value
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and 1/sqrt(N), which only a pull changes."""
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(c·ln t)·(1/sqrt(N))."""
-    bonus = sqrt(p[0] * log(t))
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+    return best_line(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
 
 
 @inlined
@@ -43,7 +33,6 @@ class UCB1(Policy):
     name = "ucb1"
     reference = "Auer, Cesa-Bianchi and Fischer 2002"
     parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -105,11 +105,6 @@ def drop(open_, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known; the first pull begins."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """The next active arm in turn, through as many ends of rounds as it takes."""
     if look(open_, arms):
@@ -150,7 +145,6 @@ class UCBImp(Policy):
         Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
         Param("a", 1.0, 0.01, 10.0, power=1, meaning="weight of the width r"),
     )
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

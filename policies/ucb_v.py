@@ -21,11 +21,6 @@ ZETA, C = range(2)
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(L)·B + L·C."""
     level = p[ZETA] * log(t)
@@ -56,7 +51,6 @@ class UCBV(Policy):
         Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
         Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term that does not know the variance"),
     )
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -122,11 +122,6 @@ def rebuild(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-
-
-@inlined
 def fit(t, k, arms, rho):  # type: ignore[no-untyped-def]
     """Write b̂₀ of an arm and the standard deviation of its draw; without branches, so that arms go in parallel."""
     g = arms[FADE, k]
@@ -205,7 +200,6 @@ class WLSOptimisticTS(Policy):
         Param("rho", 1e-3, least=1e-12, meaning="ρ, ridge that keeps the fit solvable"),
     )
     random = True
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

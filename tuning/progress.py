@@ -40,13 +40,16 @@ class Reporter:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bars
+            from rich.table import Column
 
+            short = Column(no_wrap=True, overflow="ellipsis")
+            whole = Column(no_wrap=True, min_width=7)
             self.bars = Bars(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}", markup=False),
-                TimeRemainingColumn(),
+                TextColumn("{task.description}", markup=False, table_column=short),
+                BarColumn(bar_width=10),
+                MofNCompleteColumn(table_column=whole),
+                TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=22)),
+                TimeRemainingColumn(table_column=whole),
                 console=Console(stderr=True),
             )
             self.bars.start()
@@ -94,19 +97,20 @@ class Reporter:
             self._line(f"  {progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")
 
     def _validate(self) -> None:
-        self._note("validating on fresh worlds")
+        self._note("validating", "validating on fresh worlds")
 
     def _compare(self, again: int) -> None:
-        self._note(f"playing {again} cells again to compare them" if again else "comparing the cells")
+        self._note("comparing", f"playing {again} cells again to compare them" if again else "comparing the cells")
 
     def _complete(self, spec: GridSpec) -> None:
         self._line(f"{spec.study_name()}: complete already, nothing to do.")
 
-    def _note(self, text: str) -> None:
+    def _note(self, word: str, line: str) -> None:
+        """A word where there is a bar, a line elsewhere."""
         if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, note=text)
+            self.bars.update(self.task, note=word)
         else:
-            self._line(f"  {text}")
+            self._line(f"  {line}")
 
     def _line(self, text: str) -> None:
         if not self.quiet:

@@ -31,7 +31,8 @@ def _cells(row: dict[str, object]) -> list[str]:
         float(str(row.get(key, edge))) for key, edge in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
     )
     mark = f"at most {ceiling:g}" if "ceiling" in row else f"{floor:g}" if floor else "–"
-    speed = f"{float(str(row['per_second'])) / 1e6:.3g}" if "per_second" in row else "–"
+    per_second = float(str(row.get("per_second", 0)))
+    speed = f"{per_second / 1e6:.3g}" if per_second > 1e4 else "–"
     shown = f"{ratio:.3g}" if floor <= ratio <= ceiling else f"[bold red]{ratio:.3g}[/bold red]"
     return [str(row["race"]), str(row["claim"]), shown, f"{row['lowest']:.3g} to {row['highest']:.3g}", mark, speed]
 

@@ -274,7 +274,7 @@ def test_shipped_files_hold_what_they_say() -> None:
         "figure2": 23,
     }
     assert all(len(meaning) > 30 for meaning in shipped_studies().values())
-    assert sum(spec.simulated_steps() for spec in held["quick"]) < 2e8
+    assert sum(spec.simulated_steps() for spec in held["quick"]) < 6e8
     assert {spec.horizon for spec in held["paper"]} == {1000, 10000}
     assert {(spec.trials, spec.replications) for spec in held["figure2"]} == {(10, 50)}
     (logistics,) = held["logistics"]
