@@ -195,7 +195,7 @@ def _grid(part: GridPart, found: list[Recommendation], slugs: Slugs) -> GridSect
     among = int(grid.indistinguishable.sum())
     apart = "no other cell is" if among == 1 else f"{among - 1} of the other {grid.mean.size - 1} cells are"
     lines = [
-        f"Lowest mean regret {short(float(grid.mean[first, second]))} ± {short(float(grid.stderr[first, second]))}"
+        f"Lowest mean regret {short(float(grid.mean[first, second]))} ± {grid.stderr[first, second]:.2g}"
         f" (standard error) at α₀ {short(spec.alpha0[first])}, β₀ {short(spec.beta0[second])};"
         f" {apart} indistinguishable from it. {spec.replications} worlds a cell, ε {short(spec.epsilon)}."
     ]

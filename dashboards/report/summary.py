@@ -115,7 +115,7 @@ def _end(each: Recommendation, value: float) -> Piece:
     if each.regret.mean <= 0.0:
         return Piece(f"{value:+.2g}".replace("-", "−"), value)
     share = 100.0 * value / each.regret.mean
-    return Piece(f"{share:+.1f} %".replace("-", "−"), share)
+    return Piece(f"{share:+.2g} %".replace("-", "−"), share)
 
 
 _PREFER_PAPER = " on the fresh worlds, so prefer it here"
