@@ -16,7 +16,7 @@ demo: $(READY)
 	@echo "       $(BIN)/ravenlab tune variance-drift --horizon 10000"
 
 test: lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -25,7 +25,7 @@ lint: $(READY)
 
 stress: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[gp]"
-	RAVENLAB_KILLS=40 $(BIN)/python -m pytest -q -n 2 tests/faults
+	RAVENLAB_KILLS=40 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults
 	$(BIN)/python -m pytest -q -m stress tests
 	$(BIN)/python -m tests.truth --studies 1000
 

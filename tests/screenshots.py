@@ -1,4 +1,4 @@
-"""python -m tests.screenshots: pictures of a report for the README, from a quick study and a grid."""
+"""python -m tests.screenshots: pictures of the report and the dashboard for the README."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from studies.files import load_study_file
 from studies.shipped import find_study_file
 from tests.dashboards.browser import find_browser, launched
+from tests.dashboards.dashboard_screenshot import dashboard_screenshot
 from tuning.api import grid, report
 from tuning.running import run_study
 
@@ -16,7 +17,7 @@ IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 
 
 def main() -> None:
-    """Tune, play a grid, write the report, and take two pictures of it."""
+    """Tune, play a grid, write the report, and take pictures of it and of the dashboard."""
     browser_path = find_browser()
     if browser_path is None:
         sys.exit("a Chromium is needed (apt-get install chromium)")
@@ -37,7 +38,8 @@ def main() -> None:
             page.wait_for_function(f"() => document.querySelector('{plot}').dataset.state === 'drawn'")
             page.wait_for_timeout(1000)
             page.screenshot(path=IMAGES / "grid.png")
-    for name in ("report.png", "grid.png"):
+    dashboard_screenshot(IMAGES / "dashboard.png")
+    for name in ("report.png", "grid.png", "dashboard.png"):
         print(f"{IMAGES / name}: {(IMAGES / name).stat().st_size / 1e3:.0f} kB")
 
 

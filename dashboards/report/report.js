@@ -113,7 +113,15 @@ window.ravenlabReport = (() => {
     delete layout.width;
     return [figure.data, layout];
   }
+  function loadPlotly() {
+    // Five megabytes of script: run once the page answers, or when the first figure is in sight.
+    if (window.Plotly) return;
+    const script = document.createElement("script");
+    script.textContent = byId("plotly").textContent;
+    document.head.append(script);
+  }
   async function draw(plot) {
+    loadPlotly();
     if (scenes(plot)) makeRoom(plot);
     const [data, layout] = spec(plot);
     plot.replaceChildren();
@@ -138,7 +146,7 @@ window.ravenlabReport = (() => {
   function begin() {
     document.documentElement.dataset.ready = "yes";
     document.documentElement.dataset.readyAfter = String(Math.round(performance.now())); // ms since it was opened
-    if (!window.Plotly) return;
+    if (!byId("plotly")) return;
     const watch = new IntersectionObserver(
       (entries) => {
         for (const entry of entries) near[entry.isIntersecting ? "add" : "delete"](entry.target);
@@ -148,6 +156,7 @@ window.ravenlabReport = (() => {
     );
     plots.forEach((plot) => watch.observe(plot));
     dark.addEventListener("change", retheme);
+    (window.requestIdleCallback || setTimeout)(loadPlotly);
     addEventListener("beforeprint", () => {
       for (const plot of plots) if (!drawn(plot) && !scenes(plot)) draw(plot);
     });

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.faults.studies import BATCH, SMALL, TRIALS, exported, landed, run, start, states
+from tuning import cli
 
 KILLS = int(os.environ.get("RAVENLAB_KILLS", "10"))
 
@@ -34,21 +35,24 @@ def kill_when(folder: Path, count: int) -> int:
     return landed(folder)
 
 
-def test_a_killed_study_goes_on_to_the_same_bytes(undisturbed: str, tmp_path: Path) -> None:
+def moments() -> list[int]:
+    """After how many landed trials to kill: the first, inside a batch, in the validation, and drawn ones."""
     rng = np.random.default_rng(7)
-    wanted = [1, BATCH + 3, TRIALS, *(int(n) for n in rng.integers(2, TRIALS, KILLS - 3))]
-    seen = []
-    for i, count in enumerate(wanted):
-        folder = tmp_path / str(i)
-        folder.mkdir()
-        seen.append(kill_when(folder, count))
-        assert set(states(folder)) <= {"COMPLETE"}
-        again = run(*SMALL, "--jobs=2", folder=folder)
-        assert again.returncode == 0, again.stderr
-        assert states(folder) == {"COMPLETE": TRIALS}
-        assert exported(folder) == undisturbed
-    assert any(0 < n < TRIALS and n % BATCH for n in seen), "no kill fell inside a batch"
-    assert TRIALS in seen, "no kill fell into the validation"
+    return [1, BATCH + 3, TRIALS, *(int(n) for n in rng.integers(2, TRIALS, KILLS - 3))]
+
+
+@pytest.mark.parametrize(("i", "count"), list(enumerate(moments())))
+def test_a_killed_study_goes_on_to_the_same_bytes(i: int, count: int, undisturbed: str, tmp_path: Path) -> None:
+    seen = kill_when(tmp_path, count)
+    assert count <= seen <= TRIALS
+    assert i != 1 or seen % BATCH, "this kill should fall inside a batch"
+    assert set(states(tmp_path)) <= {"COMPLETE"}
+    if count == TRIALS:
+        assert cli.run(["export", f"--storage=sqlite:///{tmp_path}/studies.sqlite3"]) == 2, "already validated"
+    again = run(*SMALL, "--jobs=2", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert states(tmp_path) == {"COMPLETE": TRIALS}
+    assert exported(tmp_path) == undisturbed
 
 
 def test_three_interrupted_pieces_give_the_same_bytes(undisturbed: str, tmp_path: Path) -> None:
