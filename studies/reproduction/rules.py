@@ -1,0 +1,170 @@
+"""From numbers to verdicts: each rule is a function, and `RULES` says the same to people.
+
+*Stands*: the numbers bear it out. *Within noise*: they do not, but so few replications as the paper had could have
+made it look so. *Does not stand*: they speak against it. *Not decidable*: they leave it open at this precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Word = Literal["stands", "within noise", "does not stand", "not decidable"]
+
+WORDS: tuple[Word, ...] = ("stands", "within noise", "does not stand", "not decidable")
+
+NOISE = 3.0
+"""Combined standard errors that two runs of one experiment may lie apart."""
+
+NAMED = 0.05
+"""A cell that is worse than the best may still be named best this often before it is more than noise."""
+
+DEAR = 0.05
+"""The share of regret that advice may cost before it is bad advice."""
+
+RULES: dict[str, str] = {
+    "number": (
+        "A printed number stands when it lies in our 95 % interval; it is within noise when it lies further off but "
+        f"within {NOISE:g} combined standard errors, ours and that of a sample as large as the paper's; else it does "
+        "not stand."
+    ),
+    "all above": (
+        "“All above x” stands when every interval lies above x, does not stand when one lies below it, and is not "
+        "decidable otherwise. “All below” is the same the other way round."
+    ),
+    "best": (
+        "“A is the best” stands when A beats every other in paired tests with Holm's correction, does not stand when "
+        "another beats A so; with the best mean, but not told from all others, it is within noise; else it is not "
+        "decidable."
+    ),
+    "cell": (
+        "A cell named best stands when it can't be told from the best of the grid; it is within noise when it is "
+        f"worse, but as few replications as the paper's would name it at least {NAMED:.0%} of the time; else it does "
+        "not stand."
+    ),
+    "cost": (
+        f"Advice stands when it costs less than {DEAR:.0%} more regret than the validated recommendation, with 95 % "
+        "confidence; it does not stand when it costs more than that with 95 % confidence; else it is not decidable."
+    ),
+    "growth": (
+        "“It grows” stands when the 95 % interval of the change lies above zero, does not stand when it lies below, "
+        "and is not decidable otherwise."
+    ),
+    "same": (
+        "“They differ” does not stand when the worlds played under both names are the same to the last digit; "
+        "otherwise it is for the other rules to say."
+    ),
+    "definition": (
+        "A run is what its definition says when the share of its worlds that break the definition is zero; it does "
+        "not stand when one does."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number of ours with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be said of a claim under one protocol."""
+
+    claim: str
+    """Its key in the list of claims."""
+    protocol: str
+    """published or defined."""
+    ours: Measured | None
+    word: Word
+    rule: str
+    """Its key in `RULES`."""
+    reason: str
+    """One sentence, made of the numbers."""
+
+
+def judge_number(printed: float, ours: Measured, error: float, paper_error: float) -> Word:
+    """Whether a printed number is borne out, given our standard error and that of a sample as large as the paper's.
+
+    >>> judge_number(1717.8, Measured(1640.0, 1440.0, 1850.0), 104.0, 114.0)
+    'stands'
+    >>> judge_number(6.55, Measured(13.4, 12.9, 13.9), 0.26, 2.6)
+    'within noise'
+    >>> judge_number(100.0, Measured(13.4, 12.9, 13.9), 0.26, 2.6)
+    'does not stand'
+    """
+    if ours.low <= printed <= ours.high:
+        return "stands"
+    if abs(printed - ours.value) <= NOISE * (error**2 + paper_error**2) ** 0.5:
+        return "within noise"
+    return "does not stand"
+
+
+def judge_all_above(threshold: float, ours: Sequence[Measured]) -> Word:
+    """Whether all of some numbers lie above one.
+
+    >>> judge_all_above(0.8, [Measured(0.19, 0.15, 0.23), Measured(0.85, 0.84, 0.86)])
+    'does not stand'
+    """
+    if any(each.high < threshold for each in ours):
+        return "does not stand"
+    return "stands" if all(each.low > threshold for each in ours) else "not decidable"
+
+
+def judge_best(lowest: bool, beats: Sequence[bool], beaten: Sequence[bool]) -> Word:
+    """Whether one is the best: it has the best mean, whom it beats, and who beats it, after Holm's correction.
+
+    >>> judge_best(lowest=True, beats=[True, False], beaten=[False, False])
+    'within noise'
+    """
+    if any(beaten):
+        return "does not stand"
+    if all(beats):
+        return "stands"
+    return "within noise" if lowest else "not decidable"
+
+
+def judge_cell(among_best: bool, named: float) -> Word:
+    """Whether a cell is the best, given how often the paper's few replications would name it.
+
+    >>> judge_cell(among_best=False, named=0.2)
+    'within noise'
+    """
+    if among_best:
+        return "stands"
+    return "within noise" if named >= NAMED else "does not stand"
+
+
+def judge_cost(cost: Measured, dear: float = DEAR) -> Word:
+    """Whether advice is good, given the share of regret that it costs beyond the recommendation.
+
+    >>> judge_cost(Measured(0.3, 0.25, 0.35))
+    'does not stand'
+    """
+    if cost.high < dear:
+        return "stands"
+    return "does not stand" if cost.low > dear else "not decidable"
+
+
+def judge_growth(change: Measured) -> Word:
+    """Whether something grows, given its change.
+
+    >>> judge_growth(Measured(0.1, -0.1, 0.3))
+    'not decidable'
+    """
+    if change.low > 0.0:
+        return "stands"
+    return "does not stand" if change.high < 0.0 else "not decidable"
+
+
+def judge_definition(broken: float) -> Word:
+    """Whether worlds are what a definition says, given the share that break it.
+
+    >>> judge_definition(0.0)
+    'stands'
+    """
+    return "stands" if broken == 0.0 else "does not stand"
