@@ -45,7 +45,31 @@ RULES: dict[str, str] = {
     ),
     "cost": (
         f"Advice stands when it costs less than {DEAR:.0%} more regret than the validated recommendation, with 95 % "
-        "confidence; it does not stand when it costs more than that with 95 % confidence; else it is not decidable."
+        "confidence; it does not stand when it costs more than that with 95 % confidence; else it is not decidable. "
+        "Where it is meant for several scenarios it has to stand in each, and does not stand when it fails in one."
+    ),
+    "smallest": (
+        "The regret printed for a best cell stands when it lies in the 95 % interval of that cell's regret; it is "
+        "within noise when it lies further off, but in the middle 99.7 % of what the smallest of sixteen means is, "
+        "each of as few replications as the paper's; else it does not stand."
+    ),
+    "different": (
+        "“They have different best cells” does not stand when one cell can't be told from the best in any of them; it "
+        "stands when no two share such a cell; else it is not decidable."
+    ),
+    "rises": (
+        "“The best value grows with T” stands when in each scenario all values that can't be told from the best at "
+        "the longer horizon lie above all those at the shorter; it does not stand when in one scenario none of them "
+        "lies above any of those; else it is not decidable."
+    ),
+    "range": (
+        "“The best value lies in a range” stands when in each grid all values that can't be told from the best lie in "
+        "it, does not stand when in one grid none of them does, and is not decidable otherwise."
+    ),
+    "insensitive": (
+        "“Insensitive” stands when in each grid the worst value of either parameter, with the other at its best, "
+        f"costs less than {DEAR:.0%} more regret than the best value, with 95 % confidence; it does not stand when one "
+        "costs more than that with 95 % confidence; else it is not decidable."
     ),
     "growth": (
         "“It grows” stands when the 95 % interval of the change lies above zero, does not stand when it lies below, "
