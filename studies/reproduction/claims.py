@@ -21,9 +21,6 @@ LOGISTICS = {
 }
 """Policies as Table 3 calls them, and as they are called here."""
 
-DEARER = "% more regret"
-"""The unit of what one choice of parameters costs beyond another."""
-
 
 @dataclass(frozen=True)
 class Claim:
@@ -75,7 +72,7 @@ def _optima() -> list[Claim]:
     for each in optima():
         place, where = "Section 4.2, Figure 3", f"{each.name}, T = {each.horizon}"
         cell = f"α₀ = {each.alpha0:g}, β₀ = {each.beta0:g}"
-        out.append(Claim(f"{each.claim}-cell", "figure3", place, f"{where}: the best cell is {cell}.", None, DEARER))
+        out.append(Claim(f"{each.claim}-cell", "figure3", place, f"{where}: the best cell is {cell}.", None, "%"))
         text = f"{where}: its regret is {each.regret:g}."
         out.append(Claim(f"{each.claim}-regret", "figure3", place, text, each.regret, "regret"))
     return out

@@ -180,12 +180,13 @@ def _verdicts(asked: Sequence[Line], found: Mapping[str, Found]) -> Iterator[Ver
         costs = [Measured(*(100.0 * x for x in found[line.key]["cost"])) for line in mine]
         word = judge_costs([Measured(*found[line.key]["cost"]) for line in mine])
         parts = [_in_words(line, found[line.key], cost) for line, cost in zip(mine, costs, strict=True)]
+        reason = "; ".join(parts)
         dearest = max(costs, key=lambda cost: cost.value)
-        yield Verdict(claim, protocol, dearest, word, "cost", f"{'; '.join(parts)}.")
+        yield Verdict(claim, protocol, dearest, word, "cost", f"{reason[0].upper()}{reason[1:]}.")
 
 
 def _in_words(line: Line, found: Found, cost: Measured) -> str:
-    where, params = f"In {line.world}, T = {line.horizon}", params_in_words(found["params"])
+    where, params = f"in {line.world}, T = {line.horizon}", params_in_words(found["params"])
     if cost.value == cost.low == cost.high == 0.0:
         return f"{where}, the search recommends the very same parameters"
     return (
