@@ -1,0 +1,47 @@
+"""From what is asked for to what is run: shared by the command and by `ravenlab.reproduce`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from environments.checks import whole
+from environments.errors import InputError
+from studies.reproduction.document import Document
+from tuning.reproduction.context import PROTOCOLS, USUAL, Context
+from tuning.reproduction.experiments import chosen
+from tuning.reproduction.running import ReproductionListener, reproduce
+
+BOTH = "both"
+MOST = 100_000
+
+
+def context_of(
+    folder: Path,
+    *,
+    protocol: str = BOTH,
+    replications: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    backend: str = "threads",
+) -> Context:
+    """Check what was asked for.
+
+    >>> context_of(Path("paper"), protocol="published").protocols
+    ('published',)
+    """
+    if protocol not in (*PROTOCOLS, BOTH):
+        raise InputError(f"protocol must be {', '.join(PROTOCOLS)} or {BOTH} but got {protocol!r}.")
+    return Context(
+        seed=whole("seed", seed, least=0, most=2**63 - 1),
+        replications=USUAL if replications is None else whole("replications", replications, least=2, most=MOST),
+        protocols=PROTOCOLS if protocol == BOTH else (protocol,),
+        jobs=jobs,
+        backend=backend,
+        url=f"sqlite:///{folder.resolve() / 'studies.sqlite3'}",
+    )
+
+
+def run(names: Sequence[str], context: Context, folder: Path, listener: ReproductionListener | None = None) -> Document:
+    """Run what is missing of the named experiments, all of them if none is named."""
+    return reproduce(chosen(list(names)), context, folder, listener)
