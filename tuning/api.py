@@ -1,4 +1,4 @@
-"""`ravenlab.tune`, `ravenlab.grid`, `ravenlab.export`, `report` and `reproduce` for Python: the same as the commands."""
+"""`tune`, `grid`, `export`, `report` and `reproduce` of `ravenlab` for Python: the same as the commands."""
 
 from __future__ import annotations
 
@@ -173,11 +173,13 @@ def reproduce(
     'figure1-means-settle'
     """
     from tuning.commands.reproduction_files import check_folder, write_reproduction
-    from tuning.reproduction.api import context_of, run
+    from tuning.reproduction.asking import context_of
+    from tuning.reproduction.experiments import chosen
+    from tuning.reproduction.running import reproduce as run
 
-    folder = Path(output)
+    folder, wanted = Path(output), chosen(names)
     context = context_of(folder, protocol=protocol, replications=replications, seed=seed, jobs=jobs, backend=backend)
     check_folder(folder)
-    document = run(names, context, folder)
+    document = run(wanted, context, folder)
     write_reproduction(document, folder)
     return document

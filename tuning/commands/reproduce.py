@@ -46,10 +46,13 @@ def reproduce(
     from tuning.commands.reproduction_files import check_folder, print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
     from tuning.commands.words import whole_number, workers
-    from tuning.reproduction.api import context_of, run
+    from tuning.reproduction.asking import context_of
+    from tuning.reproduction.experiments import chosen
+    from tuning.reproduction.running import reproduce as run
 
     if backend not in ("threads", "loky"):
         raise InputError(f"--backend must be threads or loky but got {backend!r}.")
+    wanted = chosen(names or [])
     context = context_of(
         output,
         protocol=protocol,
@@ -60,7 +63,7 @@ def reproduce(
     )
     check_folder(output)
     with ReproductionReporter(quiet) as reporter:
-        document = run(names or [], context, output, reporter.listener())
+        document = run(wanted, context, output, reporter.listener())
     written = write_reproduction(document, output)
     if as_json:
         typer.echo(document.as_json(), nl=False)

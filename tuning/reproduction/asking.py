@@ -1,16 +1,12 @@
-"""From what is asked for to what is run: shared by the command and by `ravenlab.reproduce`."""
+"""From what a person asks for to what experiments are run with."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from environments.checks import whole
 from environments.errors import InputError
-from studies.reproduction.document import Document
 from tuning.reproduction.context import PROTOCOLS, USUAL, Context
-from tuning.reproduction.experiments import chosen
-from tuning.reproduction.running import ReproductionListener, reproduce
 
 BOTH = "both"
 MOST = 100_000
@@ -40,8 +36,3 @@ def context_of(
         backend=backend,
         url=f"sqlite:///{folder.resolve() / 'studies.sqlite3'}",
     )
-
-
-def run(names: Sequence[str], context: Context, folder: Path, listener: ReproductionListener | None = None) -> Document:
-    """Run what is missing of the named experiments, all of them if none is named."""
-    return reproduce(chosen(list(names)), context, folder, listener)
