@@ -133,10 +133,15 @@ def multiply(arms, cells, k, exponent):  # type: ignore[no-untyped-def]
 
 @inlined
 def keep_in_bounds(arms, cells):  # type: ignore[no-untyped-def]
-    """Divide the weights by their average where W has gone far."""
+    """Divide the weights by their average where W has gone far.
+
+    That is taken from the weights themselves: where one was nearly all of W and fell, a running W has lost the others.
+    """
     if not 1.0 / FAR <= cells[TOTAL] <= FAR:
-        scale = cells[COUNT] / cells[TOTAL]
+        total = 0.0
+        for k in range(arms.shape[1]):
+            total += arms[INSIDE, k] * arms[WEIGHT, k]
         for k in range(arms.shape[1]):
             if arms[INSIDE, k] == 1.0:
-                arms[WEIGHT, k] = max(arms[WEIGHT, k] * scale, LEAST)
+                arms[WEIGHT, k] = max(arms[WEIGHT, k] * (cells[COUNT] / total), LEAST)
         cells[TOTAL] = cells[COUNT]

@@ -14,10 +14,11 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies._rules import best_line
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.base import CLOSED, Param, Policy, Sizes, Value
+from policies.ucb1 import MEAN, WIDTH, update
 
-MEAN, WIDTH, ROUNDS = 1, 2, 3
-"""Rows: F/N, 1/sqrt(N), and the rounds begun."""
+ROUNDS = 3
+"""Row after those of UCB1, which are F/N and 1/sqrt(N) here: the rounds begun."""
 
 ARM, LEFT = 0, 1
 """Cells: the arm of this round, and how many steps of it are left."""
@@ -41,14 +42,6 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         cells[LEFT] = arms[ROUNDS, k]
     cells[LEFT] -= 1.0
     return k
-
-
-@inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """F/N as a running mean."""
-    n = arms[PULLS, k]
-    arms[MEAN, k] += (x - arms[MEAN, k]) / n
-    arms[WIDTH, k] = 1.0 / sqrt(n)
 
 
 class ARSUCB(Policy):
