@@ -337,6 +337,72 @@ class PublishedWLS(WLS):
         return out
 
 
+class EXP3S(Plain):
+    gamma, alpha = math.sqrt(10 * (10 * math.log(100_000) + math.e) / ((math.e - 1) * 10_000)), 1e-4
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.w, self.p = np.ones(arms), np.ones(arms)
+
+    def select(self, t: int) -> int:
+        self.p = (1 - self.gamma) * self.w / self.w.sum() + self.gamma / self.arms
+        return int(self.rng.choice(self.arms, p=self.p))
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        total = self.w.sum()
+        self.w[k] *= math.exp(self.gamma * min(1.0, max(0.0, x)) / self.p[k] / self.arms)
+        self.w += math.e * self.alpha / self.arms * total
+        self.w /= self.w.mean()
+
+
+class REXP3(EXP3S):
+    batch, alpha = 1319, 0.0
+    gamma = math.sqrt(10 * math.log(10) / ((math.e - 1) * 1319))
+
+    def select(self, t: int) -> int:
+        if t % self.batch == 1:
+            self.w[:] = 1.0
+        return super().select(t)
+
+
+class ARSUCB(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.rounds, self.arm, self.left = np.ones(arms), 0, 0
+
+    def select(self, t: int) -> int:
+        if self.left == 0:
+            self.arm = int(np.argmax(self.mean + np.sqrt(4.0 * math.log(t) / self.n)))
+            self.rounds[self.arm] += 1
+            self.left = int(self.rounds[self.arm])
+        self.left -= 1
+        return self.arm
+
+
+class ARSEXP3(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.rate = math.sqrt(math.log(arms) / (arms * (1.5 * horizon) ** (2 / 3)))
+        self.loss, self.p = np.zeros(arms), np.ones(arms)
+        self.round, self.arm, self.left = 0, 0, 0
+        self.seen: list[float] = []
+
+    def select(self, t: int) -> int:
+        if self.left == 0:
+            if self.seen:
+                self.loss[self.arm] += (1.0 - float(np.mean(self.seen))) / self.p[self.arm]
+            w = np.exp(-self.rate * (self.loss - self.loss.min()))
+            self.p = w / w.sum()
+            self.arm, self.seen = int(self.rng.choice(self.arms, p=self.p)), []
+            self.round += 1
+            self.left = math.ceil(math.sqrt(self.round))
+        self.left -= 1
+        return self.arm
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.seen.append(min(1.0, max(0.0, x)))
+
+
 PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "ucb1": UCB1,
     "ucb-v": UCBV,
@@ -354,6 +420,10 @@ PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "d-ts": DTS,
     "wls-optimistic-ts": WLS,
     "f-dsw-ts": FDSWTS,
+    "exp3-s": EXP3S,
+    "rexp3": REXP3,
+    "ars-ucb": ARSUCB,
+    "ars-exp3": ARSEXP3,
     "published-raven-ucb": PublishedRaven,
     "published-ucb1": PublishedUCB1,
     "published-ucb-v": PublishedUCBV,
