@@ -6,11 +6,11 @@ the n = N rewards into the first s with mean m₁ and the others with mean m₂,
 
     s·d(m₁, m) + (n−s)·d(m₂, m) = n·(P_s − s·m)² / (2s²·s·(n−s)) > ln(3·n^{3/2}/δ),  P_s the sum of the first s.
 
-Restarts are local, the original's variant that does better where arms change one by one: an alarm forgets that
-arm alone, the reward that raised it included, and the arm is then pulled at once. Forced exploration takes the
-open arms in turn at the beginning of every ⌈K/rate⌉ steps.
+Restarts are local, one of the original's two variants: an alarm forgets that arm alone, the reward that raised it
+included, and the arm is then pulled at once. Forced exploration takes the open arms in turn at the beginning of
+every ⌈K/rate⌉ steps.
 
-The test costs O(ln n) and is made at every fourth reward of an arm (n = 4, 8, 12, …). The splits tried are, for each
+The test costs O(ln n) and is made at every eighth reward of an arm (n = 8, 16, 24, …). The splits tried are, for each
 j = 0, 1, 2, …, the last 16 multiples of 2^j below n: all of the last 16, and from there on the finer the younger,
 with never more than an eighth of n−s between neighbours. Each j has a ring of 16 pairs (s, P_s), so an arm's
 memory is the same for any number of rewards; sums are of differences to the arm's first reward, so large means
@@ -34,7 +34,7 @@ BASE, SUM, RESTART = ROWS, ROWS + 1, ROWS + 2
 ALARMS = 0
 """Cell: how many restarts there were."""
 
-EVERY = 4
+EVERY = 8
 """Rewards of an arm from one test to the next."""
 
 RING, LEVELS = 16, 32

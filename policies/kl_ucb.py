@@ -38,7 +38,7 @@ SLACK = 1e-12
 NEARLY = 1e-300
 """In place of 0, so that logarithms are finite."""
 
-S2_PARAMETER = Param("s2", 0.25, 1e-4, 1.0, power=2, meaning="s², the variance that rewards are taken to have (gaussian)")
+S2_PARAMETER = Param("s2", 0.25, 1e-4, 1.0, power=2, meaning="s², the rewards' variance (gaussian)")
 
 
 @inlined

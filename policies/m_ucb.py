@@ -75,7 +75,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 def threshold(setting: Setting) -> float:
-    """sqrt(w·ln(2KT²)/2): with no change, a false alarm at any step has a probability of at most 1/T in all."""
+    """sqrt(w·ln(2KT²)/2), which by Hoeffding T tests without a change cross with probability 1/(KT) at most."""
     horizon = setting.number("horizon")
     return sqrt(setting.number("w") * log(2.0 * setting.arms * horizon * horizon) / 2.0)
 
