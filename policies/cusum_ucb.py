@@ -79,6 +79,7 @@ class CUSUMUCB(Policy):
     """UCB that forgets an arm when small deviations from how it began add up."""
 
     name = "cusum-ucb"
+    family = "sampling"
     reference = "Liu, Lee and Shroff 2018"
     parameters = (
         Param("m", 100.0, least=1.0, integer=True, meaning="M, an arm's first rewards, whose mean it is held to"),

@@ -92,7 +92,7 @@ def test_its_default_threshold() -> None:
 
 
 def test_better_than_ucb1_where_all_arms_jump_seldom() -> None:
-    world: dict[str, Any] = {"horizon": 20_000, "arms": 3, "replications": 20, "seed": 3}
+    world: dict[str, Any] = {"horizon": 20_000, "arms": 3, "replications": 100, "seed": 11}
     settings = {"every": "25%", "fraction": 1.0}
     aware = simulate("m-ucb", "localized-jump", settings=settings, params={"w": 800, "gamma": 0.01}, **world).regret
     plain = simulate("ucb1", "localized-jump", settings=settings, **world).regret
