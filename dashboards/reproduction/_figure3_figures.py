@@ -70,7 +70,7 @@ def lines(cells: Table, optima: Table, protocol: str) -> go.Figure:
         low = min(float(grid.mean.min()), printed["printed_regret"])
         reach = [0.9 * low, float(grid.mean.max())]
         figure.add_trace(_printed_mark(printed))
-        figure.update_layout(yaxis=axis("mean regret", "log", _ticks(reach)))
+        figure.update_layout(xaxis_title_text="α₀", yaxis=axis("mean regret", "log", _ticks(reach)))
         drawn.append((title, figure))
     printed_text = "; ".join(
         f"{row['scenario']}, T = {row['horizon']}: printed {row['printed_regret']:g}, here {short(row['regret'])}"

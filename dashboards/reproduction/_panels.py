@@ -56,6 +56,7 @@ def panels(
                 "y": top,
                 "xanchor": "left",
                 "yanchor": "bottom",
+                "align": "left",
                 "showarrow": False,
                 "font": {"size": 12},
             }

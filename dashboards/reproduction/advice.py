@@ -135,8 +135,8 @@ def _found(outcome: Outcome, document: Document) -> list[str]:
         dear, cheap = max(mine, key=lambda row: row["cost"]), min(mine, key=lambda row: row["cost"])
         out.append(
             f"As {protocol}, the advice stands in {len(good)} of {len(mine)} cases. It costs most in "
-            f"{dear['scenario']} at T = {dear['horizon']}: {_range(dear, 'cost')} more regret than α₀ {short(dear['alpha0'])}, β₀ "
-            f"{short(dear['beta0'])}, ε {short(dear['epsilon'])}; and least in {cheap['scenario']} at T = "
+            f"{dear['scenario']} at T = {dear['horizon']}: {_range(dear, 'cost')} more regret than α₀ "
+            f"{short(dear['alpha0'])}, β₀ {short(dear['beta0'])}, ε {short(dear['epsilon'])}; and least in {cheap['scenario']} at T = "
             f"{cheap['horizon']}: {_range(cheap, 'cost')}."
         )
     better = [row for row in costs if row["defaults_regret"] < row["advised_regret"]]

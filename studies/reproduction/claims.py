@@ -21,6 +21,9 @@ LOGISTICS = {
 }
 """Policies as Table 3 calls them, and as they are called here."""
 
+OPTIMA = "The six optima of Figure 3"
+NUMBERS = "The numbers of Table 3"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -34,6 +37,8 @@ class Claim:
     printed: float | None
     """The number that the paper prints, if it prints one."""
     unit: str
+    group: str = ""
+    """Claims that are many of one kind are shown together under this heading."""
 
 
 @lru_cache(maxsize=1)
@@ -71,10 +76,10 @@ def _optima() -> list[Claim]:
     out = []
     for each in optima():
         place, where = "Section 4.2, Figure 3", f"{each.name}, T = {each.horizon}"
-        cell = f"α₀ = {each.alpha0:g}, β₀ = {each.beta0:g}"
-        out.append(Claim(f"{each.claim}-cell", "figure3", place, f"{where}: the best cell is {cell}.", None, "%"))
+        text = f"{where}: the best cell is α₀ = {each.alpha0:g}, β₀ = {each.beta0:g}."
+        out.append(Claim(f"{each.claim}-cell", "figure3", place, text, None, "%", OPTIMA))
         text = f"{where}: its regret is {each.regret:g}."
-        out.append(Claim(f"{each.claim}-regret", "figure3", place, text, each.regret, "regret"))
+        out.append(Claim(f"{each.claim}-regret", "figure3", place, text, each.regret, "regret", OPTIMA))
     return out
 
 
@@ -88,6 +93,7 @@ def _logistics() -> list[Claim]:
             f"{row['policy']}: {measure.replace('_', ' ')} {float(row[measure]):g}.",
             float(row[measure]),
             measure.rpartition("_")[2],
+            NUMBERS,
         )
         for row in printed_rows("logistics_table.csv")
         for measure in ("cumulative_regret", "cumulative_reward", "suboptimal_pulls")
