@@ -136,8 +136,8 @@ def _found(outcome: Outcome, document: Document) -> list[str]:
         out.append(
             f"As {protocol}, the advice stands in {len(good)} of {len(mine)} cases. It costs most in "
             f"{dear['scenario']} at T = {dear['horizon']}: {_range(dear, 'cost')} more regret than α₀ "
-            f"{short(dear['alpha0'])}, β₀ {short(dear['beta0'])}, ε {short(dear['epsilon'])}; and least in {cheap['scenario']} at T = "
-            f"{cheap['horizon']}: {_range(cheap, 'cost')}."
+            f"{short(dear['alpha0'])}, β₀ {short(dear['beta0'])}, ε {short(dear['epsilon'])}; and least "
+            f"in {cheap['scenario']} at T = {cheap['horizon']}: {_range(cheap, 'cost')}."
         )
     better = [row for row in costs if row["defaults_regret"] < row["advised_regret"]]
     out.append(

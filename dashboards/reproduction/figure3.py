@@ -103,8 +103,8 @@ def _one_problem(mine: list[dict[str, Any]], protocol: str, few: int) -> str:
     return (
         f"As {protocol}, at T = {horizon} nothing ever changes: the {len(same)} scenarios are one and the same "
         f"problem, with regrets equal to the last digit. The paper prints {printed} different best cells for it, so "
-        f"their differences are noise: {few} replications a cell would name them best {named} of the time. The lowest cell "
-        f"is α₀ = {same[0]['best_alpha0']:g}, β₀ = {same[0]['best_beta0']:g}."
+        f"their differences are noise: {few} replications a cell would name them best {named} of the time. The "
+        f"lowest cell is α₀ = {same[0]['best_alpha0']:g}, β₀ = {same[0]['best_beta0']:g}."
     )
 
 

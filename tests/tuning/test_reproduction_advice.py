@@ -1,4 +1,4 @@
-"""The advice of Section 5: every line is priced where it is meant to help, against a recommendation that was validated."""
+"""The advice of Section 5: every line is priced where it is meant to help, against a validated recommendation."""
 
 from __future__ import annotations
 
