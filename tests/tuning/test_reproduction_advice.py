@@ -55,7 +55,7 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: Document) -> None:
 
 
 def test_advice_for_gradual_changes_is_dear_even_at_a_glance(document: Document) -> None:
-    """At the usual precision it costs about 125 % and 70 % in the long term; a small search finds much of that."""
+    """The costs are far beyond what the smallest search and few worlds leave open."""
     verdict = next(each for each in document.verdicts() if each.claim == "advice-2-long")
     assert verdict.word == "does not stand"
     assert verdict.ours is not None
