@@ -115,8 +115,8 @@ def _settles(spreads: Table, protocol: str, statistic: str) -> Verdict:
     last = rows[-1]
     reason = (
         f"Over samples, the variance of the sample {statistic} falls from {rows[0]['spread']:.3g} at n = {rows[0]['n']}"
-        f" to {last['spread']:.3g} at n = {last['n']} (theory: {rows[0]['theory']:.3g} to {last['theory']:.3g}), clearly"
-        f" so in {clear} of {len(falls)} steps; the average at n = {last['n']} is {last['average']:.4f}"
+        f" to {last['spread']:.3g} at n = {last['n']} (theory: {rows[0]['theory']:.3g} to {last['theory']:.3g}),"
+        f" clearly so in {clear} of {len(falls)} steps; the average at n = {last['n']} is {last['average']:.4f}"
         f" where the truth is {TRUTH[statistic]:g}."
     )
     fall = difference(steps[0], steps[-1])
