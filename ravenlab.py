@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from studies.grid import Grid, GridSpec
     from studies.recommendation import Recommendation
     from studies.spec import StudySpec
-    from tuning.api import export, grid, report, tune
+    from tuning.api import export, grid, report, reproduce, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -48,6 +48,7 @@ PUBLIC = {
     "export": "tuning.api",
     "grid": "tuning.api",
     "report": "tuning.api",
+    "reproduce": "tuning.api",
     "tune": "tuning.api",
 }
 """Where each public name lives."""
@@ -69,6 +70,7 @@ __all__ = [
     "load_study_file",
     "policy_names",
     "report",
+    "reproduce",
     "scenarios",
     "simulate",
     "tune",

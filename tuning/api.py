@@ -1,4 +1,4 @@
-"""`ravenlab.tune`, `ravenlab.grid`, `ravenlab.export` and `ravenlab.report` for Python: the same as the commands."""
+"""`tune`, `grid`, `export`, `report` and `reproduce` of `ravenlab` for Python: the same as the commands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from studies.grid import FINE_VALUES, Grid
 from studies.reading import grid_spec_from
 from studies.recommendation import Recommendation
+from studies.reproduction.document import Document
 from studies.spec import StudySpec
 from studies.storage import storage_url
 from tuning.grids import run_grid
@@ -142,3 +143,43 @@ def report(
     from tuning.commands.report_files import write_report
 
     return write_report(studies, Path(output), None if figures is None else Path(figures), storage).path
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    output: str | Path = "reproduction",
+    *,
+    protocol: str = "both",
+    replications: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    backend: str = "threads",
+) -> Document:
+    """Run the paper again, write its page, JSON and CSV files into a folder, and give what was found.
+
+    Args:
+        names: Figures and tables such as "figure1" and "table3"; all if not given.
+        output: The folder; what an earlier call did in it is not done again.
+        protocol: "published" (what the authors' scripts did), "defined" (what the paper defines), or "both".
+        replications: Those of the logistics table, 50 if not given; all other counts go with it.
+        seed: Names the worlds and searches.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = reproduce(["figure1"], folder, replications=2)
+    >>> found.verdicts()[0].claim
+    'figure1-means-settle'
+    """
+    from tuning.commands.reproduction_files import check_folder, write_reproduction
+    from tuning.reproduction.asking import context_of
+    from tuning.reproduction.experiments import chosen
+    from tuning.reproduction.running import reproduce as run
+
+    folder, wanted = Path(output), chosen(names)
+    context = context_of(folder, protocol=protocol, replications=replications, seed=seed, jobs=jobs, backend=backend)
+    check_folder(folder)
+    document = run(wanted, context, folder)
+    write_reproduction(document, folder)
+    return document

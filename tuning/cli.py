@@ -18,6 +18,7 @@ from tuning.commands import (
     listing,
     recommending,
     report,
+    reproduce,
     showing,
     simulation,
     studies,
@@ -45,6 +46,7 @@ app.add_typer(listing.app, name="list")
 app.command("recommend")(recommending.recommend)
 app.command("export")(exporting.export)
 app.command("report")(report.report)
+app.command("reproduce")(reproduce.reproduce)
 app.command("studies")(studies.studies)
 app.command("show")(showing.show)
 app.command("copy")(copying.copy)

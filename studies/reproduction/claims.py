@@ -20,6 +20,9 @@ LOGISTICS = {
 }
 """Policies as Table 3 calls them, and as they are called here."""
 
+OPTIMA = "The six optima of Figure 3"
+NUMBERS = "The numbers of Table 3"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -33,6 +36,8 @@ class Claim:
     printed: float | None
     """The number that the paper prints, if it prints one."""
     unit: str
+    group: str = ""
+    """Claims that are many of one kind are shown together under this heading."""
 
 
 @lru_cache(maxsize=1)
@@ -73,9 +78,10 @@ def _optima() -> list[Claim]:
         key = f"figure3-{scenario}-{row['horizon']}"
         where = f"{row['scenario']}, T = {row['horizon']}"
         cell = f"α₀ = {float(row['alpha0']):g}, β₀ = {float(row['beta0']):g}"
-        out.append(Claim(f"{key}-cell", "figure3", place, f"{where}: the best cell is {cell}.", None, ""))
+        text = f"{where}: the best cell is {cell}."
+        out.append(Claim(f"{key}-cell", "figure3", place, text, None, "", OPTIMA))
         text = f"{where}: its regret is {float(row['regret']):g}."
-        out.append(Claim(f"{key}-regret", "figure3", place, text, float(row["regret"]), "regret"))
+        out.append(Claim(f"{key}-regret", "figure3", place, text, float(row["regret"]), "regret", OPTIMA))
     return out
 
 
@@ -89,6 +95,7 @@ def _logistics() -> list[Claim]:
             f"{row['policy']}: {measure.replace('_', ' ')} {float(row[measure]):g}.",
             float(row[measure]),
             measure.rpartition("_")[2],
+            NUMBERS,
         )
         for row in printed_rows("logistics_table.csv")
         for measure in ("cumulative_regret", "cumulative_reward", "suboptimal_pulls")

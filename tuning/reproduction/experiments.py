@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
 from environments.errors import unknown
@@ -33,7 +33,7 @@ def experiment(name: str) -> Experiment:
     return cast(Experiment, importlib.import_module(f"tuning.reproduction.{name}"))
 
 
-def chosen(names: list[str]) -> list[str]:
+def chosen(names: Sequence[str]) -> list[str]:
     """What was asked for, in the order of the page; all of it where nothing was.
 
     >>> chosen(["figure2", "figure1"])

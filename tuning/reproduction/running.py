@@ -39,9 +39,7 @@ def reproduce(
         with FileLock(folder / ".lock", timeout=0):
             found = _run(names, context, folder / "pieces", listener)
     except Timeout:
-        raise InputError(
-            f"{folder} is being written by another reproduction; wait, or give another -o."
-        ) from None
+        raise InputError(f"{folder} is being written by another reproduction; wait, or give another -o.") from None
     outcomes = {name: experiment(name).assemble(context, found) for name in names}
     return Document(context.seed, context.replications, context.protocols, outcomes)
 
@@ -65,7 +63,7 @@ def _run(names: list[str], context: Context, folder: Path, listener: Reproductio
         found[key] = json.loads(text)["found"]  # read back, so that a rerun works on the very same numbers
         if listener is not None:
             listener.done(piece)
-    return found
+    return {key: found[key] for key in wanted}  # in one order, whichever were done before
 
 
 def _file(folder: Path, key: str) -> Path:
