@@ -52,8 +52,8 @@ def _assumption(tables: Tables, protocol: str) -> Verdict:
     written = [row["written"] / row["needed"] for row in rows]
     reason = (
         f"What is played is {ratios[high]:.3g} times what the proof needs at t = {high[1]} (σ = {high[0]:g}) and falls"
-        f" to {ratios[low]:.3g} times at t = {about(low[1])} (σ = {low[0]:g}), since α_t·sqrt(ln t) tends to 0; with α₀ in"
-        f" place of α_t, as the proof writes it, the ratio goes from {min(written):.3g} to {max(written):.3g}."
+        f" to {ratios[low]:.3g} times at t = {about(low[1])} (σ = {low[0]:g}), since α_t·sqrt(ln t) tends to 0; with α₀"
+        f" in place of α_t, as the proof writes it, the ratio goes from {min(written):.3g} to {max(written):.3g}."
     )
     least = ratios[low]
     ours = Measured(least, least, least)

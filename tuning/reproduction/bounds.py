@@ -124,7 +124,7 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
                 "problem_title": problem.title,
                 "arm": k,
                 "mean": mean,
-                "variance": var,
+                "variance": variance,
                 "gap": gap,
             }
             for problem in PROBLEMS.values()
