@@ -61,7 +61,16 @@ def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replicatio
 
 
 def world_figure(
-    seen: View, *, name: str, meaning: str, horizon: int, arms: int, changes: Sequence[int], which: str
+    seen: View,
+    *,
+    name: str,
+    meaning: str,
+    horizon: int,
+    arms: int,
+    changes: Sequence[int],
+    which: str,
+    title: str = "One world: the arms over time",
+    height: int = 560,
 ) -> go.Figure:
     """The same from a world that was looked at before, such as one that was read from a table."""
     steps, means, variances = seen
@@ -84,9 +93,9 @@ def world_figure(
         context.append(f"{len(shown)} of {total} arms drawn")
     return make(
         [*traces, *entry],
-        heading("One world: the arms over time", *context),
+        heading(safe(title), *context),
         _alt(name, meaning, horizon, seen, best, len(changes)),
-        height=560,
+        height=height,
         shapes=shapes,
         xaxis=axis("step t", anchor="y2", range=[0, horizon + 1]),
         yaxis=axis("mean reward μ", domain=[0.53, 1]),

@@ -34,8 +34,8 @@ def section(outcome: Outcome, document: Document) -> Section:
             "It adds that an arm sampled only a few times typically has a large sample variance, which then falls.",
         ],
         did=[
-            f"One arm that pays N(0, 1), n = {sizes}. "
-            + "; ".join(f"{PROTOCOLS[name]}, {count} samples of each size" for name, count in draws.items())
+            f"One arm that pays N(0, 1), n = {sizes}; "
+            + ", ".join(f"{count} samples of each size {PROTOCOLS[name]}" for name, count in draws.items())
             + ". The sample variance divides by n − 1."
         ],
         found=[*_settled(spreads, protocols[-1]), _typical(spreads, below, protocols[-1])],

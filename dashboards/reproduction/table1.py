@@ -73,15 +73,16 @@ def _picture(outcome: Outcome, row: dict[str, str], protocol: str) -> go.Figure:
         np.array([np.nan if value is None else value for value in points.column(name)], dtype=float).reshape(shape)
         for name in ("mean", "variance")
     )
-    title = f"{row['scenario']}, {PROTOCOLS[protocol]}"
     return world_figure(
         View(steps, means, variances),
-        name=title,
+        name=row["name"],
         meaning=row["meaning"] if protocol == "defined" else f"what the authors' script made of {row['scenario']}",
         horizon=outcome.facts["horizon"],
         arms=outcome.facts["arms"],
         changes=outcome.tables["moments"].where(**which).column("step"),
         which=f"seed {outcome.facts['seed']}",
+        title=f"{row['scenario']}, {PROTOCOLS[protocol]}",
+        height=440,
     )
 
 

@@ -80,7 +80,7 @@ def _order(tables: Tables, protocol: str, bound: str, held: bool) -> Verdict:
     begins = "" if tail["tail_from"] is None else f" from T = {about(tail['tail_from'])} on"
     reason = (
         f"The regret has a linear tail in {sum(tails)} of {len(tails)} problems; worst with"
-        f" {PROBLEMS[worst].title}{begins}, where {tail['lost']:.0%} of the runs never pull the best arm any more and"
+        f" {PROBLEMS[worst].title}{begins}, where {tail['lost']:.0%} of the runs have lost the best arm for good and"
         f" the regret at T = {about(HORIZON)} is {ends[worst].value:.3g} times the bound{where}."
     )
     return Verdict(f"bounds-{bound}", protocol, ends[worst], judge_order(tails, falling, above), "order", reason)

@@ -95,9 +95,10 @@ def _spread(values: Floats, statistic: str, size: int, seed: int) -> dict[str, A
 def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
     """Spreads by size, the share of sample variances below the true one, and the hundred draws themselves."""
     told = {protocol: found[f"figure1/{protocol}"] for protocol in context.protocols}
+    names = ("spreads", "below", "dots") if "published" in told else ("spreads", "below")
     tables = {
         name: Table.of([{"protocol": protocol, **row} for protocol, each in told.items() for row in each[name]])
-        for name in ("spreads", "below", "dots")
+        for name in names
     }
     verdicts = []
     for protocol in context.protocols:
