@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.figures._style import (
     BLUE,
+    DASHES,
     GREEN,
-    ORANGE,
     PINK,
-    SKY,
     VERMILION,
     Trace,
     axis,
@@ -91,7 +90,7 @@ def rates_figure(outcome: Outcome) -> go.Figure:
         here = rates.where(problem=problem)
         title = arms.where(problem=problem).column("problem_title")[0]
         top = 1.0 - panel / len(problems)
-        domain = [top - 1.0 / len(problems) + 0.06, top - 0.02]
+        domain = [top - 1.0 / len(problems) + 0.04, top - 0.03]
         values = [value for value in here.column("rate") if value > 0.0]
         layout[y_axis.replace("y", "yaxis")] = axis("regret a step", "log", log_ticks(values, 5), domain=domain)
         notes.append(_note(title, domain[1]))
@@ -112,7 +111,7 @@ def rates_figure(outcome: Outcome) -> go.Figure:
         heading("Regret per step in each tenfold of time", "a straight tail is flat here", "95 % bands"),
         "Regret per step in each decade of time on log axes, a panel for each problem; growth like ln T falls tenfold "
         f"a decade, a linear tail is flat. In the last decade: {'; '.join(parts)}.",
-        height=820,
+        height=780,
         annotations=notes,
         xaxis=_steps("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(problems)}"},
         margin=LOW,
@@ -121,15 +120,15 @@ def rates_figure(outcome: Outcome) -> go.Figure:
 
 
 def _note(text: str, y: float) -> dict[str, Any]:
-    """The name of a panel, inside its upper right corner."""
-    more = {"x": 0.99, "xanchor": "right", "y": y, "yanchor": "top", "showarrow": False, "font": {"size": 12}}
+    """The name of a panel, just above its upper right corner."""
+    more = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
     return {"text": f"<b>{safe(text)}</b>", "xref": "paper", "yref": "paper", **more}
 
 
 def _tenth(here: Any, y_axis: str, legend: bool) -> Trace:
     """How fast ln T makes the rate fall, through the last rate of UCB1."""
     rows = list(here.where(player="ucb1"))
-    x = [sqrt(row["from"] * row["to"]) for row in rows][-3:]
+    x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
     y = [rows[-1]["rate"] * x[-1] / each for each in x]
     return guide(x, y, "growth like ln T: a tenth each decade", yaxis=y_axis, showlegend=legend)
 
@@ -151,12 +150,13 @@ def assumption_figure(outcome: Outcome) -> go.Figure:
         for place, sigma in enumerate(sigmas):
             some = list(table.where(player=player, sigma=sigma))
             ratio = [row["played"] / row["needed"] for row in some]
-            shade = {VERMILION: ORANGE, BLUE: SKY}.get(colour, colour) if place == 0 else colour
             name = f"played / needed, σ = {sigma:g}, {title}"
-            traces.append(line(steps, ratio, name, shade, place, yaxis="y2", mode="lines", showlegend=False))
+            traces.append(line(steps, ratio, name, colour, place, yaxis="y2", mode="lines", showlegend=False))
             parts.append(f"{title}, σ = {sigma:g}: {short(ratio[-1])}")
     traces.append(guide([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
-    notes = [_note("the two sides, σ = 0.3", 1.0), _note("played over needed: the proof assumes 1", 0.45)]
+    for place, sigma in enumerate(sigmas):
+        traces.append(guide([], [], f"below: σ = {sigma:g}", DASHES[place]) | {"x": [None], "y": [None]})
+    notes = [_note(f"the two sides, σ = {SIGMA:g}", 1.0), _note("played over needed: the proof assumes 1", 0.43)]
     return make(
         traces,
         heading("What the proof assumes of the bonus", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
@@ -166,6 +166,6 @@ def assumption_figure(outcome: Outcome) -> go.Figure:
         annotations=notes,
         xaxis=_steps("step t", steps) | {"anchor": "y2"},
         yaxis=axis("value", domain=[0.54, 1], rangemode="tozero"),
-        yaxis2=axis("played / needed", domain=[0, 0.45], rangemode="tozero"),
+        yaxis2=axis("played / needed", domain=[0, 0.43], rangemode="tozero"),
         margin={**LOW, "b": 150},
     )

@@ -42,8 +42,8 @@ def section(outcome: Outcome, document: Document) -> Section:
             "parameters alone, those of the paper's logistics study and our defaults. UCB1 and UCB-V are the controls.",
             "A linear tail begins where regret per step stops falling: from there to the end each decade's rate is "
             f"{FLAT[0]:g} to {FLAT[1]:g} times the one's before, with 95 % confidence. Growth like ln T would make it "
-            "a tenth. A run has lost the best arm when it loses at least the smallest gap a step in the last decade, as "
-            "whoever never pulls the best arm does.",
+            "a tenth. A run has lost the best arm when it loses at least the smallest gap a step in the last decade, "
+            "as whoever never pulls the best arm does.",
         ],
         found=[
             *[_found(tables, name) for name in ravens],
