@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from environments.errors import InputError
+from environments.own_scenarios import BROUGHT as SCENARIOS
+from policies.own import BROUGHT as POLICIES
 from studies.grid import GridSpec
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
@@ -38,7 +40,18 @@ def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
     try:
         return StudySpec.model_validate(stored)
     except ValidationError:
+        if _of_others(stored):
+            return StudySpec.as_stored(stored)
         raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
+
+
+def _of_others(stored: Any) -> bool:
+    """Whether a study plays something that was brought by its user and is not at hand here."""
+    return (
+        isinstance(stored, dict)
+        and all(isinstance(stored.get(field), str) for field in ("policy", "scenario"))
+        and (POLICIES.missing(stored["policy"]) or SCENARIOS.missing(stored["scenario"])) is not None
+    )
 
 
 def write_spec(study: optuna.Study, spec: StudySpec) -> None:
@@ -75,13 +88,15 @@ def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> No
 
 
 def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
-    """What a grid plays; None if the study is not a grid."""
+    """What a grid plays; None if the study is not a grid, or one of a scenario that its user brought elsewhere."""
     stored = study.user_attrs.get(GRID)
     if stored is None:
         return None
     try:
         return GridSpec.model_validate(stored)
     except ValidationError:
+        if isinstance(stored, dict) and SCENARIOS.missing(str(stored.get("scenario"))) is not None:
+            return None
         raise InputError(f"grid {study.study_name!r} has a specification that this version can't read.") from None
 
 

@@ -16,9 +16,12 @@ import numpy as np
 
 from environments import Scenario
 from environments.draw import BLOCK_BYTES, draw_worlds
+from environments.own import travel_whole
 from environments.world import Floats, Worlds
 from policies import find_policy
 from policies.base import Value
+from policies.own import BROUGHT as POLICIES
+from policies.own import bring_policy
 from policies.simulation import REGRET, REWARD, evaluate, play_loop
 from studies.objective import parse_objective
 from studies.spec import StudySpec
@@ -42,6 +45,8 @@ class Game:
     arms: int
     seed: int
     burn_in: int
+    source: str | None = None
+    """What brings the policy in another process, where it is the user's own; scenarios travel whole."""
 
     @staticmethod
     def of(spec: StudySpec) -> Game:
@@ -50,7 +55,8 @@ class Game:
         assert here.horizon is not None
         assert here.arms is not None
         burn_in = parse_objective(here.objective).burn_in(here.horizon)
-        return Game(here.policy, here.world(), here.horizon, here.arms, here.seed, burn_in)
+        source = POLICIES.source(here.policy)
+        return Game(here.policy, here.world(), here.horizon, here.arms, here.seed, burn_in, source)
 
 
 class _Kept:
@@ -80,6 +86,8 @@ _KEPT = _Kept()
 
 def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
     """Regret, reward and counted regret [C, count, 3] of candidates in worlds first … first + count − 1."""
+    if game.source is not None and game.policy not in POLICIES.names():
+        bring_policy(game.source)
     policy = find_policy(game.policy)
     worlds = _KEPT.get(game, stream, first, count)
     if game.burn_in == 0:
@@ -116,6 +124,7 @@ class Evaluator:
         else:
             from joblib import Parallel, delayed
 
+            travel_whole()
             backend = "threading" if self.backend == "threads" else "loky"
             parts = Parallel(n_jobs=self.jobs, backend=backend)(
                 delayed(play_range)(self.game, candidates, stream, *part) for part in ranges
