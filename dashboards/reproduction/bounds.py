@@ -11,10 +11,17 @@ from studies.reproduction.rules import FLAT
 from studies.reproduction.tables import Table
 from studies.words import about, short
 
+SHORT = {
+    "raven-published": "RAVEN-UCB, as published",
+    "raven-defined": "RAVEN-UCB, as defined",
+    "ucb1": "UCB1",
+    "ucb-v": "UCB-V",
+}
+
 WHY = (
     "How a tail comes about: the bonus that should bring a forgotten arm back shrinks with time, so a best arm whose "
-    "rewards were poor may never be tried again. The chance of that does not depend on T, and every further step then "
-    "costs the gap."
+    "first rewards were poor may never be tried again. That chance does not shrink as T grows, and every further step "
+    "then costs the gap."
 )
 
 
@@ -77,7 +84,7 @@ def _found(tables: dict[str, Table], player: str) -> str:
             "no linear tail" if row["tail_from"] is None else f"a linear tail from T = {about(row['tail_from'])} on"
         )
         parts.append(
-            f"with {name} {begins}, and a regret of {short(end)} at the end, {end / claimed:.2g} times the bound"
+            f"with {name} {begins}, and a regret of {short(end)} at the end, {end / claimed:.3g} times the bound"
         )
     title = tables["tails"].where(player=player).column("title")[0]
     return f"{title}: {'; '.join(parts)}."
@@ -101,12 +108,12 @@ def _assumed(assumption: Table, player: str) -> str:
 
 
 def _tails(tables: dict[str, Table]) -> ShownTable:
-    columns = ["problem", "policy", "tail from T", "regret a step at the end", "runs that lost the best arm"]
-    columns += ["passes the bound with ln T at T", "passes the bound with sqrt(T ln T) at T"]
+    columns = ["problem", "policy", "tail from T", "last rate", "runs that lost the best arm"]
+    columns += ["passes gap-dependent", "passes gap-independent"]
     rows = [
         [
             tables["arms"].where(problem=row["problem"]).column("problem_title")[0],
-            row["title"],
+            SHORT[row["player"]],
             "–" if row["tail_from"] is None else about(row["tail_from"]),
             f"{row['last_rate']:.2g}",
             f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
@@ -115,9 +122,7 @@ def _tails(tables: dict[str, Table]) -> ShownTable:
         ]
         for row in tables["tails"]
     ]
-    caption = (
-        "Linear tails, and where mean regret passes the claimed bounds (extrapolated: if the tail goes on as it is)"
-    )
+    caption = "Linear tails, and where mean regret passes the bounds (extrapolated: if the tail goes on as it is)"
     return ShownTable(caption, columns, rows, tuple(range(2, 7)))
 
 
