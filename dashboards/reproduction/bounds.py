@@ -122,7 +122,7 @@ def _tails(tables: dict[str, Table]) -> ShownTable:
         ]
         for row in tables["tails"]
     ]
-    caption = "Linear tails, and where mean regret passes RAVEN-UCB's claimed bounds (extrapolated: if the tail goes on)"
+    caption = "Linear tails, and where mean regret passes RAVEN-UCB's claimed bounds (extrapolated: if a tail goes on)"
     return ShownTable(caption, columns, rows, tuple(range(2, 7)))
 
 
