@@ -39,9 +39,7 @@ def reproduce(
         with FileLock(folder / ".lock", timeout=0):
             found = _run(names, context, folder / "pieces", listener)
     except Timeout:
-        raise InputError(
-            f"{folder} is being written by another reproduction; wait, or give another -o."
-        ) from None
+        raise InputError(f"{folder} is being written by another reproduction; wait, or give another -o.") from None
     outcomes = {name: experiment(name).assemble(context, found) for name in names}
     return Document(context.seed, context.replications, context.protocols, outcomes)
 
