@@ -213,6 +213,7 @@ def play_loop(
         curve=np.empty((replications, marks.size, 2)),
         pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
         best=worlds.best.sum(axis=1),
+        best_curve=_summed(worlds.best, marks),
     )
     if issubclass(policy, PlainPolicy):
         play_plain(policy, values, worlds, seed, first, stream, marks, result)
@@ -227,16 +228,6 @@ def play_loop(
         np.empty(sizes.memory),
         np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0),
     )
-<<<<<<< HEAD
-=======
-    result = Played(
-        out=np.empty((replications, 3)),
-        curve=np.empty((replications, marks.size, 2)),
-        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
-        best=worlds.best.sum(axis=1),
-        best_curve=_summed(worlds.best, marks),
-    )
->>>>>>> table3
     into = (marks, result.out, result.curve, result.pulls)
     if not policy.random:
         loop(worlds, 0, replications, p, *scratch, np.random.default_rng(0), *into)
