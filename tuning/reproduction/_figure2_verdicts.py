@@ -22,6 +22,9 @@ from tuning.statistics import mean_interval
 AT = 5000
 """The horizon of the claim about T ≈ 5000."""
 
+GROUPS = 400
+"""A sample of at least twice as many is grouped before its interval is taken."""
+
 PAPER_WORLDS = 50
 """Worlds behind each point of the paper's figure."""
 
@@ -70,7 +73,7 @@ def defined_verdicts(worlds: Mapping[int, Floats], printed_times: Sequence[int],
 
 def _above(protocol: str, samples: Mapping[int, Floats], seed: int) -> Verdict:
     threshold = _printed("figure2-above-80")
-    ours = {horizon: _measured(sample, seed) for horizon, sample in samples.items()}
+    ours = {horizon: measured(sample, seed) for horizon, sample in samples.items()}
     worst = min(ours, key=lambda horizon: ours[horizon].high)
     below = sum(each.high < threshold for each in ours.values())
     above = sum(each.low > threshold for each in ours.values())
@@ -83,7 +86,7 @@ def _above(protocol: str, samples: Mapping[int, Floats], seed: int) -> Verdict:
 
 
 def _about(claim: str, protocol: str, sample: Floats, paper_error: float | None, what: str, seed: int) -> Verdict:
-    printed, ours = _printed(claim), _measured(sample, seed)
+    printed, ours = _printed(claim), measured(sample, seed)
     error = float(sample.std(ddof=1)) / sample.size**0.5
     word = judge_about(printed, ours, error, paper_error)
     reason = f"The reduction {what} is {_words(ours)}, {_place(printed, ours)}"
@@ -106,15 +109,15 @@ def _place(printed: float, ours: Measured) -> str:
 
 
 def _growth(protocol: str, change: Floats, first: int, last: int, seed: int) -> Verdict:
-    ours = _measured(change, seed)
+    ours = measured(change, seed)
     reason = f"From T = {first} to T = {last} the reduction changes by {_words(ours, 'points')}."
     return Verdict("figure2-growth", protocol, ours, judge_growth(ours), "growth", reason)
 
 
 def _growth_beyond(worlds: Mapping[int, Floats], first: int, last: int, longest: int, seed: int) -> Verdict:
     """Over the paper's horizons and from there to the longest: the claim knows no end."""
-    early = _measured(_change(worlds, first, last), seed)
-    late = _measured(_change(worlds, last, longest), seed)
+    early = measured(_change(worlds, first, last), seed)
+    late = measured(_change(worlds, last, longest), seed)
     word: Word = judge_all_above(0.0, [early, late])
     reason = (
         f"From T = {first} to T = {last} the reduction changes by {_words(early, 'points')}, and from there to "
@@ -134,8 +137,17 @@ def _change(worlds: Mapping[int, Floats], before: int, after: int) -> Floats:
     return np.asarray(late - early[: folds * late.size].reshape(folds, late.size).mean(axis=0))
 
 
-def _measured(sample: Floats, seed: int) -> Measured:
-    return Measured(*mean_interval(sample, seed))
+def measured(sample: Floats, seed: int) -> Measured:
+    """A mean with its interval; of many worlds, means of equal groups are resampled, which is as good and faster.
+
+    >>> measured(np.arange(2000.0), seed=0).value
+    999.5
+    """
+    size = max(1, sample.size // GROUPS)
+    groups = sample[: sample.size // size * size].reshape(-1, size).mean(axis=1)
+    mean, low, high = mean_interval(groups, seed)
+    off = float(sample.mean()) - mean
+    return Measured(mean + off, low + off, high + off)
 
 
 def _printed(claim: str) -> float:

@@ -17,9 +17,9 @@ from environments.world import Floats
 from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
 from tuning.reproduction import _figure2_runs as runs
-from tuning.reproduction._figure2_verdicts import defined_verdicts, published_verdicts
+from tuning.reproduction._figure2_verdicts import defined_verdicts, measured, published_verdicts
 from tuning.reproduction.context import Context, Found, Piece
-from tuning.statistics import mean_interval, relative_shares
+from tuning.statistics import relative_shares
 
 Samples = dict[int, Floats]
 """By horizon, numbers whose mean is a reduction in per cent: one a run as published, one a world as defined."""
@@ -51,13 +51,12 @@ def pieces(context: Context) -> list[Piece]:
 def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
     """Reductions by line and horizon, the winners, and a verdict for each claim."""
     tables: dict[str, Table] = {}
+    study = next(iter(runs.studies().values()))
     facts: dict[str, Any] = {
-        "arms": next(iter(runs.studies().values())).arms,
-        "trials": next(iter(runs.studies().values())).trials,
-        "replications": next(iter(runs.studies().values())).replications,
+        "arms": study.arms,
+        "trials": study.trials,
+        "replications": study.replications,
         "longest": max(runs.studies()),
-        "finalists": runs.FINALISTS,
-        "selection": runs.SELECTION,
     }
     verdicts = []
     lines: list[dict[str, Any]] = []
@@ -70,6 +69,7 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
         verdicts += published_verdicts(own, context.seed)
     if "defined" in context.protocols:
         raven, tuned = _defined_samples(found, runs.RAVEN), _defined_samples(found, runs.UCB1)
+        facts |= {"search": runs.study(context, facts["longest"]).replications, "finalists": runs.FINALISTS}
         lines += [_row("defined", horizon, raven[horizon], context) for horizon in raven]
         lines += [_row("tuned-ucb1", horizon, tuned[horizon], context) for horizon in tuned]
         tables["against_tuned"] = Table.of(
@@ -122,8 +122,8 @@ def _row(line: str, horizon: int, sample: Floats, context: Context, runs_apart: 
 
 
 def _measured(name: str, sample: Floats, context: Context) -> dict[str, float]:
-    mean, low, high = mean_interval(sample, context.seed)
-    return {name: mean, "low": low, "high": high}
+    ours = measured(sample, context.seed)
+    return {name: ours.value, "low": ours.low, "high": ours.high}
 
 
 def _curse(horizon: int, own: Floats, fresh: Floats, context: Context) -> dict[str, Any]:
