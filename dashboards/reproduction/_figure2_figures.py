@@ -79,50 +79,42 @@ def reduction_figure(reduction: Table, facts: Mapping[str, Any]) -> go.Figure:
         annotations=notes,
         xaxis=axis("horizon T (steps)", "log", [tick for tick in TICKS if tick <= ends[1]], range=_logs(ends)),
         yaxis=axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
-        margin={"t": 78, "r": 16, "b": 130, "l": 60},
+        margin={"b": 130},
     )
 
 
 def curse_figure(curse: Table, facts: Mapping[str, Any]) -> go.Figure:
-    """The same winners twice: where they won, and elsewhere."""
-    times = curse.column("horizon")
-    own, fresh = curse.column("own"), curse.column("fresh")
+    """How much better winners look where they won than in fresh worlds."""
+    times, gaps = curse.column("horizon"), curse.column("difference")
     text = [
         f"T = {row['horizon']}<br>{row['own']:.1f} % where it won, {row['fresh']:.1f} % in fresh worlds<br>difference "
         f"{row['difference']:.1f} points (95 %: {row['low']:.1f} to {row['high']:.1f})"
         for row in curse
     ]
-    gaps: Trace = {
-        "type": "scatter",
-        "x": [cell for time in times for cell in (time, time, None)],
-        "y": [cell for a, b in zip(numbers(own), numbers(fresh), strict=True) for cell in (a, b, None)],
-        "mode": "lines",
-        "line": {"color": CHANGE, "width": 1},
-        "hoverinfo": "skip",
-        "showlegend": False,
+    marks = _points(times, gaps, "difference with 95 % interval", ORANGE, "square", text)
+    marks["error_y"] = {
+        "type": "data",
+        "symmetric": False,
+        "array": numbers(row["high"] - row["difference"] for row in curse),
+        "arrayminus": numbers(row["difference"] - row["low"] for row in curse),
+        "thickness": 1.5,
+        "width": 4,
     }
-    marks = [
-        _points(times, own, "where they won", ORANGE, "square", text),
-        _points(times, fresh, "in fresh worlds", VERMILION, "circle-open", text),
-    ]
-    lift = sum(curse.column("difference")) / len(curse)
     ends = [0.9 * min(times), 1.1 * max(times)]
-    ticks = [tick for tick in TICKS if tick <= ends[1]]
     return make(
-        [gaps, *marks],
+        [marks],
         heading(
-            "The winners, where they won and elsewhere",
+            "Winners where they won, minus elsewhere",
             f"T = {min(times)} to {max(times)} steps",
             f"K = {facts['arms']} arms",
             f"R = {facts['replications']} worlds a run",
             f"{facts['repeats']} runs",
         ),
-        "Regret reduction of the winners as published, in the worlds that chose them and in fresh ones, over the "
-        f"horizon. On average the two differ by {lift:.1f} points.",
-        height=360,
-        xaxis=axis("horizon T (steps)", "log", ticks, range=_logs(ends)),
-        yaxis=axis("regret reduction (%)"),
-        margin={"t": 78, "r": 16, "b": 90, "l": 60},
+        "Regret reduction of the winners as published in the worlds that chose them, minus that in fresh worlds, over "
+        f"the horizon. On average the two differ by {sum(gaps) / len(gaps):.1f} points.",
+        height=340,
+        xaxis=axis("horizon T (steps)", "log", [tick for tick in TICKS if tick <= ends[1]], range=_logs(ends)),
+        yaxis=axis("where they won −<br>fresh worlds (points)", zeroline=True, zerolinecolor=CHANGE),
     )
 
 

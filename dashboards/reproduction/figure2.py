@@ -65,8 +65,9 @@ def _did_defined(outcome: Outcome) -> str:
     return (
         f"As defined: {facts['trials']} candidates × {facts['search']} worlds, the first of them the policy's defaults "
         "and all of them the same at every horizon, with ε in the score and the true sample variance. The best "
-        f"{facts['finalists']} and the defaults met again on other worlds, and the winner was scored in fresh ones. "
-        "UCB1 got the same search for its only constant c, which is 2 in the baseline. The intervals are those of the "
+        f"{facts['finalists']} and the defaults met again in {facts['selection']} other worlds, and the winner was "
+        "scored in fresh ones. UCB1 got the same search for its only constant c, which is 2 in the baseline. The "
+        "intervals are those of the "
         "winner that this one search found; which winner ten candidates bring is luck beyond them."
     )
 

@@ -112,7 +112,7 @@ def test_any_number_of_jobs_finds_the_same(context: Context) -> None:
 
 def test_pieces_are_those_of_the_protocols(context: Context) -> None:
     keys = [piece.key for piece in figure2.pieces(context)]
-    assert len(keys) == len(set(keys)) == 1 + 23 + 3 + 27
+    assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
     only = Context(0, 2, ("published",), 1, "threads", context.url)
     assert [key for key in keys if key.startswith("figure2/published")] == [each.key for each in figure2.pieces(only)]
 

@@ -40,7 +40,7 @@ def pieces(context: Context) -> list[Piece]:
     if "defined" in context.protocols:
         for times in runs.groups():
             key = f"figure2/defined/ucb1-to-T{times[-1]}"
-            out.append(Piece(key, 3.0, partial(_at, runs.defined_baseline, times)))
+            out.append(Piece(key, 2.5, partial(_at, runs.defined_baseline, times)))
             out += [
                 Piece(f"figure2/defined/T{horizon}", 0.4 + 1.6e-4 * horizon, partial(_at, runs.defined, horizon))
                 for horizon in times
@@ -69,7 +69,8 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
         verdicts += published_verdicts(own, context.seed)
     if "defined" in context.protocols:
         raven, tuned = _defined_samples(found, runs.RAVEN), _defined_samples(found, runs.UCB1)
-        facts |= {"search": runs.study(context, facts["longest"]).replications, "finalists": runs.FINALISTS}
+        search = runs.study(context, facts["longest"])
+        facts |= {"search": search.replications, "finalists": search.candidates, "selection": search.selection}
         lines += [_row("defined", horizon, raven[horizon], context) for horizon in raven]
         lines += [_row("tuned-ucb1", horizon, tuned[horizon], context) for horizon in tuned]
         tables["against_tuned"] = Table.of(
