@@ -114,9 +114,7 @@ def curse_figure(curse: Table, facts: Mapping[str, Any]) -> go.Figure:
         f"the horizon. On average the two differ by {sum(gaps) / len(gaps):.1f} points.",
         height=340,
         xaxis=axis("horizon T (steps)", "log", [tick for tick in TICKS if tick <= ends[1]], range=_logs(ends)),
-        yaxis=axis(
-            "where they won −<br>fresh worlds (points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE
-        ),
+        yaxis=axis("where they won −<br>elsewhere (points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE),
     )
 
 
