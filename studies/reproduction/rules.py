@@ -27,6 +27,10 @@ a tenth."""
 NAMED = 0.05
 """A cell that is worse than the best may still be named best this often before it is more than noise."""
 
+ABOUT = 1.0
+"""How far, in units of its last printed digit, a number may lie from what is said to be “about” it: the paper prints
+whole per cents, and says “approximately” besides."""
+
 DEAR = 0.05
 """The share of regret that advice may cost before it is bad advice."""
 
@@ -35,6 +39,12 @@ RULES: dict[str, str] = {
         "A printed number stands when it lies in our 95 % interval; it is within noise when it lies further off but "
         f"within {NOISE:g} combined standard errors, ours and that of a sample as large as the paper's; else it does "
         "not stand."
+    ),
+    "about": (
+        f"“About x” leaves room of {ABOUT:g} in its last printed digit on either side. It stands when x lies in our "
+        "95 % interval, or the interval lies wholly in that room, and is not decidable when the interval only touches "
+        f"the room; further off it is within noise when the room is within {NOISE:g} combined standard errors, ours "
+        "and that of one run as large as the paper's; else, or where the paper ran nothing, it does not stand."
     ),
     "all above": (
         "“All above x” stands when every interval lies above x, does not stand when one lies below it, and is not "
@@ -146,6 +156,29 @@ def judge_number(printed: float, ours: Measured, error: float, paper_error: floa
     if ours.low <= printed <= ours.high:
         return "stands"
     if abs(printed - ours.value) <= NOISE * (error**2 + paper_error**2) ** 0.5:
+        return "within noise"
+    return "does not stand"
+
+
+def judge_about(printed: float, ours: Measured, error: float, paper_error: float | None) -> Word:
+    """Whether something is about what is printed; without a `paper_error` the paper had no run that noise could excuse.
+
+    >>> judge_about(84.0, Measured(84.4, 84.1, 84.7), 0.15, 3.0)
+    'stands'
+    >>> judge_about(84.0, Measured(85.5, 84.6, 86.4), 0.45, None)
+    'not decidable'
+    >>> judge_about(84.0, Measured(80.7, 79.8, 81.6), 0.45, 3.0)
+    'within noise'
+    >>> judge_about(84.0, Measured(80.7, 79.8, 81.6), 0.45, None)
+    'does not stand'
+    """
+    low, high = printed - ABOUT, printed + ABOUT
+    if ours.low <= printed <= ours.high or (low <= ours.low and ours.high <= high):
+        return "stands"
+    if ours.low <= high and ours.high >= low:
+        return "not decidable"
+    beyond = max(low - ours.value, ours.value - high)
+    if paper_error is not None and beyond <= NOISE * (error**2 + paper_error**2) ** 0.5:
         return "within noise"
     return "does not stand"
 
