@@ -75,7 +75,7 @@ class ComparisonSpec(BaseModel):
             if self.tune == 0:
                 continue
             if not any(param.low is not None for param in found.parameters):
-                raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults alone with tune 0")
+                raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults alone (--tune 0)")
             self.search(policy)
         return self
 
