@@ -29,18 +29,18 @@ def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTab
     """One row a policy, the best first; with `timed` also what a step cost, which differs from run to run."""
     tuned = board.setting == "tuned"
     untuned = result.board("defaults") if tuned else None
-    columns = ["Place", "Policy", "Regret (95 %)", "Behind the best (95 %)", "p (Holm)", "Mean rank"]
-    numbers = [0, 2, 3, 4, 5]
+    columns = ["Policy", "Regret (95 %)", "Behind the best (95 %)", "p (Holm)", "Mean rank"]
+    numbers = [1, 2, 3, 4]
     if tuned:
         columns += ["At defaults", "Search"]
-        numbers += [6, 7]
+        numbers += [5, 6]
     if timed:
         numbers.append(len(columns))
         columns.append("ns a step")
     columns.append("Parameters")
     rows = []
     for each in board.standings:
-        row = [str(each.place), f"{each.policy} {mark(each)}".strip(), interval(each.mean, each.low, each.high)]
+        row = [f"{each.place}. {each.policy} {mark(each)}".strip(), interval(each.mean, each.low, each.high)]
         row += [_behind(each), _p(each), f"{each.mean_rank:.2f}"]
         if untuned is not None:
             row += [short(untuned.find(each.policy).mean), f"{each.entry.trials} × {each.entry.search_replications}"]
@@ -60,9 +60,8 @@ def overview_table(results: Sequence[Result]) -> WordTable:
         standings = [result.main.find(policy) for result in results]
         rows.append((policy, *(f"{short(each.mean)} {mark(each)}".strip() for each in standings)))
     columns = ("Policy", *(result.label for result in results))
-    return WordTable(
-        f"Mean regret, {HOW[results[0].main.setting]}", columns, tuple(rows), tuple(range(1, len(columns)))
-    )
+    caption = f"Mean regret, {HOW[results[0].main.setting]}"
+    return WordTable(caption, columns, tuple(rows), tuple(range(1, len(columns))))
 
 
 def by_relative_regret(results: Sequence[Result]) -> list[str]:

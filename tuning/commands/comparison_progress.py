@@ -36,6 +36,10 @@ class ComparisonReporter(Reporter):
             self.told = time.monotonic()
             super()._begin(spec, landed)
 
+    def _validate(self) -> None:
+        if self.bars is not None:
+            super()._validate()
+
     def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
         if landed == self.entries:
