@@ -1,4 +1,4 @@
-"""Who wins where: by what share every policy lies behind the best of each world."""
+"""Who wins where: by what share every policy lies behind the best of each scenario and horizon."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from studies.comparison.words import HOW, percent
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-ROW, MOST_WRITTEN = 26, 12
-"""Pixels of a policy, and the worlds up to which numbers fit into the cells."""
+ROW = 26
+"""Pixels of a policy."""
+
+MOST_WRITTEN = 16
+"""Columns up to which numbers may fit into the cells; where they do not, Plotly leaves them out."""
 
 WORST = 10.0
 """Ten times the best one's regret and more is all the same colour."""
 
 
 def winners(results: Sequence[Result]) -> go.Figure:
-    """A heat map, policies × worlds: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
+    """A heat map, policies × scenarios and horizons: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
     policies, columns = by_relative_regret(results), range(len(results))
     shares = [[relative(result, policy) for result in results] for policy in policies]
     marks = [[mark(result.main.find(policy)) for result in results] for policy in policies]
@@ -37,7 +40,6 @@ def winners(results: Sequence[Result]) -> go.Figure:
             for row, signs in zip(shares, marks, strict=True)
         ],
         "texttemplate": "%{text}",
-        "textfont": {"size": 11},
         "customdata": [
             [_says(result, policy, share) for result, share in zip(results, row, strict=True)]
             for policy, row in zip(policies, shares, strict=True)
@@ -50,9 +52,9 @@ def winners(results: Sequence[Result]) -> go.Figure:
         "xgap": 2,
         "ygap": 2,
         "colorbar": {
-            "title": {"text": "behind the best"},
-            "tickvals": [math.log10(1 + share) for share in (0, 0.25, 1, 3, 10)],
-            "ticktext": ["0 %", "25 %", "100 %", "300 %", "1000 %"],
+            "title": {"text": "behind the best", "side": "top"},
+            "tickvals": [math.log10(1 + share) for share in (0, 0.5, 2, 10)],
+            "ticktext": ["0 %", "50 %", "200 %", "1000 %"],
             "orientation": "h",
             "thickness": 12,
             "len": 1,
@@ -64,17 +66,17 @@ def winners(results: Sequence[Result]) -> go.Figure:
     how = HOW[results[0].main.setting]
     return make(
         [cells],
-        heading("Who wins where", how, f"{len(results)} worlds"),
-        f"Regret of {len(policies)} policies relative to the best of each of {len(results)} worlds, {how}."
+        heading("Who wins where", how, f"{len(results)} scenarios and horizons"),
+        f"Regret of {len(policies)} policies relative to the best of each of {len(results)} scenarios and horizons, {how}."
         f" The best: {best}.",
-        height=330 + ROW * len(policies),
-        margin={"t": 140, "r": 16, "b": 130, "l": 60},
+        height=430 + ROW * len(policies),
+        margin={"t": 150, "r": 16, "b": 150, "l": 60},
         xaxis=axis(
             "",
             tickmode="array",
             tickvals=list(columns),
-            ticktext=[safe(result.label).replace(", ", "<br>") for result in results],
-            tickangle=-40 if len(results) > 3 else 0,
+            ticktext=[safe(result.label) for result in results],
+            tickangle=-90 if len(results) > 2 else 0,
             showgrid=False,
         ),
         yaxis=axis(

@@ -29,7 +29,8 @@ CANDIDATES = 6
 """How many of a search's best meet again on fresh worlds, before one of them enters."""
 
 SELECTION = 2
-"""Fresh worlds that choose among them, and that the search's own report is made on, times those of a trial."""
+"""Fresh worlds that choose among them, times those of a trial; the search's own report is made on as many as a trial:
+the comparison plays its winner again."""
 
 MOST_WORLDS = 100_000
 """What every entry got in every world is kept with it."""
@@ -121,7 +122,7 @@ class ComparisonSpec(BaseModel):
             "replications": replications,
             "candidates": CANDIDATES,
             "selection": SELECTION * replications,
-            "report": SELECTION * replications,
+            "report": replications,
             "seed": self.seed,
         }
         asked = {"settings": self.settings, "trials": trials, "replications": replications, "seed": self.seed}

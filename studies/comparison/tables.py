@@ -54,7 +54,7 @@ def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTab
 
 
 def overview_table(results: Sequence[Result]) -> WordTable:
-    """Policies × worlds: mean regret, the best of each column marked, and who can't be told from it."""
+    """Policies × scenarios and horizons: mean regret, the best of each column marked, and who can't be told from it."""
     rows = []
     for policy in by_relative_regret(results):
         standings = [result.main.find(policy) for result in results]

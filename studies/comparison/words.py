@@ -51,8 +51,8 @@ def margin(board: Board) -> str:
     assert second.behind is not None
     if not others:
         return (
-            f"The next is {second.policy}, {amount(second.behind)}; this can be told"
-            f" (p {p_value(second.behind.holm)}), and so can all others be."
+            f"The next is {second.policy} ({amount(second.behind)}, p {p_value(second.behind.holm)});"
+            " it can be told from the best, and so can all others."
         )
     beaten = len(board.standings) - 1 - len(others)
     rest = f"; the other {beaten} can" if beaten > 1 else "; the last one can" if beaten == 1 else ""
@@ -63,7 +63,7 @@ def _named(others: Sequence[Standing]) -> str:
     told = []
     for each in others[:MOST_NAMES]:
         assert each.behind is not None
-        told.append(f"{each.policy} ({amount(each.behind)}; p {p_value(each.behind.holm)})")
+        told.append(f"{each.policy} ({amount(each.behind)}, p {p_value(each.behind.holm)})")
     more = len(others) - len(told)
     if more:
         return f"{', '.join(told)} and {more} more"
@@ -74,12 +74,12 @@ def amount(behind: Behind) -> str:
     """By how much one lies behind.
 
     >>> amount(Behind(5.0, 4.0, 6.0, (0.05, 0.04, 0.06), 0.001, 0.01))
-    '5 % behind (95 %: 4 to 6 %)'
+    '5 % behind, 95 %: 4 to 6 %'
     """
     if behind.share is None:
-        return f"{short(behind.difference)} behind (95 %: {short(behind.low)} to {short(behind.high)})"
+        return f"{short(behind.difference)} behind, 95 %: {short(behind.low)} to {short(behind.high)}"
     mean, low, high = (percent(share) for share in behind.share)
-    return f"{mean} % behind (95 %: {low} to {high} %)"
+    return f"{mean} % behind, 95 %: {low} to {high} %"
 
 
 def percent(share: float) -> str:
@@ -116,7 +116,7 @@ def search_note(result: Result) -> str | None:
 
 
 def overview_lead(results: Sequence[Result]) -> str:
-    """Who wins most often over several worlds."""
+    """Who wins most often over several cases: scenarios and horizons."""
     wins: dict[str, int] = {}
     among: dict[str, int] = {}
     for result in results:
@@ -125,8 +125,7 @@ def overview_lead(results: Sequence[Result]) -> str:
             among[each.policy] = among.get(each.policy, 0) + each.among_the_best
     ordered = sorted(among, key=lambda policy: (-wins.get(policy, 0), -among[policy], policy))
     said = [
-        f"{policy} is best in {wins.get(policy, 0)} of {len(results)} worlds"
-        f" (not told from the best in {among[policy]})"
+        f"{policy} is best in {wins.get(policy, 0)} of {len(results)} cases and among the best in {among[policy]}"
         for policy in ordered[:3]
         if wins.get(policy, 0)
     ]

@@ -65,7 +65,7 @@ def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
     assert "ccb wins" in winner(found, 200)
     assert margin(found).startswith("It can't be told from softmax (")
     assert margin(found).endswith("; the last one can.")
-    assert "and so can all others be" in margin(made(a=worlds + 5.0 + noise(1.0, 1), b=worlds))
+    assert "and so can all others." in margin(made(a=worlds + 5.0 + noise(1.0, 1), b=worlds))
 
 
 def test_equal_policies_are_seldom_told_apart() -> None:
