@@ -87,11 +87,9 @@ def build(document: Document) -> Page:
 
 def _subtitle(results: Sequence[Result], policies: int) -> str:
     spec = results[0].comparison.spec
-    where = (
-        f"{len(results)} scenarios and horizons"
-        if len(results) > 1
-        else f"T = {spec.horizon} steps, K = {spec.arms} arms"
-    )
+    where = f"T = {spec.horizon} steps, K = {spec.arms} arms"
+    if len(results) > 1:
+        where = f"{len(results)} scenarios and horizons"
     tuned = f"tuned by {spec.tune} trials each, " if spec.tune else ""
     return f"{policies} policies, {tuned}{where}, {spec.replications} worlds each, seed {spec.seed}"
 

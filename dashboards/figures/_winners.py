@@ -25,7 +25,7 @@ WORST = 10.0
 
 
 def winners(results: Sequence[Result]) -> go.Figure:
-    """A heat map, policies × scenarios and horizons: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
+    """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
     policies, columns = by_relative_regret(results), range(len(results))
     shares = [[relative(result, policy) for result in results] for policy in policies]
     marks = [[mark(result.main.find(policy)) for result in results] for policy in policies]
@@ -67,8 +67,8 @@ def winners(results: Sequence[Result]) -> go.Figure:
     return make(
         [cells],
         heading("Who wins where", how, f"{len(results)} scenarios and horizons"),
-        f"Regret of {len(policies)} policies relative to the best of each of {len(results)} scenarios and horizons, {how}."
-        f" The best: {best}.",
+        f"Regret of {len(policies)} policies relative to the best in each of {len(results)} scenarios and horizons,"
+        f" {how}. The best: {best}.",
         height=430 + ROW * len(policies),
         margin={"t": 150, "r": 16, "b": 150, "l": 60},
         xaxis=axis(
