@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from environments import InputError, Scenario, combine, find_scenario, scenarios
+    from environments.base import BaseDraw, Change, Draft, Effect
+    from environments.compiled import inlined
     from policies import find_policy, policy_names
-    from policies.base import Policy
+    from policies.base import Param, Policy, Sizes
     from policies.simulation import Simulation, simulate
     from studies.files import load_study_file
     from studies.grid import Grid, GridSpec
@@ -35,7 +37,14 @@ PUBLIC = {
     "combine": "environments",
     "find_scenario": "environments",
     "scenarios": "environments",
+    "BaseDraw": "environments.base",
+    "Change": "environments.base",
+    "Draft": "environments.base",
+    "Effect": "environments.base",
+    "inlined": "environments.compiled",
+    "Param": "policies.base",
     "Policy": "policies.base",
+    "Sizes": "policies.base",
     "find_policy": "policies",
     "policy_names": "policies",
     "Simulation": "policies.simulation",
@@ -55,13 +64,19 @@ PUBLIC = {
 """Where each public name lives."""
 
 __all__ = [
+    "BaseDraw",
+    "Change",
+    "Draft",
+    "Effect",
     "Grid",
     "GridSpec",
     "InputError",
+    "Param",
     "Policy",
     "Recommendation",
     "Scenario",
     "Simulation",
+    "Sizes",
     "StudySpec",
     "combine",
     "compare",
@@ -69,6 +84,7 @@ __all__ = [
     "find_policy",
     "find_scenario",
     "grid",
+    "inlined",
     "load_study_file",
     "policy_names",
     "report",

@@ -15,7 +15,9 @@ from environments.errors import InputError
 from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds
 from policies import find_policy
+from policies._plain_loop import play_plain
 from policies.base import Policy, Value, kernel
+from policies.own import PlainPolicy
 
 if TYPE_CHECKING:
     import pandas
@@ -199,6 +201,15 @@ def play_loop(
     """Play one candidate in a block of worlds with the general loop."""
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
+    result = Played(
+        out=np.empty((replications, 3)),
+        curve=np.empty((replications, marks.size, 2)),
+        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
+        best=worlds.best.sum(axis=1),
+    )
+    if issubclass(policy, PlainPolicy):
+        play_plain(policy, values, worlds, seed, first, stream, marks, result)
+        return result
     sizes = policy.sizes(arms, values)
     p = policy.vector(values)
     loop = kernel(policy)
@@ -208,12 +219,6 @@ def play_loop(
         np.empty(sizes.cells),
         np.empty(sizes.memory),
         np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0),
-    )
-    result = Played(
-        out=np.empty((replications, 3)),
-        curve=np.empty((replications, marks.size, 2)),
-        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
-        best=worlds.best.sum(axis=1),
     )
     into = (marks, result.out, result.curve, result.pulls)
     if not policy.random:

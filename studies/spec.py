@@ -184,8 +184,18 @@ class StudySpec(BaseModel):
             return self
         world = self.world()
         horizon, arms = self.horizon or world.horizon, self.arms or world.arms
-        space = self.resolved_space(find_policy(self.policy), horizon, arms)
-        here = self.model_copy(update={"scenario": world.name, "horizon": horizon, "arms": arms, "space": space})
+        policy = find_policy(self.policy)
+        space = self.resolved_space(policy, horizon, arms)
+        written = {"policy": policy.name, "scenario": world.name, "horizon": horizon, "arms": arms, "space": space}
+        here = self.model_copy(update=written)
+        here._is_resolved = True
+        return here
+
+    @classmethod
+    def as_stored(cls, stored: Mapping[str, Any]) -> StudySpec:
+        """A specification to show, not to run: what it plays may not be at hand."""
+        space = {name: Range.model_validate(range_) for name, range_ in stored.get("space", {}).items()}
+        here = cls.model_construct(**{**stored, "space": space})
         here._is_resolved = True
         return here
 

@@ -16,9 +16,12 @@ import numpy as np
 
 from environments import Scenario
 from environments.draw import BLOCK_BYTES, draw_worlds
+from environments.own import travel_whole
 from environments.world import Floats, Worlds
 from policies import find_policy
-from policies.base import Value
+from policies.base import Policy, Value
+from policies.own import BROUGHT as POLICIES
+from policies.own import bring_policy
 from policies.simulation import REGRET, REWARD, evaluate, play_loop
 from studies.objective import parse_objective
 from studies.spec import StudySpec
@@ -44,6 +47,8 @@ class Game:
     arms: int
     seed: int
     burn_in: int
+    source: str | None = None
+    """What brings the policy in another process, where it is the user's own; scenarios travel whole."""
 
     @staticmethod
     def of(spec: StudySpec) -> Game:
@@ -52,7 +57,8 @@ class Game:
         assert here.horizon is not None
         assert here.arms is not None
         burn_in = parse_objective(here.objective).burn_in(here.horizon)
-        return Game(here.policy, here.world(), here.horizon, here.arms, here.seed, burn_in)
+        source = POLICIES.source(here.policy)
+        return Game(here.policy, here.world(), here.horizon, here.arms, here.seed, burn_in, source)
 
 
 class _Kept:
@@ -85,9 +91,16 @@ def kept_worlds(game: Game, stream: int, first: int, count: int) -> Worlds:
     return _KEPT.get(game, stream, first, count)
 
 
+def policy_of(game: Game) -> type[Policy]:
+    """Who plays; in a worker of another process one of the user's own is brought first."""
+    if game.source is not None and game.policy not in POLICIES.names():
+        bring_policy(game.source)
+    return find_policy(game.policy)
+
+
 def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
     """Regret, reward and counted regret [C, count, 3] of candidates in worlds first … first + count − 1."""
-    policy = find_policy(game.policy)
+    policy = policy_of(game)
     worlds = kept_worlds(game, stream, first, count)
     if game.burn_in == 0:
         out = evaluate(policy, candidates, worlds, game.seed, first, stream)
@@ -126,6 +139,7 @@ class Evaluator:
             return [task(self.game, what, stream, *part) for part in ranges]
         from joblib import Parallel, delayed
 
+        travel_whole()
         backend = "threading" if self.backend == "threads" else "loky"
         calls = (delayed(task)(self.game, what, stream, *part) for part in ranges)
         return list(Parallel(n_jobs=self.jobs, backend=backend)(calls))

@@ -15,6 +15,7 @@ from dashboards.figures import moments_of_change
 from environments import find_scenario
 from environments.errors import InputError
 from environments.world import Floats
+from policies import find_policy
 from policies.simulation import Simulation, simulate
 from studies.grid import Grid
 from studies.recommendation import Recommendation
@@ -49,6 +50,7 @@ def play_recommendation(each: Recommendation, studies: int) -> Played | None:
     try:
         scenario = find_scenario(each.scenario, dict(each.settings))
         scenario.check(each.horizon, each.arms)
+        find_policy(each.policy)
     except InputError:
         return None
     one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)

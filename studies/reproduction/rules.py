@@ -17,6 +17,13 @@ WORDS: tuple[Word, ...] = ("stands", "within noise", "does not stand", "not deci
 NOISE = 3.0
 """Combined standard errors that two runs of one experiment may lie apart."""
 
+AGREE = 0.01
+"""The share by which the two sides of an equation may differ before it is none."""
+
+FLAT = (0.5, 2.0)
+"""Regret per step has stopped falling where its ratio from decade to decade lies in here; growth like ln T would give
+a tenth."""
+
 NAMED = 0.05
 """A cell that is worse than the best may still be named best this often before it is more than noise."""
 
@@ -49,7 +56,7 @@ RULES: dict[str, str] = {
     ),
     "growth": (
         "“It grows” stands when the 95 % interval of the change lies above zero, does not stand when it lies below, "
-        "and is not decidable otherwise."
+        "and is not decidable otherwise. “It falls” is the same the other way round."
     ),
     "same": (
         "“They differ” does not stand when the worlds played under both names are the same to the last digit; "
@@ -58,6 +65,21 @@ RULES: dict[str, str] = {
     "definition": (
         "A run is what its definition says when the share of its worlds that break the definition is zero; it does "
         "not stand when one does."
+    ),
+    "typical": (
+        "“Typically above x” stands when more than half lie above x with 95 % confidence, does not stand when fewer "
+        "than half do, and is not decidable otherwise."
+    ),
+    "equation": (
+        f"An equation that is to hold at every step stands when its two sides differ by less than {AGREE:.0%} at all "
+        "steps looked at; it does not stand when they differ by more at one."
+    ),
+    "order": (
+        "A bound of lower order than T does not stand where the regret lies above it with 95 % confidence, or where "
+        "the regret has a linear tail: up to the end its rate per step no longer falls, each decade's being "
+        f"{FLAT[0]:g} to {FLAT[1]:g} times the one's before with 95 % confidence, where growth like ln T would make it "
+        "a tenth. It stands, as far as the run goes, when neither is so and the last rate is below "
+        f"{FLAT[0]:g} times the one before; else it is not decidable."
     ),
 }
 
@@ -168,3 +190,61 @@ def judge_definition(broken: float) -> Word:
     'stands'
     """
     return "stands" if broken == 0.0 else "does not stand"
+
+
+def judge_typical(share: Measured) -> Word:
+    """Whether something is typical, given the share of cases in which it is so.
+
+    >>> judge_typical(Measured(0.406, 0.397, 0.416))
+    'does not stand'
+    """
+    if share.low > 0.5:
+        return "stands"
+    return "does not stand" if share.high < 0.5 else "not decidable"
+
+
+def judge_equation(ratios: Sequence[float]) -> Word:
+    """Whether two sides agree everywhere, given their ratios.
+
+    >>> judge_equation([1.001, 0.26])
+    'does not stand'
+    """
+    return "stands" if all(abs(ratio - 1.0) < AGREE for ratio in ratios) else "does not stand"
+
+
+def tail_begins(ratios: Sequence[Measured | None]) -> int | None:
+    """From which place on a rate no longer falls, given each one's ratio to the one before it; None if it still does.
+
+    The first of `ratios` is None, as nothing is before it.
+
+    >>> tail_begins([None, Measured(0.2, 0.1, 0.3), Measured(0.9, 0.8, 1.1), Measured(1.0, 0.9, 1.1)])
+    1
+    """
+    begins = None
+    for place in range(len(ratios) - 1, 0, -1):
+        ratio = ratios[place]
+        if ratio is None or not (FLAT[0] < ratio.low and ratio.high < FLAT[1]):
+            break
+        begins = place - 1
+    return begins
+
+
+def still_falls(ratios: Sequence[Measured | None]) -> bool:
+    """Whether the last of some rates is clearly lower than the one before it.
+
+    >>> still_falls([None, Measured(0.9, 0.8, 1.1), Measured(0.1, 0.08, 0.12)])
+    True
+    """
+    last = ratios[-1]
+    return last is not None and last.high < FLAT[0]
+
+
+def judge_order(tails: Sequence[bool], falling: Sequence[bool], above: Sequence[bool]) -> Word:
+    """Whether a bound of lower order than T holds in some problems: tails, rates that fall, regrets above the bound.
+
+    >>> judge_order(tails=[False, True], falling=[True, False], above=[False, False])
+    'does not stand'
+    """
+    if any(tails) or any(above):
+        return "does not stand"
+    return "stands" if all(falling) else "not decidable"

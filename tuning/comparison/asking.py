@@ -8,7 +8,9 @@ from typing import Any
 
 from environments import scenarios
 from environments.errors import InputError
+from environments.own_scenarios import bring_scenario
 from policies import policy_names
+from policies.own import bring_policy
 from studies.comparison.document import Document
 from studies.comparison.spec import PAPER, ComparisonSpec
 from studies.reading import comparison_spec_from
@@ -20,7 +22,7 @@ PUBLISHED = "published-"
 
 
 def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
-    """Names with commas between them, "paper" for the paper's nine, or "all".
+    """Names with commas between them (./yours.py:Name brings your own), "paper" for the paper's nine, or "all".
 
     >>> chosen_policies("ucb1, ccb")
     ('ucb1', 'ccb')
@@ -30,7 +32,7 @@ def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
         return PAPER
     if words == ["all"]:
         return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
-    return tuple(words)
+    return tuple(bring_policy(word) for word in words)
 
 
 def chosen_scenarios(words: Sequence[str]) -> list[str]:
@@ -41,7 +43,11 @@ def chosen_scenarios(words: Sequence[str]) -> list[str]:
     """
     found: list[str] = []
     for word in words:
-        found += [name for name in scenarios() if not name.startswith(PUBLISHED)] if word == "all" else [word]
+        found += (
+            [name for name in scenarios() if not name.startswith(PUBLISHED)]
+            if word == "all"
+            else [bring_scenario(word)]
+        )
     if not found:
         raise InputError("a scenario must be named, or all of them with --scenarios all.")
     return list(dict.fromkeys(found))

@@ -11,11 +11,10 @@ import numpy as np
 
 from environments.streams import Stream
 from environments.world import Floats
-from policies import find_policy
 from policies.base import Value
 from policies.simulation import REGRET, play_loop, simulate
 from studies.comparison.entries import RegretCurve
-from tuning.fanout import Evaluator, Game, kept_worlds
+from tuning.fanout import Evaluator, Game, kept_worlds, policy_of
 
 POINTS = 48
 """Steps at which a curve is kept."""
@@ -60,7 +59,7 @@ def _play_range(
 ) -> tuple[Floats, Floats, float]:
     """Regret [count], cumulative regret [count, marks], and this thread's seconds without those to draw the worlds."""
     values, marks = what
-    policy, worlds = find_policy(game.policy), kept_worlds(game, stream, first, count)
+    policy, worlds = policy_of(game), kept_worlds(game, stream, first, count)
     begin = time.thread_time()
     played = play_loop(policy, values, worlds, game.seed, first, stream, marks)
     return played.out[:, REGRET], played.curve[..., REGRET], time.thread_time() - begin

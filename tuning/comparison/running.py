@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from environments.errors import InputError
 from policies.base import Values
+from policies.own import BROUGHT as POLICIES
 from studies import keys
 from studies.comparison.entries import Comparison, Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
@@ -93,7 +94,8 @@ def _play(
 ) -> Entry:
     assert spec.horizon is not None
     assert spec.arms is not None
-    game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0)
+    source = POLICIES.source(policy)
+    game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
     played = play_entry(Evaluator(game, jobs, backend), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)

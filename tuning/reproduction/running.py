@@ -63,7 +63,7 @@ def _run(names: list[str], context: Context, folder: Path, listener: Reproductio
         found[key] = json.loads(text)["found"]  # read back, so that a rerun works on the very same numbers
         if listener is not None:
             listener.done(piece)
-    return found
+    return {key: found[key] for key in wanted}  # in one order, whichever were done before
 
 
 def _file(folder: Path, key: str) -> Path:
