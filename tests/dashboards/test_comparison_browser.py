@@ -63,6 +63,6 @@ def test_it_draws_offline_and_fits(page_file: Path, browser_page: Page) -> None:
     assert first.count() == len(POLICIES)
     assert "20 × 20" in page.locator("main").inner_text()
     page.set_viewport_size({"width": 400, "height": 900})
-    page.wait_for_function("document.documentElement.scrollWidth <= 400")
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 400")
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert wrong == []
