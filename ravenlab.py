@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from studies.grid import Grid, GridSpec
     from studies.recommendation import Recommendation
     from studies.spec import StudySpec
-    from tuning.api import export, grid, report, reproduce, tune
+    from tuning.api import compare, export, grid, report, reproduce, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -54,6 +54,7 @@ PUBLIC = {
     "Recommendation": "studies.recommendation",
     "StudySpec": "studies.spec",
     "load_study_file": "studies.files",
+    "compare": "tuning.api",
     "export": "tuning.api",
     "grid": "tuning.api",
     "report": "tuning.api",
@@ -78,6 +79,7 @@ __all__ = [
     "Sizes",
     "StudySpec",
     "combine",
+    "compare",
     "export",
     "find_policy",
     "find_scenario",
