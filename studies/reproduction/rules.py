@@ -24,12 +24,18 @@ FLAT = (0.5, 2.0)
 """Regret per step has stopped falling where its ratio from decade to decade lies in here; growth like ln T would give
 a tenth."""
 
+WIDE = 0.5
+"""An interval wider than this share of a printed number neither bears it out nor excuses it."""
+
 NAMED = 0.05
 """A cell that is worse than the best may still be named best this often before it is more than noise."""
 
 ABOUT = 1.0
 """How far, in units of its last printed digit, a number may lie from what is said to be “about” it: the paper prints
 whole per cents, and says “approximately” besides."""
+
+WIDEST_ABOUT = 6.0 * ABOUT
+"""An interval wider than this can't tell what is about a number."""
 
 DEAR = 0.05
 """The share of regret that advice may cost before it is bad advice."""
@@ -38,13 +44,14 @@ RULES: dict[str, str] = {
     "number": (
         "A printed number stands when it lies in our 95 % interval; it is within noise when it lies further off but "
         f"within {NOISE:g} combined standard errors, ours and that of a sample as large as the paper's; else it does "
-        "not stand."
+        f"not stand. Where our interval is wider than {WIDE:.0%} of the number, it is not decidable instead of either "
+        "of the first two."
     ),
     "about": (
         f"“About x” leaves room of {ABOUT:g} in its last printed digit on either side. It stands when x lies in our "
         "95 % interval, or the interval lies wholly in that room, and is not decidable when the interval only touches "
-        f"the room; further off it is within noise when the room is within {NOISE:g} combined standard errors, ours "
-        "and that of one run as large as the paper's; else, or where the paper ran nothing, it does not stand."
+        f"the room or is wider than {WIDEST_ABOUT:g}; further off it is within noise when the room is within "
+        f"{NOISE:g} combined standard errors, ours and that of one run as large as the paper's; else, or where the paper ran nothing, it does not stand."
     ),
     "all above": (
         "“All above x” stands when every interval lies above x, does not stand when one lies below it, and is not "
@@ -152,12 +159,16 @@ def judge_number(printed: float, ours: Measured, error: float, paper_error: floa
     'within noise'
     >>> judge_number(100.0, Measured(13.4, 12.9, 13.9), 0.26, 2.6)
     'does not stand'
+    >>> judge_number(6.55, Measured(13.4, 4.0, 40.0), 5.0, 2.6)
+    'not decidable'
     """
-    if ours.low <= printed <= ours.high:
-        return "stands"
-    if abs(printed - ours.value) <= NOISE * (error**2 + paper_error**2) ** 0.5:
-        return "within noise"
-    return "does not stand"
+    inside = ours.low <= printed <= ours.high
+    near = abs(printed - ours.value) <= NOISE * (error**2 + paper_error**2) ** 0.5
+    if not inside and not near:
+        return "does not stand"
+    if ours.high - ours.low > WIDE * abs(printed):
+        return "not decidable"
+    return "stands" if inside else "within noise"
 
 
 def judge_about(printed: float, ours: Measured, error: float, paper_error: float | None) -> Word:
@@ -173,6 +184,8 @@ def judge_about(printed: float, ours: Measured, error: float, paper_error: float
     'does not stand'
     """
     low, high = printed - ABOUT, printed + ABOUT
+    if ours.high - ours.low > WIDEST_ABOUT and ours.low <= high and ours.high >= low:
+        return "not decidable"
     if ours.low <= printed <= ours.high or (low <= ours.low and ours.high <= high):
         return "stands"
     if ours.low <= high and ours.high >= low:
