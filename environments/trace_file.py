@@ -68,10 +68,10 @@ class Trace:
             got = values[row, place]
             raise InputError(f"row {row + 1}: arm {names[place]!r} must be a finite number but got {got:g}.")
         there = ~np.isnan(values)
-        full = there.any(axis=1)
+        full, tried = np.asarray(there.any(axis=1)), np.asarray(there.any(axis=0))
         if not full.any():
             raise InputError("it has no row with a value in it.")
-        for name, some in zip(names, there.any(axis=0), strict=True):
+        for name, some in zip(names, tried, strict=True):
             if not some:
                 raise InputError(f"arm {name!r} has no value in any row.")
         kept = values if full.all() else np.ascontiguousarray(values[full])

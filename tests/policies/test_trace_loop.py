@@ -14,9 +14,7 @@ from tests.environments.made_traces import trace
 NONE = np.empty(0, dtype=np.int64)
 
 
-@pytest.mark.parametrize(
-    "name", ["raven-ucb", "sw-raven", "ucb1", "ucb-imp", "ccb", "d-ucb", "epsilon-greedy", "f-dsw-ts"]
-)
+@pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb-imp", "f-dsw-ts"])
 def test_the_loop_pulls_what_the_online_policy_pulls(name: str) -> None:
     """The online object, told at every row which arms are open, is the twin of the loop."""
     policy = find_policy(name)
