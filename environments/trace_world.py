@@ -173,17 +173,19 @@ class TraceScenario:
         best = np.where(there, smoothed, -np.inf).max(axis=1)
         return values, smoothed, best, turns
 
-    def fixed(self, worlds: TraceWorlds) -> Floats:
-        """What the best arm of each window [R] would have brought if it had been pulled at every step of it.
+    def fixed(self, worlds: TraceWorlds) -> tuple[Ints, Floats]:
+        """The best arm of each window [R] to pull at every step of it, and what that would have brought [R].
 
         Where that arm is closed something else has to be pulled: the mean of the open arms counts there.
         """
         below = np.zeros((self.trace.rows + 1, self.trace.arms))
-        np.cumsum(self._filled, axis=0, out=below[1:])
-        return np.asarray((below[worlds.offsets + worlds.horizon] - below[worlds.offsets]).max(axis=1))
+        np.cumsum(self.filled, axis=0, out=below[1:])
+        sums = below[worlds.offsets + worlds.horizon] - below[worlds.offsets]
+        return sums.argmax(axis=1), np.asarray(sums.max(axis=1))
 
     @cached_property
-    def _filled(self) -> Floats:
+    def filled(self) -> Floats:
+        """The smoothed table with the mean of the open arms where one is closed."""
         smoothed = self._tables[1]
         return np.where(np.isnan(smoothed), np.nanmean(smoothed, axis=1)[:, None], smoothed)
 

@@ -153,7 +153,7 @@ def simulate(
     if world.constant is not None:
         constant = world.constant * horizon - best + out[:, REGRET]
     if isinstance(world, TraceScenario):
-        fixed = world.fixed(world.draw(horizon, seed, 0, replications, stream)) - best + out[:, REGRET]
+        fixed = world.fixed(world.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
     return Simulation(
         policy=found.name,
         scenario=world.name,

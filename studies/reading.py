@@ -18,7 +18,7 @@ from studies.spec import Range, StudySpec
 if TYPE_CHECKING:
     from policies.base import Param
 
-FIELDS = (*StudySpec.model_fields, "noise")
+FIELDS = (*(name for name in StudySpec.model_fields if name not in ("digest", "scale")), "noise")
 """What a study may say; `noise` is short for the setting of that name."""
 
 DEPTH = {"settings": 2, "fixed": 2, "space": 3}

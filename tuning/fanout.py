@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from environments import Scenario
-from environments.draw import BLOCK_BYTES, draw_worlds
-from environments.world import Floats, Worlds
+from environments.any_world import AnyScenario, AnyWorlds, draw_any
+from environments.draw import BLOCK_BYTES
+from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
 from policies.simulation import REGRET, REWARD, evaluate, play_loop
@@ -37,7 +37,7 @@ class Game:
     """What is played, short of candidates and replications. Small, hashable and picklable."""
 
     policy: str
-    scenario: Scenario
+    scenario: AnyScenario
     horizon: int
     arms: int
     seed: int
@@ -57,16 +57,16 @@ class _Kept:
     """Worlds of the last few ranges, the least recently used going first."""
 
     def __init__(self) -> None:
-        self.worlds: OrderedDict[Any, tuple[Worlds, int]] = OrderedDict()
+        self.worlds: OrderedDict[Any, tuple[AnyWorlds, int]] = OrderedDict()
         self.lock = threading.Lock()
 
-    def get(self, game: Game, stream: int, first: int, count: int) -> Worlds:
+    def get(self, game: Game, stream: int, first: int, count: int) -> AnyWorlds:
         key = (game.scenario, game.horizon, game.arms, game.seed, stream, first, count)
         with self.lock:
             if key in self.worlds:
                 self.worlds.move_to_end(key)
                 return self.worlds[key][0]
-        drawn = draw_worlds(game.scenario, game.horizon, game.arms, game.seed, first, count, stream)
+        drawn = draw_any(game.scenario, game.horizon, game.arms, game.seed, first, count, stream)
         size = sum(part.nbytes for part in drawn if isinstance(part, np.ndarray))
         with self.lock:
             self.worlds[key] = (drawn, size)

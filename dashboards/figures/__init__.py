@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dashboards.figures._history import HistoryPoint, history
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
+    from dashboards.figures._recorded import recorded
     from dashboards.figures._sensitivity_lines import sensitivity_lines
     from dashboards.figures._style import THEMES, explain, themed
     from dashboards.figures._surface import surface
@@ -33,6 +34,7 @@ __all__ = [
     "horizons",
     "importances",
     "moments_of_change",
+    "recorded",
     "sensitivity_lines",
     "surface",
     "themed",

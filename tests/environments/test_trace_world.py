@@ -74,7 +74,7 @@ def test_the_best_fixed_arm_counts_the_others_where_it_is_closed() -> None:
         sums = []
         for k in range(4):
             sums.append(sum(np.nanmean(row) if np.isnan(row[k]) else row[k] for row in part))
-        np.testing.assert_allclose(scenario.fixed(worlds)[r], max(sums), rtol=1e-10)
+        np.testing.assert_allclose(scenario.fixed(worlds)[1][r], max(sums), rtol=1e-10)
 
 
 def test_windows_that_do_not_fit_are_refused() -> None:
