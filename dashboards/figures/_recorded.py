@@ -17,7 +17,6 @@ from dashboards.figures._style import (
     VERMILION,
     Trace,
     axis,
-    band,
     faded,
     heading,
     make,
@@ -55,10 +54,6 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
     _, best = _thinned(sign * worlds.best[:, None])
     shown = _shown(worlds.smoothed, worlds.best)
     traces: list[Trace] = []
-    if len(shown) < scenario.arms:
-        low, high = (np.where(np.isnan(table), other, table) for other in (np.inf, -np.inf))
-        ends = {"name": "range of all arms", "showlegend": True, "fillcolor": faded(GREY, 0.25)}
-        traces.append(band(list(rows), list(low.min(axis=1)), list(high.max(axis=1)), GREY, **ends))
     for place, k in enumerate(shown):
         traces.append(_arm(rows, table[:, k], scenario.trace.names[k], place))
     traces.append(
@@ -88,8 +83,8 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
         height=460,
         xaxis=axis("row", range=[0, scenario.trace.rows + 1]),
         yaxis=axis(f"{unit}, centred mean", range=[bottom, top]),
-        shapes=[*_stretches(scenario), _ruler(scenario, window)],
-        annotations=[*_labels(scenario), _ruler_label(scenario, window)],
+        shapes=[*_stretches(scenario), _ruler(window)],
+        annotations=[*_labels(scenario), {**_note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
 
 
@@ -167,13 +162,9 @@ def _labels(scenario: TraceScenario) -> list[dict[str, Any]]:
     ]
 
 
-def _ruler(scenario: TraceScenario, window: int) -> dict[str, Any]:
+def _ruler(window: int) -> dict[str, Any]:
     line = {"color": GREY, "width": 3}
     return {"type": "line", "xref": "x", "yref": "paper", "x0": 1, "x1": window, "y0": 0.03, "y1": 0.03, "line": line}
-
-
-def _ruler_label(scenario: TraceScenario, window: int) -> dict[str, Any]:
-    return {**_note(1, 0.035, "one window", "bottom"), "xanchor": "left"}
 
 
 def _note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
