@@ -36,6 +36,11 @@ class Rival(_Frozen):
     )
 
     @property
+    def same(self) -> bool:
+        """Whether it lost just as much, everywhere."""
+        return self.difference == self.low == self.high == 0.0
+
+    @property
     def told(self) -> bool:
         """Whether it can be told from the recommended parameters."""
         return self.decidable is not False and not self.low <= 0.0 <= self.high

@@ -80,7 +80,7 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
         f"Centred means of {scenario.arms} arms over {scenario.trace.rows} rows of {scenario.name}, from"
         f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))}; {_held(worlds.smoothed, worlds.best)}"
         f" the best at some time; {missing or 'no'} cells are missing. {_in_words(scenario)}",
-        height=460,
+        height=520,
         xaxis=axis("row", range=[0, scenario.trace.rows + 1]),
         yaxis=axis(f"{unit}, centred mean", range=[bottom, top]),
         shapes=[*_stretches(scenario), _ruler(window)],

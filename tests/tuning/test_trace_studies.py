@@ -50,6 +50,14 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     assert "independent ones" in said
     assert "Against the best fixed arm" in said
     assert "costs: give the policy" in said.replace("\n", " ")
+    page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
+    for words in (
+        "The trace: centred means",
+        "Missing cells by arm",
+        "moving-block bootstrap of those rows",
+        "cumulative cost",
+    ):
+        assert words in page
     file.unlink()
     assert run(["show", found.study, "--storage", url]) == 0
     report = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")

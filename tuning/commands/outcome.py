@@ -45,6 +45,8 @@ def _print_table(found: list[Recommendation]) -> None:
 def _cost(rival: Rival, on_a_trace: bool) -> str:
     """What others cost more, and whether that can be told from nothing."""
     more = f"{'+' if rival.difference >= 0 else ''}{_short(rival.difference)}"
+    if on_a_trace and rival.same:
+        return "the same"
     if not rival.told:
         return f"{more} ({'not decidable' if on_a_trace else 'within noise'})"
     return f"{more} ({_short(rival.low)} to {_short(rival.high)})"
