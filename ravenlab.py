@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from environments import InputError, Scenario, combine, find_scenario, scenarios
+    from environments.base import BaseDraw, Change, Draft, Effect
+    from environments.compiled import inlined
     from policies import find_policy, policy_names
-    from policies.base import Policy
+    from policies.base import Param, Policy, Sizes
     from policies.simulation import Simulation, simulate
     from studies.files import load_study_file
     from studies.grid import Grid, GridSpec
     from studies.recommendation import Recommendation
     from studies.spec import StudySpec
-    from tuning.api import export, grid, report, tune
+    from tuning.api import compare, export, grid, report, reproduce, tune
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -35,7 +37,14 @@ PUBLIC = {
     "combine": "environments",
     "find_scenario": "environments",
     "scenarios": "environments",
+    "BaseDraw": "environments.base",
+    "Change": "environments.base",
+    "Draft": "environments.base",
+    "Effect": "environments.base",
+    "inlined": "environments.compiled",
+    "Param": "policies.base",
     "Policy": "policies.base",
+    "Sizes": "policies.base",
     "find_policy": "policies",
     "policy_names": "policies",
     "Simulation": "policies.simulation",
@@ -45,30 +54,41 @@ PUBLIC = {
     "Recommendation": "studies.recommendation",
     "StudySpec": "studies.spec",
     "load_study_file": "studies.files",
+    "compare": "tuning.api",
     "export": "tuning.api",
     "grid": "tuning.api",
     "report": "tuning.api",
+    "reproduce": "tuning.api",
     "tune": "tuning.api",
 }
 """Where each public name lives."""
 
 __all__ = [
+    "BaseDraw",
+    "Change",
+    "Draft",
+    "Effect",
     "Grid",
     "GridSpec",
     "InputError",
+    "Param",
     "Policy",
     "Recommendation",
     "Scenario",
     "Simulation",
+    "Sizes",
     "StudySpec",
     "combine",
+    "compare",
     "export",
     "find_policy",
     "find_scenario",
     "grid",
+    "inlined",
     "load_study_file",
     "policy_names",
     "report",
+    "reproduce",
     "scenarios",
     "simulate",
     "tune",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from environments import published
+from environments import own_scenarios, published
 from environments.base import BaseDraw, Effect
 from environments.effects.arm_churn import ArmChurn
 from environments.effects.blips import Blips
@@ -65,7 +65,7 @@ def scenarios() -> dict[str, Scenario]:
 
 
 def find_scenario(name: str, settings: dict[str, Any] | None = None) -> Scenario:
-    """The scenario of a name, or of effects joined by "+", with settings.
+    """The scenario of a name, one that was brought, or effects joined by "+", with settings.
 
     >>> find_scenario("periodic+blips").category
     'PC+TF'
@@ -73,12 +73,15 @@ def find_scenario(name: str, settings: dict[str, Any] | None = None) -> Scenario
     if not isinstance(name, str):
         raise InputError(f"scenario must be a name but got {name!r}.")
     known = scenarios()
+    brought = own_scenarios.BROUGHT.get(name)
     if name in known:
         scenario = known[name]
+    elif brought is not None:
+        scenario = brought
     elif "+" in name:
         scenario = combine([part.strip() for part in name.split("+")])
     else:
-        raise unknown("scenario", name, known)
+        raise own_scenarios.BROUGHT.missing(name) or unknown("scenario", name, known)
     return scenario.with_settings(settings or {})
 
 

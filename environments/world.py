@@ -179,6 +179,21 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
             means[t - 1, k], variances[t - 1, k] = law_of(kind, level, motion, season, share, row, blip, k, t)
 
 
+@compiled
+def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-def]
+    """Means and rewards of all arms of one world from step `first` on, as many steps as fit, open or not."""
+    kind, season, share = worlds.kind, worlds.season, worlds.share
+    level, motion, coin, noise = worlds.level[r], worlds.motion[r], worlds.coin[r], worlds.noise[r]
+    segment = 0
+    for t in range(first, min(first + means.shape[0], noise.shape[0] + 1)):
+        while t >= worlds.starts[segment + 1]:
+            segment += 1
+        row, blip = worlds.row[segment], worlds.blip[segment]
+        for k in range(means.shape[1]):
+            means[t - first, k] = mean_of(kind, level, motion, season, share, row, blip, k, t)
+            rewards[t - first, k] = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
+
+
 def tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:
     """Means and variances [T, K] of one world, for pictures and tests.
 

@@ -12,7 +12,7 @@ from environments.errors import InputError, unknown
 if TYPE_CHECKING:
     from policies.base import Policy
 
-HELPERS = {"base", "simulation"}
+HELPERS = {"base", "own", "simulation"}
 """Modules in this folder that hold no policy; those with a leading underscore don't either."""
 
 
@@ -29,7 +29,7 @@ def policy_names() -> tuple[str, ...]:
 
 
 def find_policy(name: str) -> type[Policy]:
-    """The class of a policy.
+    """The class of a policy: ours, or one that was brought in this process.
 
     >>> find_policy("ucb1").__name__
     'UCB1'
@@ -37,7 +37,12 @@ def find_policy(name: str) -> type[Policy]:
     if not isinstance(name, str):
         raise InputError(f"policy must be a name but got {name!r}.")
     if name not in policy_names():
-        raise unknown("policy", name, policy_names())
+        from policies.own import BROUGHT
+
+        brought = BROUGHT.get(name)
+        if brought is None:
+            raise BROUGHT.missing(name) or unknown("policy", name, policy_names())
+        return brought
     module = importlib.import_module(f"policies.{name.replace('-', '_')}")
     policy: type[Policy] = module.POLICY
     return policy

@@ -14,12 +14,14 @@ Marks = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class Played:
-    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], summed best means [R]."""
+    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], and the best means summed up to the
+    end [R] and to each mark [R, marks]."""
 
     out: Floats
     curve: Floats
     pulls: np.ndarray[Any, np.dtype[np.int32]]
     best: Floats
+    best_curve: Floats
 
 
 @dataclass(frozen=True)

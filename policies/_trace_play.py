@@ -9,8 +9,10 @@ import numpy as np
 from environments.errors import InputError
 from environments.streams import generator
 from environments.trace_world import TraceWorlds
+from policies._plain_windows import play_plain_windows
 from policies._played import Marks, PlayedWindows
 from policies.base import Policy, Value, trace_kernel
+from policies.own import PlainPolicy
 
 
 def play_windows(
@@ -32,16 +34,20 @@ def play_windows(
         raise InputError(f"{policy.name} reads the true means, which a trace does not tell.")
     replications, horizon = worlds.offsets.size, worlds.horizon
     rows, arms = worlds.values.shape
-    sizes = policy.sizes(arms, values)
     below = np.concatenate([[0.0], np.cumsum(worlds.best)])
     result = PlayedWindows(
         out=np.empty((replications, 3)),
         curve=np.empty((replications, marks.size, 2)),
         pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
         best=below[worlds.offsets + horizon] - below[worlds.offsets],
+        best_curve=below[worlds.offsets[:, None] + marks] - below[worlds.offsets, None],
         by_row=np.zeros(rows if placed else 0),
         by_step=np.zeros(horizon if placed else 0),
     )
+    if issubclass(policy, PlainPolicy):
+        play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
+        return result
+    sizes = policy.sizes(arms, values)
     scratch = (
         np.empty(arms, dtype=np.int64),
         np.empty((sizes.rows, arms)),

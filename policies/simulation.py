@@ -19,10 +19,12 @@ from environments.trace_file import Trace
 from environments.trace_world import TraceScenario, TraceWorlds, open_trace
 from environments.world import DELAYED, Floats, Worlds
 from policies import find_policy
+from policies._plain_loop import play_plain
 from policies._played import Marks
 from policies._played import Played as Played
 from policies._trace_play import play_windows
 from policies.base import Policy, Value, kernel
+from policies.own import PlainPolicy
 
 if TYPE_CHECKING:
     import pandas
@@ -37,6 +39,8 @@ class Curve:
     steps: np.ndarray[Any, np.dtype[np.int64]]
     regret: Floats
     reward: Floats
+    regret_constant: Floats | None = None
+    """Against a constant mean, where a published protocol measured it so."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +153,11 @@ def simulate(
     out = np.concatenate([part.out for part in played])
     curve = np.concatenate([part.curve for part in played])
     best = np.concatenate([part.best for part in played])
-    constant, fixed = None, None
+    constant, constant_curve, fixed = None, None, None
     if world.constant is not None:
         constant = world.constant * horizon - best + out[:, REGRET]
+        best_curve = np.concatenate([part.best_curve for part in played])
+        constant_curve = world.constant * marks - best_curve + curve[..., REGRET]
     if isinstance(world, TraceScenario):
         fixed = world.fixed(world.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
     return Simulation(
@@ -168,7 +174,7 @@ def simulate(
         suboptimal_pulls=out[:, SUBOPTIMAL],
         regret_constant=constant,
         regret_fixed=fixed,
-        curve=Curve(marks, curve[..., REGRET], curve[..., REWARD]) if marks.size else None,
+        curve=Curve(marks, curve[..., REGRET], curve[..., REWARD], constant_curve) if marks.size else None,
         pulls=np.concatenate([part.pulls for part in played]) if pulls else None,
     )
 
@@ -191,7 +197,8 @@ def play(
         fast = policy.fast(worlds, policy.vector(values)[None])
         if fast is not None:
             nothing = np.empty((replications, 0), dtype=np.int32)
-            return Played(fast[0], np.empty((replications, 0, 2)), nothing, worlds.best.sum(axis=1))
+            curve = np.empty((replications, 0, 2))
+            return Played(fast[0], curve, nothing, worlds.best.sum(axis=1), _summed(worlds.best, marks))
     return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
 
 
@@ -210,6 +217,16 @@ def play_loop(
         return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
+    result = Played(
+        out=np.empty((replications, 3)),
+        curve=np.empty((replications, marks.size, 2)),
+        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
+        best=worlds.best.sum(axis=1),
+        best_curve=_summed(worlds.best, marks),
+    )
+    if issubclass(policy, PlainPolicy):
+        play_plain(policy, values, worlds, seed, first, stream, marks, result)
+        return result
     sizes = policy.sizes(arms, values)
     p = policy.vector(values)
     loop = kernel(policy)
@@ -219,12 +236,6 @@ def play_loop(
         np.empty(sizes.cells),
         np.empty(sizes.memory),
         np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0),
-    )
-    result = Played(
-        out=np.empty((replications, 3)),
-        curve=np.empty((replications, marks.size, 2)),
-        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
-        best=worlds.best.sum(axis=1),
     )
     into = (marks, result.out, result.curve, result.pulls)
     if not policy.random:
@@ -270,6 +281,14 @@ def _world(scenario: str | AnyScenario | None, trace: str | Path | Trace | None,
         return scenario
     assert scenario is not None
     return find_scenario(scenario)
+
+
+def _summed(values: Floats, marks: Marks) -> Floats:
+    """Sums of values [R, T] up to each mark, [R, marks], without a second table of that size."""
+    if not marks.size:
+        return np.empty((values.shape[0], 0))
+    parts: Floats = np.add.reduceat(values[:, : marks[-1]], [0, *marks[:-1]], axis=1)
+    return parts.cumsum(axis=1)
 
 
 def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -48,7 +48,7 @@ def paper_advice(scenario: str, horizon: int) -> dict[str, float] | None:
 def _cells() -> dict[tuple[str, int], tuple[float, float]]:
     return {
         (SCENARIOS[row["scenario"]], int(row["horizon"])): (float(row["alpha0"]), float(row["beta0"]))
-        for row in _rows("parameter_selection.csv")
+        for row in printed_rows("parameter_selection.csv")
     }
 
 
@@ -56,11 +56,16 @@ def _cells() -> dict[tuple[str, int], tuple[float, float]]:
 def _guidance() -> dict[tuple[str, str], tuple[float, float]]:
     return {
         (name, row["horizon"]): (float(row["alpha0"]), float(row["beta0"]))
-        for row in _rows("recommended_parameters.csv")
+        for row in printed_rows("recommended_parameters.csv")
         for name in CONTEXTS[row["context"]]
     }
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+def printed_rows(name: str) -> list[dict[str, str]]:
+    """The rows of one of the paper's tables.
+
+    >>> printed_rows("logistics_table.csv")[0]["policy"]
+    'RAVEN-UCB'
+    """
     with (FOLDER / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

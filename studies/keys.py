@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from environments.errors import InputError
+from environments.own_scenarios import BROUGHT as SCENARIOS
+from policies.own import BROUGHT as POLICIES
+from studies.comparison.spec import ComparisonSpec
 from studies.grid import GridSpec
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
@@ -20,6 +23,7 @@ VERSION = "ravenlab:version"
 RECOMMENDATION = "ravenlab:recommendation"
 RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
+COMPARISON = "ravenlab:comparison"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
 NOTE = "ravenlab:note"
 ATTACHED = "ravenlab:attached"
@@ -27,6 +31,9 @@ ATTACHED = "ravenlab:attached"
 STDERR = "stderr"
 REPLICATIONS = "replications"
 SECONDS = "seconds"
+NANOSECONDS = "nanoseconds"
+REGRETS = "regrets"
+ENTRY = "entry"
 """User attributes of a trial."""
 
 
@@ -38,7 +45,18 @@ def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
     try:
         return StudySpec.model_validate(stored)
     except ValidationError:
+        if _of_others(stored):
+            return StudySpec.as_stored(stored)
         raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
+
+
+def _of_others(stored: Any) -> bool:
+    """Whether a study plays something that was brought by its user and is not at hand here."""
+    return (
+        isinstance(stored, dict)
+        and all(isinstance(stored.get(field), str) for field in ("policy", "scenario"))
+        and (POLICIES.missing(stored["policy"]) or SCENARIOS.missing(stored["scenario"])) is not None
+    )
 
 
 def write_spec(study: optuna.Study, spec: StudySpec) -> None:
@@ -75,13 +93,15 @@ def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> No
 
 
 def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
-    """What a grid plays; None if the study is not a grid."""
+    """What a grid plays; None if the study is not a grid, or one of a scenario that its user brought elsewhere."""
     stored = study.user_attrs.get(GRID)
     if stored is None:
         return None
     try:
         return GridSpec.model_validate(stored)
     except ValidationError:
+        if isinstance(stored, dict) and SCENARIOS.missing(str(stored.get("scenario"))) is not None:
+            return None
         raise InputError(f"grid {study.study_name!r} has a specification that this version can't read.") from None
 
 
@@ -89,6 +109,31 @@ def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
     """Keep what a grid plays, every default written out, and the version that made it."""
     study.set_user_attr(VERSION, project_version())
     study.set_user_attr(GRID, spec.resolved().model_dump(mode="json"))
+
+
+def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ComparisonSpec | None:
+    """What is compared; None if the study is no comparison, or one with something that its user brought elsewhere."""
+    stored = study.user_attrs.get(COMPARISON)
+    if stored is None:
+        return None
+    try:
+        return ComparisonSpec.model_validate(stored)
+    except ValidationError:
+        if isinstance(stored, dict) and _brought_elsewhere(stored):
+            return None
+        name = study.study_name
+        raise InputError(f"comparison {name!r} has a specification that this version can't read.") from None
+
+
+def _brought_elsewhere(stored: dict[str, Any]) -> bool:
+    missing = [POLICIES.missing(str(policy)) for policy in stored.get("policies") or ()]
+    return any(each is not None for each in (*missing, SCENARIOS.missing(str(stored.get("scenario")))))
+
+
+def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
+    """Keep what is compared, every default written out, and the version that did it."""
+    study.set_user_attr(VERSION, project_version())
+    study.set_user_attr(COMPARISON, spec.resolved().model_dump(mode="json"))
 
 
 def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:

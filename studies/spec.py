@@ -257,7 +257,7 @@ class StudySpec(BaseModel):
             return self
         horizon, arms = self._size()
         policy = find_policy(self.policy)
-        update: dict[str, Any] = {"horizon": horizon, "arms": arms}
+        update: dict[str, Any] = {"policy": policy.name, "horizon": horizon, "arms": arms}
         update["space"] = self.resolved_space(policy, horizon, arms)
         if self.trace is None:
             update["scenario"] = self.world().name
@@ -266,6 +266,14 @@ class StudySpec(BaseModel):
             assert isinstance(world, TraceScenario)
             update |= {"digest": world.trace.digest, "scale": world.scale.factor, "fixed": self.resolved_fixed()}
         here = self.model_copy(update=update)
+        here._is_resolved = True
+        return here
+
+    @classmethod
+    def as_stored(cls, stored: Mapping[str, Any]) -> StudySpec:
+        """A specification to show, not to run: what it plays may not be at hand."""
+        space = {name: Range.model_validate(range_) for name, range_ in stored.get("space", {}).items()}
+        here = cls.model_construct(**{**stored, "space": space})
         here._is_resolved = True
         return here
 

@@ -1,4 +1,4 @@
-"""`ravenlab.tune`, `ravenlab.grid`, `ravenlab.export` and `ravenlab.report` for Python: the same as the commands."""
+"""`tune`, `grid`, `compare`, `export`, `report` and `reproduce` of `ravenlab` for Python: the same as the commands."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from studies.comparison.document import Document as Comparisons
 from studies.grid import FINE_VALUES, Grid
 from studies.reading import grid_spec_from
 from studies.recommendation import Recommendation
+from studies.reproduction.document import Document
 from studies.spec import StudySpec
 from studies.storage import storage_url
 from tuning.grids import run_grid
@@ -95,6 +97,54 @@ def grid(
     return [run_grid(spec, storage_url(storage), jobs, backend) for spec in specs]
 
 
+def compare(
+    scenario: str | Sequence[str],
+    horizon: int | Sequence[int] | None = None,
+    *,
+    policies: str | Sequence[str] = "paper",
+    output: str | Path | None = None,
+    storage: str | None = None,
+    jobs: int = 1,
+    backend: str = "threads",
+    **fields: Any,
+) -> Comparisons:
+    """Compare policies at their defaults and tuned by equal searches, all in the same fresh worlds.
+
+    Args:
+        scenario: A name or several; effects may be joined by "+", and "all" stands for all of them.
+        horizon: Steps T, or several.
+        policies: Names, "paper" for the paper's nine, or "all".
+        output: A folder that gets compare.html and the numbers as JSON, CSV, Markdown and LaTeX.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+        fields: Any other field of `ComparisonSpec`: tune, replications, search_replications, arms, settings, seed, …
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     found = compare("stationary", 100, arms=3, policies="ucb1,ccb", tune=0, replications=10, storage=url)
+    >>> sorted(standing.policy for standing in found.results[0].main.standings)
+    ['ccb', 'ucb1']
+    """
+    from tuning.comparison.asking import compare_all, specs_of
+
+    names = [scenario] if isinstance(scenario, str) else list(scenario)
+    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
+    specs = specs_of(names, horizons, policies, fields)
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        from tuning.commands.reproduction_files import check_folder
+
+        check_folder(folder)
+    document = compare_all(specs, storage_url(storage), jobs, backend)
+    if folder is not None:
+        from tuning.commands.comparison_files import write_comparison
+
+        write_comparison(document, folder)
+    return document
+
+
 def export(studies: Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:
     """Stored recommendations as the text of a file: json, toml, yaml, csv, markdown, latex or python.
 
@@ -143,3 +193,43 @@ def report(
     from tuning.commands.report_files import write_report
 
     return write_report(studies, Path(output), None if figures is None else Path(figures), storage).path
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    output: str | Path = "reproduction",
+    *,
+    protocol: str = "both",
+    replications: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    backend: str = "threads",
+) -> Document:
+    """Run the paper again, write its page, JSON and CSV files into a folder, and give what was found.
+
+    Args:
+        names: Figures and tables such as "figure1" and "table3"; all if not given.
+        output: The folder; what an earlier call did in it is not done again.
+        protocol: "published" (what the authors' scripts did), "defined" (what the paper defines), or "both".
+        replications: Those of the logistics table, 50 if not given; all other counts go with it.
+        seed: Names the worlds and searches.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = reproduce(["figure1"], folder, replications=2)
+    >>> found.verdicts()[0].claim
+    'figure1-means-settle'
+    """
+    from tuning.commands.reproduction_files import check_folder, write_reproduction
+    from tuning.reproduction.asking import context_of
+    from tuning.reproduction.experiments import chosen
+    from tuning.reproduction.running import reproduce as run
+
+    folder, wanted = Path(output), chosen(names)
+    context = context_of(folder, protocol=protocol, replications=replications, seed=seed, jobs=jobs, backend=backend)
+    check_folder(folder)
+    document = run(wanted, context, folder)
+    write_reproduction(document, folder)
+    return document

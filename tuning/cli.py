@@ -9,6 +9,7 @@ import typer
 
 from environments.errors import Fault, InputError
 from tuning.commands import (
+    compare,
     copying,
     dashboard,
     deleting,
@@ -18,6 +19,7 @@ from tuning.commands import (
     listing,
     recommending,
     report,
+    reproduce,
     showing,
     simulation,
     studies,
@@ -38,6 +40,7 @@ app = typer.Typer(
 )
 app.command("tune")(tune.tune)
 app.command("grid")(grid.grid)
+app.command("compare")(compare.compare)
 app.command("simulate")(simulation.simulate)
 app.command("init")(init.init)
 app.command("validate")(validate.validate)
@@ -45,6 +48,7 @@ app.add_typer(listing.app, name="list")
 app.command("recommend")(recommending.recommend)
 app.command("export")(exporting.export)
 app.command("report")(report.report)
+app.command("reproduce")(reproduce.reproduce)
 app.command("studies")(studies.studies)
 app.command("show")(showing.show)
 app.command("copy")(copying.copy)

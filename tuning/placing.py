@@ -15,11 +15,10 @@ import numpy as np
 from environments.streams import Stream
 from environments.trace_world import TraceScenario
 from environments.world import Floats, Ints
-from policies import find_policy
 from policies._trace_play import play_windows
 from policies.base import Value
 from policies.simulation import REGRET, REWARD
-from tuning.fanout import Evaluator, Game
+from tuning.fanout import Evaluator, Game, policy_of
 
 NO_MARKS = np.empty(0, dtype=np.int64)
 
@@ -62,7 +61,7 @@ def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: in
     assert isinstance(scenario, TraceScenario)
     here = scenario.stretch(stream)
     worlds = scenario.draw(game.horizon, game.seed, 0, count, stream)
-    policy = find_policy(game.policy)
+    policy = policy_of(game)
     played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, placed=True)
     held, sums = scenario.fixed(worlds)
     by_row, by_step = np.zeros_like(played.by_row), np.zeros_like(played.by_step)

@@ -12,7 +12,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.grid import Grid
 from studies.grid_storage import read_grid
-from studies.keys import GRID, read_recommendation, read_spec
+from studies.keys import COMPARISON, GRID, read_recommendation, read_spec
 from studies.library import find_studies
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
@@ -94,6 +94,8 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
                 unfinished.append(study.study_name)
             else:
                 grids.append(grid)
+            continue
+        if COMPARISON in study.user_attrs:  # has a page of its own
             continue
         try:
             spec, found = read_spec(study), read_recommendation(study)

@@ -16,6 +16,7 @@ from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
+from policies import find_policy
 from policies.simulation import Simulation, simulate
 from studies.grid import Grid
 from studies.recommendation import Recommendation
@@ -52,6 +53,7 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
     try:
         scenario = spec.world() if spec.trace is not None else find_scenario(each.scenario, dict(each.settings))
         scenario.check(each.horizon, each.arms)
+        find_policy(each.policy)
     except InputError:
         return None
     one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)

@@ -120,9 +120,17 @@ def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> 
             continue
         section = sections[_key_of(part)]
         group = groups.setdefault(section.key, SummaryGroup(section.title, section.id, []))
-        usual = part.spec.arms if part.spec.trace is not None else part.spec.world().arms
+        usual = _usual_arms(part)
         group.sentences.append(SaidOf(part.name, sentence(part.recommendation, usual)))
     return list(groups.values())
+
+
+def _usual_arms(part: StudyPart) -> int:
+    """The arms that go without saying; of a scenario that is not at hand, those that were played."""
+    try:
+        return part.spec.world().arms
+    except InputError:
+        return part.spec.arms or 0
 
 
 def scenario_sections(material: Material, slugs: Slugs) -> list[ScenarioSection]:

@@ -108,6 +108,32 @@ class BernoulliThompson(Plain):
         super().learn(t, k, min(1.0, max(0.0, x)))
 
 
+class KLUCB(Plain):
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(2.0 * 0.25 * math.log(t) / self.n)
+
+
+class BernoulliKLUCB(Plain):
+    def learn(self, t: int, k: int, x: float) -> None:
+        super().learn(t, k, min(1.0, max(0.0, x)))
+
+    def scores(self, t: int) -> Array:
+        m = np.clip(self.mean, 1e-12, 1 - 1e-12)
+        entropy, level = m * np.log(m) + (1 - m) * np.log(1 - m), math.log(t) / self.n
+        low, high = m, np.ones(self.arms)
+        for _ in range(30):
+            q = 0.5 * (low + high)
+            inside = entropy - m * np.log(q) - (1 - m) * np.log(1 - q) <= level
+            low, high = np.where(inside, q, low), np.where(inside, high, q)
+        return low
+
+
+class UCBTuned(Plain):
+    def scores(self, t: int) -> Array:
+        level = math.log(t) / self.n
+        return self.mean + np.sqrt(level * np.minimum(0.25, self.squares / self.n + np.sqrt(2.0 * level)))
+
+
 class Discounted(Plain):
     gamma = 0.99
 
@@ -337,9 +363,77 @@ class PublishedWLS(WLS):
         return out
 
 
+class EXP3S(Plain):
+    gamma, alpha = math.sqrt(10 * (10 * math.log(100_000) + math.e) / ((math.e - 1) * 10_000)), 1e-4
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.w, self.p = np.ones(arms), np.ones(arms)
+
+    def select(self, t: int) -> int:
+        self.p = (1 - self.gamma) * self.w / self.w.sum() + self.gamma / self.arms
+        return int(self.rng.choice(self.arms, p=self.p))
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        total = self.w.sum()
+        self.w[k] *= math.exp(self.gamma * min(1.0, max(0.0, x)) / self.p[k] / self.arms)
+        self.w += math.e * self.alpha / self.arms * total
+        self.w /= self.w.mean()
+
+
+class REXP3(EXP3S):
+    batch, alpha = 1319, 0.0
+    gamma = math.sqrt(10 * math.log(10) / ((math.e - 1) * 1319))
+
+    def select(self, t: int) -> int:
+        if t % self.batch == 1:
+            self.w[:] = 1.0
+        return super().select(t)
+
+
+class ARSUCB(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.rounds, self.arm, self.left = np.ones(arms), 0, 0
+
+    def select(self, t: int) -> int:
+        if self.left == 0:
+            self.arm = int(np.argmax(self.mean + np.sqrt(4.0 * math.log(t) / self.n)))
+            self.rounds[self.arm] += 1
+            self.left = int(self.rounds[self.arm])
+        self.left -= 1
+        return self.arm
+
+
+class ARSEXP3(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.rate = math.sqrt(math.log(arms) / (arms * (1.5 * horizon) ** (2 / 3)))
+        self.loss, self.p = np.zeros(arms), np.ones(arms)
+        self.round, self.arm, self.left = 0, 0, 0
+        self.seen: list[float] = []
+
+    def select(self, t: int) -> int:
+        if self.left == 0:
+            if self.seen:
+                self.loss[self.arm] += (1.0 - float(np.mean(self.seen))) / self.p[self.arm]
+            w = np.exp(-self.rate * (self.loss - self.loss.min()))
+            self.p = w / w.sum()
+            self.arm, self.seen = int(self.rng.choice(self.arms, p=self.p)), []
+            self.round += 1
+            self.left = math.ceil(math.sqrt(self.round))
+        self.left -= 1
+        return self.arm
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.seen.append(min(1.0, max(0.0, x)))
+
+
 PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "ucb1": UCB1,
     "ucb-v": UCBV,
+    "ucb-tuned": UCBTuned,
+    "kl-ucb": KLUCB,
     "epsilon-greedy": EpsilonGreedy,
     "epsilon-decreasing": EpsilonDecreasing,
     "softmax": Softmax,
@@ -354,6 +448,10 @@ PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "d-ts": DTS,
     "wls-optimistic-ts": WLS,
     "f-dsw-ts": FDSWTS,
+    "exp3-s": EXP3S,
+    "rexp3": REXP3,
+    "ars-ucb": ARSUCB,
+    "ars-exp3": ARSEXP3,
     "published-raven-ucb": PublishedRaven,
     "published-ucb1": PublishedUCB1,
     "published-ucb-v": PublishedUCBV,
@@ -364,6 +462,12 @@ PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "published-f-dsw-ts": PublishedFDSWTS,
     "published-wls-optimistic-ts": PublishedWLS,
 }
+
+BERNOULLI: dict[str, Callable[[int, int], Plain]] = {
+    "thompson bernoulli": BernoulliThompson,
+    "kl-ucb bernoulli": BernoulliKLUCB,
+}
+"""The other likelihood of policies that have two."""
 
 
 def plain_loop(make: Callable[[int, int], Plain], means: Array, sigma: Array, horizon: int, steps: int) -> float:

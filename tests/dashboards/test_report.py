@@ -10,10 +10,11 @@ from pathlib import Path
 import optuna
 import pytest
 
+from dashboards.html import in_script
 from dashboards.report import pictures
 from dashboards.report.gather import gather
 from dashboards.report.page import build
-from dashboards.report.render import in_script, render
+from dashboards.report.render import render
 from dashboards.report.slugs import Slugs, slug
 from dashboards.report.summary import judge, overview, sentence
 from dashboards.report.trials import read_trials, thinned

@@ -10,6 +10,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
+from tests.policies.slow_draw import by_share
 from tests.policies.twin import check_twin
 
 
@@ -23,13 +24,7 @@ class SlowSoftmax:
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         means = np.array([np.mean(self.rewards[k]) for k in open_arms])
         weights = np.exp((means - means.max()) / self.tau)
-        ends = np.cumsum(weights / weights.sum())
-        u = self.rng.random()
-        chosen = int((ends <= u).sum())
-        begins = ends - weights / weights.sum()
-        return {
-            k: 0.0 if i == chosen else -float(max(begins[i] - u, u - ends[i], 1e-300)) for i, k in enumerate(open_arms)
-        }
+        return by_share(dict(zip(open_arms, weights / weights.sum(), strict=True)), self.rng.random())
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.rewards[k].append(x)

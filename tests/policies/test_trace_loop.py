@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from environments.streams import Stream, generator
 from environments.trace_world import TraceScenario
 from policies import find_policy
 from policies._trace_play import play_windows
+from policies.own import PlainPolicy
 from policies.simulation import simulate
 from tests.environments.made_traces import trace
 
@@ -69,3 +72,40 @@ def test_what_a_trace_can_not_do() -> None:
         simulate("ucb1", "blips", trace=made)
     with pytest.raises(InputError, match="either a scenario or a trace"):
         simulate("ucb1")
+
+
+def test_a_plain_class_plays_the_same_windows() -> None:
+    class Turns:
+        """Pulls the open arms in turn."""
+
+        def __init__(self, arms: int) -> None:
+            self.able, self.pulls = set(range(arms)), [0] * arms
+
+        def select(self) -> int:
+            return min(self.able, key=lambda k: (self.pulls[k], k))
+
+        def update(self, arm: int, reward: float) -> None:
+            assert reward == reward
+            self.pulls[arm] += 1
+
+        def open(self, arm: int) -> None:
+            self.able.add(arm)
+
+        def close(self, arm: int) -> None:
+            self.able.discard(arm)
+
+    own = {"name": "turns", "plain": Turns, "asks": frozenset()}
+    policy = cast("type[PlainPolicy]", type("TurnsPolicy", (PlainPolicy,), own))
+    made = trace(rows=300, missing=0.2)
+    scenario = TraceScenario(made, "trace:t")
+    worlds = scenario.draw(40, 2, 0, 5, Stream.SELECTION)
+    marks = np.array([10, 40], dtype=np.int64)
+    played = play_windows(policy, {}, worlds, 2, 0, Stream.SELECTION, marks, pulls=True, placed=True)
+    for r, offset in enumerate(worlds.offsets):
+        rows = np.arange(offset, offset + 40)
+        lost = worlds.best[rows] - worlds.smoothed[rows, played.pulls[r]]
+        np.testing.assert_allclose(played.out[r, 0], lost.sum())
+        np.testing.assert_allclose(played.curve[r, :, 0], [lost[:10].sum(), lost.sum()])
+        np.testing.assert_allclose(played.best_curve[r], [worlds.best[rows[:10]].sum(), worlds.best[rows].sum()])
+        assert len(set(played.pulls[r, :4].tolist())) > 1
+    np.testing.assert_allclose(played.by_step.sum(), played.out[:, 0].sum())

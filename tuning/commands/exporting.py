@@ -9,6 +9,12 @@ import typer
 
 from tuning.commands.stored import StorageOption, opened
 
+ELSEWHERE = {
+    "grid": "is a grid; ravenlab grid --csv writes it",
+    "comparison": "is a comparison; ravenlab compare -o writes it",
+}
+"""What a study is that recommends nothing, and who writes it."""
+
 
 def export(
     studies: Annotated[
@@ -36,9 +42,9 @@ def export(
         raise unknown("format", form, FORMATS)
     with opened(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
-        grids = {row.name for row in list_studies(store) if row.state == "grid"} if without else set()
+        states = {row.name: row.state for row in list_studies(store)} if without else {}
     for name in without:
-        why = "is a grid; ravenlab grid --csv writes it" if name in grids else "has no recommendation yet"
+        why = ELSEWHERE.get(states[name], "has no recommendation yet")
         typer.echo(f"ravenlab: study {plain(repr(name))} {why}.", err=True)
     if not found:
         raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")

@@ -50,6 +50,7 @@ def grid(
     Example: `ravenlab grid published-variance-drift --horizon 1000,10000 --csv grid.csv`
     """
     from environments.errors import InputError
+    from environments.own_scenarios import bring_scenario
     from studies.grid import FINE_VALUES
     from studies.grid_csv import write
     from studies.reading import grid_spec_from
@@ -80,7 +81,9 @@ def grid(
     fields["settings"] = settings
     horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
     asked = [
-        grid_spec_from({"scenario": one, "horizon": steps, **fields}, NAMES) for one in scenarios for steps in horizons
+        grid_spec_from({"scenario": one, "horizon": steps, **fields}, NAMES)
+        for one in map(bring_scenario, scenarios)
+        for steps in horizons
     ]
     if name is not None and len(asked) > 1:
         raise InputError(f"--name fits one grid but {len(asked)} were asked for.")

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    scenario: Annotated[str, typer.Argument(help="A scenario's name, or effects joined by '+'.", show_default=False)],
-    policy: Annotated[str, typer.Option(help="Who plays.")] = "raven-ucb",
+    scenario: Annotated[
+        str, typer.Argument(help="A name, effects joined by '+', or ./yours.py:name.", show_default=False)
+    ],
+    policy: Annotated[str, typer.Option(help="Who plays: a name, or ./yours.py:Name.")] = "raven-ucb",
     horizon: Annotated[
         str | None, typer.Option(metavar="T", help="Steps. [default: the scenario's]", show_default=False)
     ] = None,
@@ -42,6 +44,8 @@ def simulate(
 
     Example: `ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5`
     """
+    from environments.own_scenarios import bring_scenario
+    from policies.own import bring_policy
     from policies.simulation import simulate as play
     from tuning.commands.words import parse_assignments, whole_number
 
@@ -49,8 +53,8 @@ def simulate(
     if noise is not None:
         settings["noise"] = noise
     result = play(
-        policy,
-        scenario,
+        bring_policy(policy),
+        bring_scenario(scenario),
         horizon=None if horizon is None else whole_number("--horizon", horizon),
         arms=None if arms is None else whole_number("--arms", arms),
         replications=whole_number("--replications", replications),

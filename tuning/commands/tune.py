@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tuning.commands.bringing import BringOption, bring
+
 if TYPE_CHECKING:
     from studies.spec import StudySpec
 
@@ -17,7 +19,9 @@ NAMES = {"space": "--range", "fixed": "--fix", "settings": "--set"}
 def tune(
     scenarios: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SCENARIO…", help="Names, or effects joined by '+'.", show_default=False),
+        typer.Argument(
+            metavar="SCENARIO…", help="Names, effects joined by '+', or ./yours.py:name.", show_default=False
+        ),
     ] = None,
     horizon: Annotated[str | None, typer.Option(metavar="T[,T…]", help="Steps; several make several studies.")] = None,
     trace: Annotated[
@@ -31,7 +35,10 @@ def tune(
     study: Annotated[
         str | None, typer.Option("--study", metavar="FILE", help="A study file, or a shipped one by name.")
     ] = None,
-    policy: Annotated[str | None, typer.Option(help="Whose parameters are searched. [default: raven-ucb]")] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="Whose parameters are searched; ./yours.py:Name brings your own. [default: raven-ucb]"),
+    ] = None,
     trials: Annotated[str | None, typer.Option(metavar="N", help="Candidates. [default: 200]")] = None,
     replications: Annotated[str | None, typer.Option(metavar="R", help="Worlds each one plays. [default: 200]")] = None,
     sampler: Annotated[str | None, typer.Option(help="tpe, gp, cmaes, qmc, random or grid. [default: tpe]")] = None,
@@ -50,6 +57,7 @@ def tune(
     fix: Annotated[
         list[str] | None, typer.Option("--fix", help="A parameter that is not searched, name=value.")
     ] = None,
+    own: BringOption = None,
     batch: Annotated[str | None, typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]")] = None,
     selection: Annotated[
         str | None, typer.Option(metavar="R", help="Fresh worlds to choose on. [default: 2000]")
@@ -76,6 +84,8 @@ def tune(
     Example: `ravenlab tune variance-drift blips --horizon 1000,10000 --trials 100`
     """
     from environments.errors import InputError
+    from environments.own_scenarios import bring_scenario
+    from policies.own import bring_policy
     from studies.files import load_study_file
     from studies.reading import spec_from
     from studies.shipped import find_study_file
@@ -96,7 +106,14 @@ def tune(
         "seed": seed,
     }
     fields: dict[str, Any] = {key: whole_number(f"--{key}", text) for key, text in numbers.items() if text is not None}
-    words = {"policy": policy, "sampler": sampler, "pruner": pruner, "objective": objective, "name": name}
+    bring(own)
+    words = {
+        "policy": None if policy is None else bring_policy(policy),
+        "sampler": sampler,
+        "pruner": pruner,
+        "objective": objective,
+        "name": name,
+    }
     fields |= {key: text for key, text in words.items() if text is not None}
     settings = parse_assignments("--set", setting or [])
     if noise is not None:
@@ -123,7 +140,7 @@ def tune(
         horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
         specs = [
             spec_from({"scenario": one, "horizon": steps, **fields}, names=NAMES)
-            for one in scenarios
+            for one in map(bring_scenario, scenarios)
             for steps in horizons
         ]
     if name is not None and len(specs) > 1:

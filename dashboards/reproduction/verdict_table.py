@@ -1,0 +1,118 @@
+"""The verdict table on top of the page: a claim, what the paper prints, what came out, the verdict, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from studies.reproduction.claims import Claim, claims
+from studies.reproduction.rules import WORDS, Measured, Verdict, Word
+from studies.words import short
+
+SIGNS: dict[Word, str] = {"stands": "✓", "within noise": "≈", "does not stand": "✗", "not decidable": "?"}
+"""No verdict is told from another by colour alone."""
+
+PROTOCOLS = {"published": "as published", "defined": "as defined"}
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """What is said of a claim under one protocol."""
+
+    protocol: str
+    ours: str
+    interval: str
+    word: Word
+    sign: str
+    kind: str
+    """The verdict as a class of the style sheet."""
+    reason: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class ClaimRows:
+    """A claim with its verdicts."""
+
+    key: str
+    text: str
+    place: str
+    printed: str
+    link: str
+    """The section that shows it."""
+    verdicts: list[VerdictRow]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Claims that are shown together; the first group has no title and is never folded."""
+
+    title: str
+    summary: str
+    claims: list[ClaimRows]
+
+
+def groups(verdicts: Sequence[Verdict]) -> list[Group]:
+    """The rows of the table, claims of one kind together.
+
+    >>> (group,) = groups([Verdict("figure2-84", "defined", None, "does not stand", "number", "It is 80 %.")])
+    >>> group.title, group.summary
+    ('', '1 does not stand')
+    """
+    known = claims()
+    by_claim = {key: list(found) for key, found in groupby(verdicts, key=lambda verdict: verdict.claim)}
+    titles = sorted({known[key].group for key in by_claim}, key=lambda title: title != "")
+    out = []
+    for title in titles:
+        keys = [key for key in by_claim if known[key].group == title]
+        counted = [verdict for key in keys for verdict in by_claim[key]]
+        out.append(Group(title, tally(counted), [_rows(known[key], by_claim[key]) for key in keys]))
+    return out
+
+
+def tally(verdicts: Sequence[Verdict]) -> str:
+    """How many of each, in words.
+
+    >>> tally([])
+    'no verdict'
+    """
+    counts = Counter(verdict.word for verdict in verdicts)
+    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) or "no verdict"
+
+
+def _rows(claim: Claim, verdicts: Sequence[Verdict]) -> ClaimRows:
+    return ClaimRows(
+        key=claim.key,
+        text=claim.text,
+        place=claim.place,
+        printed="" if claim.printed is None else _with_unit(short(claim.printed), claim.unit),
+        link=claim.experiment,
+        verdicts=[
+            VerdictRow(
+                protocol=PROTOCOLS[verdict.protocol],
+                ours="" if verdict.ours is None else _with_unit(short(verdict.ours.value), claim.unit),
+                interval=_interval(verdict.ours),
+                word=verdict.word,
+                sign=SIGNS[verdict.word],
+                kind=verdict.word.replace(" ", "-"),
+                reason=verdict.reason,
+                rule=verdict.rule,
+            )
+            for verdict in verdicts
+        ],
+    )
+
+
+def _interval(ours: Measured | None) -> str:
+    return "" if ours is None or ours.low == ours.high else f"{short(ours.low)} to {short(ours.high)}"
+
+
+def _with_unit(number: str, unit: str) -> str:
+    """Percent signs are shown; other units stand in the claim's own words.
+
+    >>> _with_unit("80", "%"), _with_unit("27.1", "regret")
+    ('80 %', '27.1')
+    """
+    return f"{number} %" if unit == "%" else number

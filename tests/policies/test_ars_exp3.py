@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from policies.ars_exp3 import rounds_that_fit
+from policies.simulation import simulate
+from tests.policies.slow_draw import by_share
+from tests.policies.slow_exp3 import SlowWeights
+from tests.policies.twin import check_twin
+
+
+def slow_rounds(horizon: int) -> int:
+    """How many rounds of 1, 2, 2, 2, 3, 3, … steps fit."""
+    lengths = itertools.accumulate(1 + math.isqrt(j - 1) for j in itertools.count(1))
+    return sum(1 for _ in itertools.takewhile(lambda end: end <= horizon, lengths))
+
+
+class SlowARSEXP3:
+    """Rounds by draws from w/W; when one is over, w ← w·exp(−λ·(1 − mean)/p)."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values, self.rng = values, rng
+        self.weights = SlowWeights(arms)
+        self.fit = slow_rounds(int(values["horizon"]))
+        self.rounds, self.left = 0, 0
+        self.arm: int | None = None
+        self.seen: list[float] = []
+        self.p: dict[int, float] = {}
+        self.choosing = False
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        if self.arm is not None:
+            if self.left and self.arm in open_arms:
+                self.left -= 1
+                return self.arm
+            count = len(self.p)
+            rate = self.values["eta"] * math.sqrt(math.log(count) / (count * self.fit))
+            self.weights.multiple[self.arm] *= math.exp(-rate * (1 - float(np.mean(self.seen))) / self.p[self.arm])
+            self.weights.average(self.weights.open)
+        self.p = self.weights.shares(open_arms)
+        self.choosing = True
+        return by_share(self.p, self.rng.random())
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        if self.choosing:
+            self.rounds += 1
+            self.arm, self.seen, self.choosing = k, [], False
+            self.left = math.ceil(math.sqrt(self.rounds)) - 1
+        if k == self.arm:
+            low, high = self.values["low"], self.values["high"]
+            self.seen.append(float(np.clip((x - low) / (high - low), 0, 1)))
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "delayed", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"eta": 10.0}, {"eta": 0.01, "horizon": 3}, {"eta": 4.0, "low": 0.4, "high": 0.6}, {"horizon": 1}],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    assert check_twin("ars-exp3", SlowARSEXP3, scenario, horizon=500, arms=4, params=params) == 0
+
+
+@pytest.mark.parametrize("arms", [1, 2, 6])
+def test_rounds_are_cut_by_arms_that_come_and_go(arms: int) -> None:
+    params = {"eta": 3.0}
+    check_twin("ars-exp3", SlowARSEXP3, "arm-churn+delayed", horizon=400, arms=arms, params=params, replications=4)
+
+
+@pytest.mark.parametrize("horizon", [*range(1, 40), 1000, 9999, 10_000, 123_456])
+def test_rounds_that_fit(horizon: int) -> None:
+    assert rounds_that_fit(float(horizon)) == slow_rounds(horizon)
+
+
+def test_beats_exp3_step_by_step_where_feedback_is_late() -> None:
+    play: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
+    gain = simulate("rexp3", params={"variation": 0.0}, **play).regret - simulate("ars-exp3", **play).regret
+    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
+
+
+def test_online_rewards_may_come_after_their_round() -> None:
+    policy = find_policy("ars-exp3")(arms=3, horizon=1000, eta=5.0, seed=2)
+    policy.update_many([0, 1, 2], [0.5, 0.5, 0.5])
+    asked = [policy.select() for _ in range(200)]
+    assert policy.state()["stats"][1] == [1.0, 1.0, 1.0]
+    policy.update_many(asked, [0.1] * 200)
+    following = [policy.select() for _ in range(200)]
+    assert set(following) == {0, 1, 2}
+    assert min(policy.state()["stats"][1]) < 1.0
+
+
+def test_refuses_bad_parameters() -> None:
+    for bad in ({"eta": -1.0}, {"high": 0.0}, {"eta": "x"}):
+        with pytest.raises(InputError, match=next(iter(bad))):
+            find_policy("ars-exp3")(arms=2, horizon=100, **bad)
+    with pytest.raises(InputError, match="horizon"):
+        find_policy("ars-exp3").resolve({"horizon": 1e50}, 2, 100)

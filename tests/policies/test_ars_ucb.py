@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies import find_policy
+from policies.simulation import simulate
+from tests.policies.twin import check_twin
+
+
+class SlowARSUCB:
+    """F/N + sqrt(a·ln t / N), then the same arm for as many steps as it has had rounds."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.a = values["a"]
+        self.feedback: list[list[float]] = [[] for _ in range(arms)]
+        self.rounds = [1] * arms
+        self.plan: list[int] = []
+        self.choosing = False
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        if self.plan and self.plan[0] in open_arms:
+            return self.plan.pop()
+        self.choosing = True
+        return {
+            k: float(np.sum(self.feedback[k]) / len(self.feedback[k]))
+            + math.sqrt(self.a * math.log(t) / len(self.feedback[k]))
+            for k in open_arms
+        }
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        if self.choosing:
+            self.rounds[k] += 1
+            self.plan = [k] * (self.rounds[k] - 1)
+            self.choosing = False
+        self.feedback[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "delayed", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize("a", [4.0, 0.01, 1.0, 100.0])
+def test_pulls_the_arms_of_its_formula(scenario: str, a: float) -> None:
+    check_twin("ars-ucb", SlowARSUCB, scenario, horizon=500, arms=4, params={"a": a})
+
+
+@pytest.mark.parametrize("arms", [1, 2, 6])
+def test_rounds_are_cut_by_arms_that_come_and_go(arms: int) -> None:
+    check_twin("ars-ucb", SlowARSUCB, "arm-churn+delayed", horizon=400, arms=arms, params={"a": 0.1}, replications=4)
+
+
+def test_the_nth_round_of_an_arm_has_n_steps() -> None:
+    result = simulate("ars-ucb", "delayed", horizon=2000, arms=3, replications=1, params={"a": 10.0}, pulls=True)
+    assert result.pulls is not None
+    rounds = [0, 0, 0]
+    runs = [(k, len(list(run))) for k, run in itertools.groupby(result.pulls[0].tolist())]
+    for k, length in runs[:-1]:
+        # rounds of one arm may follow each other, and then look like one
+        while length > 0:
+            rounds[k] += 1
+            length -= rounds[k]
+        assert length == 0
+    assert min(rounds) > 3
+
+
+def test_beats_ucb1_with_the_same_bonus_where_feedback_is_late() -> None:
+    play: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
+    gain = simulate("ucb1", params={"c": 1.0}, **play).regret - simulate("ars-ucb", params={"a": 1.0}, **play).regret
+    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
+
+
+def test_online_a_closed_arm_ends_its_round() -> None:
+    policy = find_policy("ars-ucb")(arms=2, a=0.01)
+    for mean in (0.9, 0.1):
+        policy.update(policy.select(), mean)
+    for _ in range(6):
+        arm = policy.select()
+        assert arm == 0
+        policy.update(arm, 0.9)
+    # rounds of 2, 3 and 4 steps: one of 4 has had its first
+    policy.close(0)
+    assert policy.select() == 1
+    policy.open(0)
+    assert [policy.select(), policy.select()] == [1, 0]

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from policies.simulation import simulate
+from tests.policies.slow_exp3 import SlowEXP3
+from tests.policies.twin import check_twin
+
+
+class SlowEXP3S(SlowEXP3):
+    """EXP3 whose every open arm then gets (e·α/K)·W, W being the sum before."""
+
+    def grow(self, k: int, factor: float) -> None:
+        open_arms, before = self.weights.open, list(self.weights.multiple)
+        share = math.e / self.values["horizon"] / len(open_arms) * sum(before[j] for j in open_arms)
+        for j in open_arms:
+            self.weights.multiple[j] = before[j] * (factor if j == k else 1.0) + share
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli", "delayed"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"gamma": 0.001},
+        {"gamma": 0.05, "horizon": 1},
+        {"gamma": 0.9, "horizon": 1_000_000, "low": 0.4, "high": 0.6},
+        {"gamma": 0.0},
+        {"gamma": 1.0, "low": -1.0, "high": 2.0},
+    ],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    assert check_twin("exp3-s", SlowEXP3S, scenario, horizon=300, arms=4, params=params) == 0
+
+
+def test_arms_that_come_and_go_find_their_place_among_the_others() -> None:
+    check_twin("exp3-s", SlowEXP3S, "arm-churn+localized-jump", horizon=800, arms=3, params={"gamma": 0.3})
+
+
+def test_default_rate_is_the_one_for_the_changes_expected() -> None:
+    values = find_policy("exp3-s").resolve({"changes": 4}, 5, 3000)
+    assert values["gamma"] == pytest.approx(math.sqrt(5 * (4 * math.log(15000) + math.e) / ((math.e - 1) * 3000)))
+    assert find_policy("exp3-s").resolve({}, 50, 10)["gamma"] == 1.0
+
+
+def test_shares_of_pulls_are_those_of_the_formula() -> None:
+    policy = find_policy("exp3-s")(arms=3, horizon=1000, gamma=0.4, seed=4)
+    policy.update_many([0, 1, 2], [1.0, 1.0, 1.0])
+    weights = np.ones(3)
+    for _ in range(30):
+        p = 0.6 * weights / weights.sum() + 0.4 / 3
+        arm, reward = policy.select(), 0.8
+        policy.update(arm, reward)
+        before = weights.sum()
+        weights[arm] *= math.exp(0.4 * reward / p[arm] / 3)
+        weights += math.e / 1000 / 3 * before
+    p = 0.6 * weights / weights.sum() + 0.4 / 3
+    counts = np.bincount([policy.select() for _ in range(4000)], minlength=3)
+    assert np.all(np.abs(counts / 4000 - p) < 5 * np.sqrt(p * (1 - p) / 4000))
+
+
+def test_beats_uniform_play_where_arms_jump() -> None:
+    play: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
+    gain = simulate("exp3-s", params={"gamma": 1.0}, **play).regret - simulate("exp3-s", **play).regret
+    assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
+
+
+def test_refuses_bad_parameters() -> None:
+    for bad in ({"gamma": 1.1}, {"gamma": -0.1}, {"high": 0.0}, {"changes": -1}):
+        with pytest.raises(InputError, match=next(iter(bad))):
+            find_policy("exp3-s")(arms=2, horizon=100, **bad)

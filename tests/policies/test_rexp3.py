@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from policies.simulation import simulate
+from tests.policies.slow_exp3 import SlowEXP3
+from tests.policies.twin import check_twin
+
+
+class SlowREXP3(SlowEXP3):
+    """EXP3 with all weights 1 again at steps 1, B + 1, 2B + 1, …"""
+
+    batch_before = -1
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        batch = (t - 1) // int(self.values["batch"])
+        if batch > self.batch_before:
+            self.weights.multiple = [1.0] * len(self.weights.multiple)
+        self.batch_before = batch
+        return super().decide(t, open_arms)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli", "delayed"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"batch": 50},
+        {"batch": 1, "gamma": 0.1},
+        {"batch": 1000, "gamma": 0.05},
+        {"batch": 33, "gamma": 1.0, "low": -1.0, "high": 2.0},
+        {"batch": 3, "gamma": 0.5, "low": 0.4, "high": 0.6},
+        {"gamma": 0.0},
+    ],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    assert check_twin("rexp3", SlowREXP3, scenario, horizon=300, arms=4, params=params) == 0
+
+
+def test_defaults_are_those_for_the_variation_expected() -> None:
+    values = find_policy("rexp3").resolve({"variation": 3}, 5, 3000)
+    batch = math.ceil((5 * math.log(5)) ** (1 / 3) * 1000 ** (2 / 3))
+    assert values["batch"] == batch
+    assert values["gamma"] == pytest.approx(math.sqrt(5 * math.log(5) / ((math.e - 1) * batch)))
+    assert find_policy("rexp3").resolve({"batch": 2}, 5, 3000)["gamma"] == 1.0
+    still = find_policy("rexp3").resolve({"variation": 0}, 5, 3000)
+    assert still["batch"] == 3000
+    assert find_policy("rexp3").resolve({}, 1, 3000)["batch"] == 1
+
+
+def test_starts_again_on_time() -> None:
+    policy = find_policy("rexp3")(arms=2, horizon=100, batch=20, gamma=0.5, seed=1)
+    for step in range(1, 61):
+        arm = policy.select()
+        weights = policy.state()["stats"][1]
+        # the two first pulls draw nothing
+        if step in (3, 21, 41):
+            assert weights == [1.0, 1.0]
+        elif step > 3:
+            assert max(weights) > 1.0
+        policy.update(arm, 1.0)
+
+
+def test_beats_uniform_play_where_arms_jump() -> None:
+    play: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
+    gain = simulate("rexp3", params={"gamma": 1.0}, **play).regret - simulate("rexp3", **play).regret
+    assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
+
+
+def test_refuses_bad_parameters() -> None:
+    for bad in ({"batch": 0}, {"batch": 2.5}, {"gamma": 1.1}, {"high": 0.0}, {"variation": -1}):
+        with pytest.raises(InputError, match=next(iter(bad))):
+            find_policy("rexp3")(arms=2, horizon=100, **bad)

@@ -1,0 +1,212 @@
+"""Policies and scenarios of the user's own: run when the user names them, never by themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from environments import own_scenarios
+from environments.own_scenarios import bring_scenario
+from policies import own
+from policies.own import bring_policy
+from policies.simulation import simulate
+from tuning import cli
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "docs" / "examples"
+PLAIN, FAST, NIGHT = (
+    str(EXAMPLES / name)
+    for name in ("falling_greedy.py:FallingGreedy", "fast_greedy.py:FastGreedy", "night_shift.py:night_shift")
+)
+SMALL = ["--trials", "4", "--replications", "4", "--selection", "8", "--report", "8", "--horizon", "60", "--quiet"]
+
+UCB1 = '''
+import math
+import ravenlab
+
+class MyUCB:
+    """UCB1 once more, plainly."""
+    parameters = (ravenlab.Param("c", 2.0, 0.001, 10.0),)
+
+    def __init__(self, arms, c):
+        self.c, self.t, self.seen, self.able = c, 0, [[] for _ in range(arms)], [True] * arms
+
+    def open(self, arm):
+        self.able[arm] = True
+
+    def close(self, arm):
+        self.able[arm] = False
+
+    def select(self):
+        self.t += 1
+        def score(k):
+            if not self.able[k]:
+                return -math.inf
+            return math.inf if not self.seen[k] else (
+                sum(self.seen[k]) / len(self.seen[k]) + math.sqrt(self.c * math.log(self.t) / len(self.seen[k])))
+        return max(range(len(self.seen)), key=score)
+
+    def update(self, arm, reward):
+        self.seen[arm].append(reward)
+'''
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays() -> Iterator[None]:
+    """What one test brings is not there in the next."""
+    yield
+    own.BROUGHT._held.clear()
+    own_scenarios.BROUGHT._held.clear()
+
+
+@pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
+def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(UCB1)
+    name = bring_policy(f"{tmp_path}/mine.py:MyUCB")
+    shape = {"horizon": 300, "arms": 4, "replications": 3, "seed": 5}
+    mine = simulate(name, scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
+    ours = simulate("ucb1", scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
+    assert mine.pulls is not None
+    assert ours.pulls is not None
+    assert mine.curve is not None
+    assert ours.curve is not None
+    np.testing.assert_array_equal(mine.pulls, ours.pulls)
+    np.testing.assert_allclose(mine.regret, ours.regret, rtol=1e-9)
+    np.testing.assert_allclose(mine.reward, ours.reward, rtol=1e-9)
+    np.testing.assert_allclose(mine.curve.regret, ours.curve.regret, rtol=1e-9)
+    np.testing.assert_array_equal(mine.suboptimal_pulls, ours.suboptimal_pulls)
+
+
+def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
+    name = bring_policy(FAST)
+    played = simulate(
+        name, "stationary", horizon=400, arms=3, replications=2, seed=1, params={"bonus": 0.5}, pulls=True
+    )
+    assert played.pulls is not None
+    for pulls in played.pulls:
+        assert list(pulls[:3]) == [0, 1, 2]
+        assert np.bincount(pulls, minlength=3).sum() == 400
+
+
+def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
+    from environments import find_scenario
+    from environments.draw import draw_worlds
+    from environments.world import tables
+
+    scenario = find_scenario(bring_scenario(NIGHT), {"loss": 0.2, "day": 100})
+    means, _ = tables(draw_worlds(scenario, 400, 3, seed=2))
+    day, night = means[:49], means[49:99]
+    assert (day == day[0]).all()
+    assert (night == night[0]).all()
+    assert ((day[0] - night[0] > 0) & (day[0] - night[0] < 0.2)).all()
+    np.testing.assert_array_equal(means[99:149], day[:1].repeat(50, axis=0))
+
+
+@pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")])
+def test_a_study_of_ones_own_is_the_same_everywhere(
+    policy: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exports = []
+    for number, how in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
+        storage = ["--storage", f"sqlite:///{number}.sqlite3"]
+        assert cli.run(["tune", NIGHT, "--policy", policy, *SMALL, *how, *storage]) == cli.DONE
+        own.BROUGHT._held.clear()
+        own_scenarios.BROUGHT._held.clear()
+        capsys.readouterr()
+        assert cli.run(["export", *storage]) == cli.DONE
+        exports.append(capsys.readouterr().out)
+        for command in (["studies"], ["show", policy.rpartition("/")[2]], ["report", "-o", "page.html"]):
+            assert cli.run([*command, *storage]) == cli.DONE, capsys.readouterr().err
+    assert exports[0] == exports[1]
+    found = json.loads(exports[0])["recommendations"][0]
+    assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
+
+
+def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
+    place = tmp_path / "mine.py"
+    place.write_text(UCB1)
+    first = bring_policy(f"{place}:MyUCB")
+    place.write_text(UCB1.replace("2.0", "3.0"))
+    assert bring_policy(f"{place}:MyUCB") != first
+
+
+def test_a_study_file_never_runs_code_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(f"open('was-run', 'w').close()\n{UCB1}")
+    budget = "horizon = 60\ntrials = 3\nreplications = 2\nselection = 4\nreport = 4\n"
+    study = f'[[study]]\npolicy = "{{}}"\nscenario = "{{}}"\n{budget}'
+    for policy, scenario in (("mine.py:MyUCB", "blips"), ("./mine.py:MyUCB", "blips"), ("ucb1", "./mine.py:MyUCB")):
+        Path("study.toml").write_text(study.format(policy, scenario))
+        assert cli.run(["tune", "--study", "study.toml", "--quiet"]) == cli.REFUSED
+        assert "only run when you name it" in capsys.readouterr().err
+        assert not Path("was-run").exists()
+    Path("study.toml").write_text(study.format("mine.py:MyUCB", "blips"))
+    assert cli.run(["tune", "--study", "study.toml", "--quiet", "--bring", "./mine.py:MyUCB"]) == cli.DONE
+    assert Path("was-run").exists()
+
+
+def test_an_installed_package_offers_policies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "their_policies.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n{UCB1}")
+    info = tmp_path / "their-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ravenlab.policies]\nmy-ucb = their_policies:MyUCB\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text('[[study]]\npolicy = "my-ucb"\nscenario = "blips"\n')
+    assert cli.run(["validate", "study.toml"]) == cli.REFUSED
+    assert "give --bring my-ucb" in capsys.readouterr().err
+    assert not (tmp_path / "was-run").exists()
+    arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
+    assert cli.run(arguments) == cli.DONE
+    assert json.loads(capsys.readouterr().out)["policy"] == "my-ucb"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("class MyUCB:\n    def select(self):\n        return 0\n", "update is missing"),
+        ("MyUCB = 3\n", "must be a class"),
+        ("import nothing_of_this_name\n", "ModuleNotFoundError: No module named 'nothing_of_this_name' in line 1"),
+        ("def (:\n", "SyntaxError"),
+        ("Other = 3\n", "unknown name in mine.py 'MyUCB'"),
+        (UCB1.replace("def __init__(self, arms, c)", "def __init__(self, arms, d)"), "must take its parameter c"),
+        (UCB1.replace('ravenlab.Param("c", 2.0, 0.001, 10.0)', "3"), "must be ravenlab.Param"),
+        (
+            UCB1.replace("self.seen[arm].append(reward)", "1 / 0"),
+            "broke: ZeroDivisionError: division by zero in line 28",
+        ),
+        (UCB1.replace("self.t += 1", "return 17"), "must give 0 to 9 but gave 17"),
+        (UCB1.replace("self.t += 1", "return 0.5"), "must give 0 to 9 but gave 0.5"),
+    ],
+)
+def test_what_is_wrong_in_a_users_file_is_one_line(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    code = cli.run(
+        ["simulate", "blips", "--policy", f"{tmp_path}/mine.py:MyUCB", "--horizon", "50", "--replications", "2"]
+    )
+    error = capsys.readouterr().err
+    assert code == cli.REFUSED
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--policy", "nowhere.py:X"], ["--policy", "nowhere.py:"], ["--policy", "nowhere.py:a b"]):
+        assert cli.run(["simulate", "blips", *arguments]) == cli.REFUSED
+    assert capsys.readouterr().err.count("\n") == 3
+
+
+def test_the_examples_are_short() -> None:
+    for text in (PLAIN, FAST, NIGHT):
+        assert len(Path(text.rpartition(":")[0]).read_text().splitlines()) < 30

@@ -1,0 +1,147 @@
+"""Pieces are kept, fit what they were made for, and no two reproductions write in one folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from environments.errors import InputError
+from studies.reproduction.document import Outcome
+from studies.reproduction.tables import Table
+from tuning import cli
+from tuning.commands.reproduction_files import write_reproduction
+from tuning.commands.reproduction_progress import ReproductionReporter
+from tuning.reproduction import running
+from tuning.reproduction.asking import context_of
+from tuning.reproduction.context import Context, Found, Piece
+
+
+class Counting:
+    """An experiment of three pieces that counts how often each is run, and can be stopped at one."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.stop_at: str | None = None
+
+    def pieces(self, context: Context) -> list[Piece]:
+        def run(key: str) -> Any:
+            def found(context: Context) -> Found:
+                if key == self.stop_at:
+                    raise KeyboardInterrupt
+                self.ran.append(key)
+                return {"value": 1 / 3, "count": context.count(100)}
+
+            return found
+
+        return [Piece(f"figure1/{name}", 1.0, run(name)) for name in ("a", "b", "c")]
+
+    def assemble(self, context: Context, found: dict[str, Found]) -> Outcome:
+        return Outcome({"numbers": Table.of([{"piece": key, **each} for key, each in found.items()])})
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    made = Counting()
+    monkeypatch.setattr(running, "experiment", lambda name: made)
+    return made
+
+
+def _context(folder: Path, **fields: Any) -> Context:
+    return context_of(folder, **fields)
+
+
+def test_a_run_goes_on_where_it_was_cut(tmp_path: Path, counting: Counting) -> None:
+    counting.stop_at = "b"
+    with pytest.raises(KeyboardInterrupt):
+        running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    counting.stop_at = None
+    cut = running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    assert counting.ran == ["a", "b", "c"]
+    whole = running.reproduce(["figure1"], _context(tmp_path / "other"), tmp_path / "other")
+    assert cut.as_json() == whole.as_json()
+
+
+@pytest.mark.parametrize("fields", [{"seed": 1}, {"replications": 25}])
+def test_pieces_of_another_run_are_not_mixed_in(tmp_path: Path, counting: Counting, fields: dict[str, int]) -> None:
+    running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    running.reproduce(["figure1"], _context(tmp_path, **fields), tmp_path)
+    assert counting.ran == ["a", "b", "c"] * 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"made": "x", "found": {}}', '{"found": 3}', "\x00"])
+def test_a_damaged_piece_is_done_again(tmp_path: Path, counting: Counting, text: str) -> None:
+    first = running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    (tmp_path / "pieces/figure1/b.json").write_text(text)
+    again = running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    assert counting.ran == ["a", "b", "c", "b"]
+    assert again.as_json() == first.as_json()
+
+
+def test_one_reproduction_a_folder(tmp_path: Path, counting: Counting) -> None:
+    with FileLock(tmp_path / ".lock"), pytest.raises(InputError, match="another reproduction"):
+        running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    assert counting.ran == []
+
+
+def test_csv_files_hold_the_tables_and_stale_ones_go(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
+    monkeypatch.setattr("dashboards.reproduction.render.render", lambda document: "<!doctype html>")
+    document = running.reproduce(["figure1"], _context(tmp_path), tmp_path)
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / "figure2-old.csv").write_text("old")
+    write_reproduction(document, tmp_path)
+    assert [path.name for path in (tmp_path / "csv").iterdir()] == ["figure1-numbers.csv"]
+    written = json.loads((tmp_path / "reproduction.json").read_text(encoding="utf-8"))
+    assert written["experiments"]["figure1"]["tables"]["numbers"]["rows"][0][1] == 1 / 3
+    assert (tmp_path / "csv/figure1-numbers.csv").read_text().splitlines()[1] == f"figure1/a,{1 / 3},100"
+
+
+def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr("tuning.commands.reproduction_progress.time", clock)
+    pieces = [Piece(f"figure1/{place}", seconds, lambda context: {}) for place, seconds in enumerate((1.0, 3.0, 6.0))]
+    with ReproductionReporter() as reporter:
+        listener = reporter.listener()
+        listener.begin(pieces, [])
+        for piece in pieces[:2]:
+            listener.piece(piece)
+            now[0] += 10 * piece.seconds
+            listener.done(piece)
+        listener.piece(pieces[2])
+    assert "figure1/2: 2 of 3 pieces, about 1 min 0 s left" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["figure9"], "unknown figure or table 'figure9'"),
+        (["figure1", "--protocol", "both!"], "protocol must be published, defined or both but got 'both!'."),
+        (["figure1", "--replications", "1"], "replications must be"),
+        (["figure1", "--replications", "many"], "--replications must be a whole number but got 'many'."),
+        (["figure1", "--seed", "-1"], "seed must be"),
+        (["figure1", "--backend", "dask"], "--backend must be threads or loky but got 'dask'."),
+        (["figure1", "--jobs", "0"], "jobs must be"),
+    ],
+)
+def test_bad_input_is_one_line(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["reproduce", *arguments, "-o", str(tmp_path / "out")]) == cli.REFUSED
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_is_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "file"
+    place.write_text("mine")
+    for folder in (place, place / "below"):
+        assert cli.run(["reproduce", "figure1", "-o", str(folder)]) == cli.REFUSED
+    assert place.read_text() == "mine"
+    assert capsys.readouterr().err.count("\n") == 2

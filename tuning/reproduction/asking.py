@@ -1,0 +1,38 @@
+"""From what a person asks for to what experiments are run with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from environments.checks import whole
+from environments.errors import InputError
+from tuning.reproduction.context import PROTOCOLS, USUAL, Context
+
+BOTH = "both"
+MOST = 100_000
+
+
+def context_of(
+    folder: Path,
+    *,
+    protocol: str = BOTH,
+    replications: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    backend: str = "threads",
+) -> Context:
+    """Check what was asked for.
+
+    >>> context_of(Path("paper"), protocol="published").protocols
+    ('published',)
+    """
+    if protocol not in (*PROTOCOLS, BOTH):
+        raise InputError(f"protocol must be {', '.join(PROTOCOLS)} or {BOTH} but got {protocol!r}.")
+    return Context(
+        seed=whole("seed", seed, least=0, most=2**63 - 1),
+        replications=USUAL if replications is None else whole("replications", replications, least=2, most=MOST),
+        protocols=PROTOCOLS if protocol == BOTH else (protocol,),
+        jobs=jobs,
+        backend=backend,
+        url=f"sqlite:///{folder.resolve() / 'studies.sqlite3'}",
+    )
