@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dashboards.figures._history import HistoryPoint, history
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
+    from dashboards.figures._recorded import recorded
     from dashboards.figures._regret_curves import regret_curves
     from dashboards.figures._sensitivity_lines import sensitivity_lines
     from dashboards.figures._standings import standings
@@ -38,6 +39,7 @@ __all__ = [
     "horizons",
     "importances",
     "moments_of_change",
+    "recorded",
     "regret_curves",
     "sensitivity_lines",
     "standings",

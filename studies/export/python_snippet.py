@@ -34,7 +34,9 @@ def _entry(each: Recommendation) -> list[str]:
         return [f"    # {each.study!a}: {policy.name} reads the true means, so it exists in simulation only"]
     values = policy.resolve(each.params, each.arms, each.horizon)
     horizon = int(float(values.pop("horizon", each.horizon)))
+    turned = each.trace is not None and each.trace.minimize
     return [
+        *(["    # it was tuned on costs: give it their negatives as rewards"] if turned else []),
         f"    # {where}: mean regret {each.regret.mean:.6g}, 95 % {each.regret.low:.6g} to {each.regret.high:.6g}",
         f"    {each.study!a}: ravenlab.{policy.__name__}(",
         f"        arms={each.arms},",
