@@ -10,7 +10,7 @@ import csv
 import hashlib
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -19,13 +19,11 @@ import numpy as np
 
 from environments.checks import LARGEST
 from environments.errors import InputError
+from environments.own_file import check_cells, header_of, lines_of, reading
 from environments.world import Floats
 
 MOST_CELLS = 10_000_000
 """Rows × arms; 80 MB, and twice that with the smoothed table."""
-
-LONGEST_LINE = 1_000_000
-"""Characters: a file without line ends is not read to its end."""
 
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
 """A first column of such a name says when and is left out; one without a name is what pandas calls its index."""
@@ -35,8 +33,6 @@ COUNTING_COLUMNS = ("step", "t", "index")
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 """How a cell that is missing may be written, in any case: the arm is closed at that row."""
-
-OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 @dataclass(frozen=True)
@@ -108,30 +104,13 @@ def read_trace(path: str | Path) -> Trace:
     (1, 0)
     """
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".csv", ".parquet"):
-        raise InputError(f"trace must be a .csv or .parquet file but got {str(path)!r}.")
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError("it is not a file.")
+    with reading(path, "trace") as kind:
         if kind == ".parquet":
             from environments.trace_parquet import read_parquet
 
             return Trace.of(*read_parquet(path))
         with path.open(encoding="utf-8-sig", newline="") as file:
             return Trace.of(*_read_csv(file))
-    except FileNotFoundError:
-        raise InputError(f"trace {path}: there is no such file.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"trace {path}: it is not text in UTF-8.") from None
-    except OSError as error:
-        raise InputError(f"trace {path}: it can't be read: {error.strerror or error}.") from None
-    except csv.Error as error:
-        raise InputError(f"trace {path}: it is not a CSV file: {error}.") from None
-    except InputError as error:
-        raise InputError(f"trace {path}: {error}") from None
-    except ValueError:
-        raise InputError(f"trace {str(path)[:60]!r} is not the name of a file.") from None
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -172,15 +151,8 @@ def check_growing(name: str, before: float, now: float, where: str) -> None:
 
 
 def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
-    reader = csv.reader(_lines(file), strict=True)
-    header = next(reader, None)
-    if not header:
-        raise InputError("it is empty; the first line must name the arms.")
-    if len(header) == 1:
-        for sign, word in OTHER_DELIMITERS.items():
-            if sign in header[0]:
-                raise InputError(f"its columns seem to be separated by {word}; write it with commas.")
-    header = [name.strip() for name in header]
+    reader = csv.reader(lines_of(file), strict=True)
+    header = header_of(reader, "name the arms")
     skip = int(says_when(header[0]) and len(header) > 1)
     names = header[skip:]
     check_names(names)
@@ -191,8 +163,7 @@ def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
         if not row:
             continue
         where = f"line {reader.line_num}"
-        if len(row) != len(header):
-            raise InputError(f"{where} has {len(row)} cells but the first line has {len(header)}.")
+        check_cells(row, header, where)
         try:
             cells.extend([float(cell) for cell in row[skip:]])
         except ValueError:
@@ -207,13 +178,6 @@ def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
     if not cells:
         raise InputError("it has names but no row below them.")
     return names, np.frombuffer(cells, dtype=np.float64).reshape(-1, len(names))
-
-
-def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(LONGEST_LINE):
-        if len(line) == LONGEST_LINE:
-            raise InputError(f"a line is longer than {LONGEST_LINE:,} characters.")
-        yield line
 
 
 def _number(cell: str, name: str, where: str) -> float:

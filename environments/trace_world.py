@@ -10,11 +10,8 @@ rows before and after that are there and of the same stretch. An arm is closed w
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +20,8 @@ import numpy as np
 
 from environments.checks import whole
 from environments.errors import InputError
+from environments.recorded import STRETCHES as STRETCHES
+from environments.recorded import Scale, Stretch, own_name, scale_of, stamp, stretch_of
 from environments.streams import Stream, generator
 from environments.trace_file import Trace, read_trace
 from environments.world import Bytes, Floats, Ints
@@ -30,18 +29,8 @@ from environments.world import Bytes, Floats, Ints
 SMOOTHED_OVER = 25
 """Rows of the centred mean."""
 
-STRETCHES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
-"""Shares of the rows, in order of time. Of the two that are held out the reported one is the larger: what is believed
-comes from it."""
-
 USUAL_WINDOW = 4
 """The searched stretch is so many windows long unless told otherwise."""
-
-USUAL_SPREAD = 0.36
-"""Distance between the quartiles of a reward of the base world; what policies' own ranges are made for."""
-
-LONGEST_STEM = 60
-
 
 class TraceWorlds(NamedTuple):
     """R windows of a trace of N rows and K arms. Step t of window r is row offset[r] + t − 1."""
@@ -58,31 +47,6 @@ class TraceWorlds(NamedTuple):
     """[R] first row of each window."""
     horizon: int
     """Rows of a window."""
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Rows first … last − 1."""
-
-    first: int
-    last: int
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-        return self.last - self.first
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How large the rewards of the searched stretch are."""
-
-    low: float
-    """1st percentile."""
-    high: float
-    """99th percentile."""
-    factor: float
-    """How many times as large as rewards of the base world: what α₀ and its like are multiplied by."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +70,11 @@ class TraceScenario:
     meaning = "a recorded trace: each cell is what an arm would have paid at that step"
 
     @property
+    def digest(self) -> str:
+        """Of what the file held."""
+        return self.trace.digest
+
+    @property
     def arms(self) -> int:
         """Columns of the trace."""
         return self.trace.arms
@@ -117,11 +86,7 @@ class TraceScenario:
 
     def stretch(self, stream: int) -> Stretch:
         """The rows that a stream's windows lie in; all of them for streams that choose nothing."""
-        if stream not in STRETCHES:
-            return Stretch(0, self.trace.rows)
-        before = sum(share for other, share in STRETCHES.items() if other < stream)
-        ends = (before, before + STRETCHES[Stream(stream)])
-        return Stretch(*(int(end * self.trace.rows) for end in ends))
+        return stretch_of(self.trace.rows, stream)
 
     def with_settings(self, settings: Mapping[str, Any]) -> TraceScenario:
         """A trace has no parameters to set."""
@@ -191,20 +156,10 @@ class TraceScenario:
 
     @cached_property
     def scale(self) -> Scale:
-        """How large rewards are, told by the searched stretch alone.
-
-        The distance between the quartiles counts, not the standard deviation: one outage would blow that up.
-        """
+        """How large rewards are, told by the searched stretch alone."""
         here = self.stretch(Stream.SEARCH)
         cells = self._tables[0][here.first : here.last]
-        cells = cells[~np.isnan(cells)]
-        if not cells.size or cells.min() == cells.max():
-            raise InputError("all cells of the searched half of the trace are alike: there is nothing to learn from.")
-        low, lower, upper, high = np.percentile(cells, [1, 25, 75, 99])
-        if low == high:
-            low, high = cells.min(), cells.max()
-        spread = (upper - lower) or (high - low)
-        return Scale(float(low), float(high), float(spread / USUAL_SPREAD))
+        return scale_of(cells[~np.isnan(cells)], "cells of the searched half of the trace")
 
 
 def smooth(values: Floats) -> Floats:
@@ -232,22 +187,14 @@ def trace_name(path: str | Path) -> str:
     >>> trace_name("/data/Seattle RTT (2016).csv")
     'trace:Seattle-RTT-2016'
     """
-    plain = unicodedata.normalize("NFKC", Path(path).stem)
-    clean = re.sub(r"[^\w.]+", "-", plain).strip("-.")
-    return f"trace:{clean[:LONGEST_STEM] or 'unnamed'}"
+    return own_name("trace", path)
 
 
 def open_trace(path: str | Path, minimize: bool = False) -> TraceScenario:
     """The scenario of a file; one that has not changed since it was read is not read again."""
-    path = Path(path)
-    try:
-        stat = path.stat()
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    except (OSError, ValueError):
-        stamp = None
-    return _opened(str(path), minimize, stamp)
+    return _opened(str(path), minimize, stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _opened(path: str, minimize: bool, stamp: object) -> TraceScenario:
+def _opened(path: str, minimize: bool, _stamp: object) -> TraceScenario:
     return TraceScenario(read_trace(path), trace_name(path), minimize)

@@ -342,6 +342,13 @@ def trace_kernel(policy: type[Policy]) -> Callable[..., None]:
     return _with_rules(policy, _trace_loop.play)
 
 
+def log_kernel(policy: type[Policy]) -> Callable[..., None]:
+    """The loop over resampled logs with a policy's rules in it."""
+    from policies import _log_loop
+
+    return _with_rules(policy, _log_loop.play)
+
+
 def _with_rules(policy: type[Policy], template: Callable[..., None], **more: bool) -> Callable[..., None]:
     if (policy, template) not in _KERNELS:
         from environments.compiled import specialised

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from environments.memory import LONGER, best_block
 from environments.streams import Stream, generator
 from environments.world import Floats
 
@@ -20,9 +21,6 @@ RESAMPLES = 2000
 
 FEWEST_BLOCKS = 4
 """A block is at most this part of the series: of fewer nothing could be said."""
-
-LONGER = 2.5
-"""How many times as long as the length that is best for the variance a block is."""
 
 ENOUGH = 15.0
 """Effective rows below which intervals miss too often to decide anything: those of an AR(1) series of correlation 0.95
@@ -67,17 +65,11 @@ def memory(series: Floats, least: int = 1, offsets: int | None = None) -> Memory
     least = min(max(1, least), longest)
     if n < 2 * FEWEST_BLOCKS or not np.abs(centred).max() > 1e-12 * max(1e-300, np.abs(series).max()):
         return Memory(least, float(n), _widening(n, least, offsets))
-    covariances = _covariances(centred, longest)
-    cut = _cut(covariances / covariances[0], n)
-    lags = np.arange(min(2 * cut, covariances.size - 1) + 1)
-    weights = np.clip(2.0 * (1.0 - lags / max(1, 2 * cut)), 0.0, 1.0) * np.where(lags == 0, 1.0, 2.0)
-    total = float(weights @ covariances[lags])
-    slope = float(weights @ (lags * covariances[lags]))
-    best = (1.5 * (slope / total) ** 2 * n) ** (1.0 / 3.0) if total > 0.0 else 1.0
+    best, variance = best_block(centred, longest)
     block = min(max(least, round(LONGER * best)), longest)
     spread = float(np.var(_block_sums(centred[None], block))) / block * _lost(n, block, offsets)
     # Where neighbours undo each other no more is claimed than what independent rows would give.
-    effective = float(np.clip(n * covariances[0] / max(spread, 1e-300), 1.0, n))
+    effective = float(np.clip(n * variance / max(spread, 1e-300), 1.0, n))
     return Memory(block, effective, _widening(n, block, offsets))
 
 
@@ -103,23 +95,6 @@ def _block_sums(series: Floats, block: int) -> Floats:
     """Sums [C, n − block + 1] over all blocks of series [C, n]."""
     below = np.concatenate([np.zeros((series.shape[0], 1)), np.cumsum(series, axis=1)], axis=1)
     return np.asarray(below[:, block:] - below[:, :-block])
-
-
-def _covariances(centred: Floats, longest: int) -> Floats:
-    """At lags 0 … longest, each a sum over n."""
-    size = 1 << int(2 * centred.size - 1).bit_length()
-    power = np.abs(np.fft.rfft(centred, size)) ** 2
-    return np.asarray(np.fft.irfft(power, size)[: longest + 1] / centred.size)
-
-
-def _cut(correlations: Floats, n: int) -> int:
-    """The lag after which several correlations in a row are no larger than those of independent rows."""
-    run = max(5, round(np.sqrt(np.log10(n))))
-    small = np.abs(correlations[1:]) < 2.0 * np.sqrt(np.log10(n) / n)
-    for lag in range(small.size):
-        if small[lag : lag + run].all():
-            return lag
-    return int(small.size)
 
 
 def resampled_sums(series: Floats, block: int, seed: int) -> Floats:

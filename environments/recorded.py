@@ -1,0 +1,96 @@
+"""What traces and logs have in common: stretches of time in place of streams, and rewards of any size."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.streams import Stream
+from environments.world import Floats
+
+STRETCHES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
+"""Shares of the rows, in order of time. Of the two that are held out the reported one is the larger: what is believed
+comes from it."""
+
+USUAL_SPREAD = 0.36
+"""Distance between the quartiles of a reward of the base world; what policies' own ranges are made for."""
+
+LONGEST_STEM = 60
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows first … last − 1."""
+
+    first: int
+    last: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return self.last - self.first
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the rewards of the searched stretch are."""
+
+    low: float
+    """1st percentile."""
+    high: float
+    """99th percentile."""
+    factor: float
+    """How many times as large as rewards of the base world: what α₀ and its like are multiplied by."""
+
+
+def stretch_of(rows: int, stream: int) -> Stretch:
+    """The rows of a stream; all of them for streams that choose nothing.
+
+    >>> stretch_of(400, Stream.REPORT)
+    Stretch(first=280, last=400)
+    """
+    if stream not in STRETCHES:
+        return Stretch(0, rows)
+    before = sum(share for other, share in STRETCHES.items() if other < stream)
+    ends = (before, before + STRETCHES[Stream(stream)])
+    return Stretch(*(int(end * rows) for end in ends))
+
+
+def scale_of(rewards: Floats, what: str) -> Scale:
+    """How large rewards are.
+
+    The distance between the quartiles counts, not the standard deviation: one outage would blow that up.
+    """
+    if not rewards.size or rewards.min() == rewards.max():
+        raise InputError(f"all {what} are alike: there is nothing to learn from.")
+    low, lower, upper, high = np.percentile(rewards, [1, 25, 75, 99])
+    if low == high:
+        low, high = rewards.min(), rewards.max()
+    spread = (upper - lower) or (high - low)
+    return Scale(float(low), float(high), float(spread / USUAL_SPREAD))
+
+
+def own_name(kind: str, path: str | Path) -> str:
+    """What a file's world is called: its kind, and the file's name without anything that could be misread.
+
+    >>> own_name("log", "/data/Ads (2016).csv")
+    'log:Ads-2016'
+    """
+    plain = unicodedata.normalize("NFKC", Path(path).stem)
+    clean = re.sub(r"[^\w.]+", "-", plain).strip("-.")
+    return f"{kind}:{clean[:LONGEST_STEM] or 'unnamed'}"
+
+
+def stamp(path: str | Path) -> object:
+    """What changes when a file does; None where there is no such file."""
+    try:
+        stat = Path(path).stat()
+        return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    except (OSError, ValueError):
+        return None
