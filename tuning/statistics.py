@@ -62,8 +62,17 @@ def relative_interval(first: Floats, second: Floats, seed: int, level: float = 0
     >>> relative_interval(np.array([1.5, 3.0, 4.5]), np.array([1.0, 2.0, 3.0]), seed=0)
     (0.5, 0.5, 0.5)
     """
+    return mean_interval(linearised_ratio(first, second) - 1.0, seed, level)
+
+
+def linearised_ratio(first: Floats, second: Floats) -> Floats:
+    """What each world adds to the ratio of two means: a sample whose mean is the ratio, and whose spread its error.
+
+    >>> linearised_ratio(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
+    array([2., 2.])
+    """
     ratio = float(first.mean() / second.mean())
-    return mean_interval((first - ratio * second) / second.mean() + (ratio - 1.0), seed, level)
+    return np.asarray((first - ratio * second) / second.mean() + ratio)
 
 
 def indistinguishable(

@@ -1,0 +1,81 @@
+"""Pareto fronts: settings of which none is beaten by another in every scenario, held to fresh worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from environments.streams import Stream
+from environments.world import Floats
+from studies.keys import project_version
+from studies.robust import RobustSpec, parse_measure
+from studies.robust_recommendation import Front, Member, Tuned
+from studies.space import to_params
+from tuning.robust.evaluating import ManyWorlds
+from tuning.robust.validating import measure_contenders, rivals_of
+from tuning.validation import Candidate, candidate_of
+
+if TYPE_CHECKING:
+    import optuna
+
+MOST_MEMBERS = 200
+"""Of a larger front every so many-th, in the order of the first scenario's regret, is measured anew."""
+
+
+def unbeaten(values: Floats) -> NDArray[np.bool_]:
+    """Which rows of [C, S] no other row beats: as good everywhere and better somewhere.
+
+    >>> unbeaten(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
+    array([ True,  True, False,  True])
+    """
+    as_good = (values[:, None, :] <= values[None, :, :]).all(axis=-1)
+    better = (values[:, None, :] < values[None, :, :]).any(axis=-1)
+    return np.asarray(~(as_good & better).any(axis=0))
+
+
+def find_front(spec: RobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[Tuned]) -> Front:
+    """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
+    base = spec.base.resolved()
+    assert base.horizon is not None
+    assert base.arms is not None
+    rivals = rivals_of(base, tuned)
+    named: dict[str, Candidate] = dict(rivals)
+    numbers: dict[str, int] = {}
+    for trial in _members(study):
+        candidate = candidate_of(base, to_params(base, trial.params))
+        same = next((name for name, other in named.items() if other.values == candidate.values), None)
+        numbers[same or f"trial {trial.number}"] = trial.number
+        if same is None:
+            named[f"trial {trial.number}"] = candidate
+    played = worlds.play([each.values for each in named.values()], Stream.SELECTION, 0, base.selection)
+    kept = unbeaten(played.mean(axis=1))
+    measured = measure_contenders(spec, worlds, parse_measure("worst"), named, tuned)
+    members = [
+        Member(**each.model_dump(), trial=numbers.get(each.name), kept=bool(stays))
+        for each, stays in zip(measured, kept, strict=True)
+    ]
+    return Front(
+        study=study.study_name,
+        policy=base.policy,
+        scenario=",".join(spec.scenarios),
+        scenarios=list(spec.scenarios),
+        settings=dict(base.settings),
+        horizon=base.horizon,
+        arms=base.arms,
+        tuned=list(tuned),
+        trials=len(study.get_trials(deepcopy=False)),
+        seed=base.seed,
+        version=project_version(),
+        members=sorted(members, key=lambda each: (not each.kept, each.worlds[0].regret.mean, each.name)),
+    )
+
+
+def _members(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+    trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
+    mask = unbeaten(np.array([trial.values for trial in trials], dtype=np.float64))
+    front = [trial for trial, stays in zip(trials, mask, strict=True) if stays]
+    front.sort(key=lambda trial: (trial.values[0], trial.number))
+    return front[:: -(-len(front) // MOST_MEMBERS)]
