@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -107,6 +108,11 @@ class RobustRecommendation(_Outcome):
             )
             for world, scale in zip(self.contenders[0].worlds, self.scales, strict=True)
         ]
+
+
+def table_rows(found: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
+    """What tables show: a row a recommendation, and a row a scenario of one for several."""
+    return [row for each in found for row in (each.rows() if isinstance(each, RobustRecommendation) else [each])]
 
 
 class Member(Contender):
