@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dashboards.figures._curves import curves
     from dashboards.figures._distributions import distributions
+    from dashboards.figures._front import front
     from dashboards.figures._heat_map import heat_map
     from dashboards.figures._history import HistoryPoint, history
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
+    from dashboards.figures._prices import prices
     from dashboards.figures._sensitivity_lines import sensitivity_lines
     from dashboards.figures._style import THEMES, explain, themed
     from dashboards.figures._surface import surface
@@ -28,11 +30,13 @@ __all__ = [
     "curves",
     "distributions",
     "explain",
+    "front",
     "heat_map",
     "history",
     "horizons",
     "importances",
     "moments_of_change",
+    "prices",
     "sensitivity_lines",
     "surface",
     "themed",

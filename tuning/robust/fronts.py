@@ -46,17 +46,20 @@ def find_front(spec: RobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned:
     numbers: dict[str, int] = {}
     for trial in _members(study):
         candidate = candidate_of(base, to_params(base, trial.params))
-        same = next((name for name, other in named.items() if other.values == candidate.values), None)
-        numbers[same or f"trial {trial.number}"] = trial.number
-        if same is None:
+        first = next((name for name, other in named.items() if other.values == candidate.values), None)
+        numbers[first or f"trial {trial.number}"] = trial.number
+        if first is None:
             named[f"trial {trial.number}"] = candidate
     played = worlds.play([each.values for each in named.values()], Stream.SELECTION, 0, base.selection)
     kept = unbeaten(played.mean(axis=1))
     measured = measure_contenders(spec, worlds, parse_measure("worst"), named, tuned)
-    members = [
-        Member(**each.model_dump(), trial=numbers.get(each.name), kept=bool(stays))
-        for each, stays in zip(measured, kept, strict=True)
-    ]
+    members: list[Member] = []
+    for each, stays in zip(measured, kept, strict=True):
+        same = next((place for place, member in enumerate(members) if member.params == each.params), None)
+        if same is None:
+            members.append(Member(**each.model_dump(), trial=numbers.get(each.name), kept=bool(stays)))
+        else:
+            members[same] = members[same].model_copy(update={"name": f"{members[same].name}, {each.name}"})
     return Front(
         study=study.study_name,
         policy=base.policy,
