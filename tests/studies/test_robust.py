@@ -57,7 +57,7 @@ def test_what_does_not_fit_is_one_line(fields: dict[str, Any], said: str) -> Non
 def test_names_and_own_studies() -> None:
     assert robust_spec_from(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
     assert robust_spec_from({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
-    others = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
+    others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
     names = {robust_spec_from({**TWO, **other}).study_name() for other in others}
     assert len(names) == 3
     assert all("~" in name for name in names)

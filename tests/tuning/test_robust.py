@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import optuna
 import pytest
@@ -19,6 +21,7 @@ from studies import keys
 from studies.advice import paper_advice
 from studies.robust import RobustSpec, parse_measure, robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
+from studies.schema import study_file_schema
 from studies.storage import open_storage
 from tuning.cli import run
 from tuning.robust.fronts import unbeaten
@@ -71,7 +74,7 @@ def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
 def plain_relative(found: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
     """Relative regrets [R, S] with each scenario's tuned setting simulated by itself."""
     least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(found.tuned)]
-    return regrets(params, stream, count) / np.array(least)
+    return np.asarray(regrets(params, stream, count) / np.array(least))
 
 
 def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RanRobust, str]) -> None:
@@ -144,7 +147,7 @@ def test_the_price_covers_the_truth(measure: str) -> None:
         least = rng.gamma(2.0, size=(100, 4))
         regret = truth * (0.5 * least + 0.5 * rng.gamma(2.0, size=(100, 4)))
         price = overall_price(regret, least, parse_measure(measure), seed=1)
-        inside += price.low <= parse_measure(measure).value(truth) - 1.0 <= price.high
+        inside += price.low <= float(parse_measure(measure).value(truth)) - 1.0 <= price.high
     assert inside >= 150 * (0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5)
 
 
@@ -281,3 +284,24 @@ def test_bad_input_is_one_line(words: list[str], said: str, tmp_path: Path, caps
 def test_a_world_without_regret_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ravenlab.InputError, match="can't be one of robust"):
         run_robust(small(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")
+
+
+def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
+    path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
+    path.write_text(text)
+    assert run(["validate", str(path)]) == 0
+    assert capsys.readouterr().out.count("2 scenarios, 200 trials") == 2
+    assert run(["tune", f"--study={path}", "--dry-run"]) == 0
+    assert "robust/raven-ucb/blips,periodic/T2000/K10: 200 trials" in capsys.readouterr().out
+    jsonschema.validate(tomllib.loads(text), study_file_schema())
+    for wrong, said in (
+        ("[[robust]]\nscenarios = ['blips']", "robust 1: robust must have at least 2 scenarios but got 1."),
+        ("[[robust]]\nscenarios = ['blips', 'periodic']\nmeasur = 'mean'", "robust 1: unknown key 'measur'"),
+        ("[robust]\nscenarios = ['blips', 'periodic']", "robust must be written [[robust]]"),
+        (text + text, "is that of two"),
+    ):
+        path.write_text(wrong)
+        assert run(["validate", str(path)]) == 2
+        captured = capsys.readouterr().err
+        assert said in captured
+        assert len(captured.splitlines()) == 1

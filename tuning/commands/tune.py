@@ -92,7 +92,7 @@ def tune(
     from environments.errors import InputError
     from environments.own_scenarios import bring_scenario
     from policies.own import bring_policy
-    from studies.files import load_study_file
+    from studies.files import load_robust_tables, load_study_file
     from studies.reading import spec_from
     from studies.robust import RobustSpec, robust_spec_from
     from studies.shipped import find_study_file
@@ -142,7 +142,8 @@ def tune(
         if scenarios or horizon or fields or robust:
             given = "SCENARIO" if scenarios else "--horizon" if horizon else f"--{next(iter(fields), 'robust')}"
             raise InputError(f"--study takes everything from its file, so {given} can't be given beside it.")
-        specs = load_study_file(find_study_file(study))
+        path = find_study_file(study)
+        specs, worlds = load_study_file(path), load_robust_tables(path)
     else:
         if not scenarios:
             raise InputError("SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study.")
@@ -161,10 +162,15 @@ def tune(
     count = workers(jobs)
     seconds = _seconds(timeout)
     if dry_run:
-        print_plan(worlds) if robust else _print_plan(specs)
+        print_plan(worlds)
+        if specs:
+            _print_plan(specs)
         return
-    if robust:
+    if worlds and specs and as_json:
+        raise InputError("--json fits studies or searches over several scenarios but the file holds both; use export.")
+    if worlds:
         run_and_print(worlds, storage_url(storage), count, backend, seconds, quiet, as_json, csv)
+    if not specs:
         return
     ran = []
     with Reporter(quiet) as reporter:
