@@ -124,7 +124,7 @@ def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
 
 
 def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
-    """What a search over several scenarios plays; None if it is none, or plays what its user brought elsewhere."""
+    """What a search over several scenarios plays; None if the study is none."""
     stored = study.user_attrs.get(ROBUST)
     if stored is None:
         return None
@@ -136,7 +136,8 @@ def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
         if isinstance(base, dict) and isinstance(names, list):
             away = [SCENARIOS.missing(str(name)) for name in names]
             if any(each is not None for each in (*away, POLICIES.missing(str(base.get("policy"))))):
-                return None
+                shown = {**stored, "base": StudySpec.as_stored(base), "scenarios": tuple(names)}
+                return RobustSpec.model_construct(**shown)
         raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
 
 

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from environments.streams import Stream
 from environments.world import Floats
-from studies.keys import project_version
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, Member, Tuned
 from studies.space import to_params
 from tuning.robust.evaluating import ManyWorlds
-from tuning.robust.validating import measure_contenders, rivals_of
+from tuning.robust.validating import described, measure_contenders, rivals_of
 from tuning.validation import Candidate, candidate_of
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ def unbeaten(values: Floats) -> NDArray[np.bool_]:
 def find_front(spec: RobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[Tuned]) -> Front:
     """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
     base = spec.base.resolved()
-    assert base.horizon is not None
-    assert base.arms is not None
     rivals = rivals_of(base, tuned)
     named: dict[str, Candidate] = dict(rivals)
     numbers: dict[str, int] = {}
@@ -61,17 +58,7 @@ def find_front(spec: RobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned:
         else:
             members[same] = members[same].model_copy(update={"name": f"{members[same].name}, {each.name}"})
     return Front(
-        study=study.study_name,
-        policy=base.policy,
-        scenario=",".join(spec.scenarios),
-        scenarios=list(spec.scenarios),
-        settings=dict(base.settings),
-        horizon=base.horizon,
-        arms=base.arms,
-        tuned=list(tuned),
-        trials=len(study.get_trials(deepcopy=False)),
-        seed=base.seed,
-        version=project_version(),
+        **described(spec, study, tuned),
         members=sorted(members, key=lambda each: (not each.kept, each.worlds[0].regret.mean, each.name)),
     )
 

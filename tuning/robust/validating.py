@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,8 +55,6 @@ def recommend_robust(
 ) -> RobustRecommendation:
     """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
     base = spec.base.resolved()
-    assert base.horizon is not None
-    assert base.arms is not None
     measure = parse_measure(spec.measure)
     rivals = rivals_of(base, tuned)
     entered = best_and_rivals(base, study, False, rivals.values())
@@ -66,17 +64,7 @@ def recommend_robust(
     best = entered[chosen]
     contenders = measure_contenders(spec, worlds, measure, {RECOMMENDED: best, **rivals}, tuned)
     return RobustRecommendation(
-        study=study.study_name,
-        policy=base.policy,
-        scenario=",".join(spec.scenarios),
-        scenarios=list(spec.scenarios),
-        settings=dict(base.settings),
-        horizon=base.horizon,
-        arms=base.arms,
-        tuned=list(tuned),
-        trials=len(study.get_trials(deepcopy=False)),
-        seed=base.seed,
-        version=project_version(),
+        **described(spec, study, tuned),
         params=best.shown,
         measure=spec.measure,
         price=contenders[0].price,
@@ -88,6 +76,24 @@ def recommend_robust(
         edge=edges(base, best.values),
         scales=scales(spec),
     )
+
+
+def described(spec: RobustSpec, study: optuna.Study, tuned: Sequence[Tuned]) -> dict[str, Any]:
+    """What a recommendation and a front both say of the study."""
+    base = spec.base.resolved()
+    return {
+        "study": study.study_name,
+        "policy": base.policy,
+        "scenario": ",".join(spec.scenarios),
+        "scenarios": list(spec.scenarios),
+        "settings": dict(base.settings),
+        "horizon": base.horizon,
+        "arms": base.arms,
+        "tuned": list(tuned),
+        "trials": len(study.get_trials(deepcopy=False)),
+        "seed": base.seed,
+        "version": project_version(),
+    }
 
 
 def measure_contenders(
