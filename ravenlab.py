@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import Front, RobustRecommendation
     from studies.spec import StudySpec
-    from tuning.api import export, grid, report, reproduce, tune, tune_robust
+    from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -57,6 +57,7 @@ PUBLIC = {
     "RobustRecommendation": "studies.robust_recommendation",
     "StudySpec": "studies.spec",
     "load_study_file": "studies.files",
+    "compare": "tuning.api",
     "export": "tuning.api",
     "grid": "tuning.api",
     "report": "tuning.api",
@@ -84,6 +85,7 @@ __all__ = [
     "Sizes",
     "StudySpec",
     "combine",
+    "compare",
     "export",
     "find_policy",
     "find_scenario",

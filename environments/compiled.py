@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 import types
 from collections.abc import Callable
 from functools import lru_cache
@@ -76,18 +77,24 @@ def _hashed(function: Any) -> bool:
     return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
 
 
+_ONE_AT_A_TIME = threading.Lock()
+"""numba reads its cache folder from a global while it decorates; threads must not swap it under each other."""
+
+
 def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
     config: Any = numba.config
-    before, folder = config.CACHE_DIR, cache_folder()
-    config.CACHE_DIR = folder or before
-    cached = cached and folder is not None and _hashed(function)
-    try:
-        decorate = njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
-        result: Compilable = decorate(function)
-        return result
-    finally:
-        config.CACHE_DIR = before
+    folder = cache_folder()
+    with _ONE_AT_A_TIME:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = folder or before
+        try:
+            cached = cached and folder is not None and _hashed(function)
+            decorate = njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
+            result: Compilable = decorate(function)
+            return result
+        finally:
+            config.CACHE_DIR = before
 
 
 def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:

@@ -78,6 +78,9 @@ class Policy:
     """Whether its rules draw random numbers."""
     peeks: ClassVar[bool] = False
     """Whether it reads the true means: only in simulation, and only to rebuild a published table."""
+    slow: ClassVar[bool] = False
+    """Whether its rules draw a Beta or Gamma variate or two for each arm and step, which no loop makes fast: it costs
+    ten to twenty times what an index does, so that comparisons search it less."""
     scalable: ClassVar[bool] = True
     """Whether the `power` of its parameters is all that it takes to play rewards of another size."""
 

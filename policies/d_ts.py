@@ -41,6 +41,7 @@ class DTS(Policy):
     reference = "Raj and Kalyani 2017"
     parameters = (*PRIOR, gamma(0.99))
     random = True
+    slow = True
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -99,6 +99,7 @@ class FDSWTS(Policy):
         *UNIT_PARAMETERS,
     )
     random = True
+    slow = True
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -79,6 +79,7 @@ class PublishedFDSWTS(Policy):
     reference = "RAVEN-UCB, logistics script"
     parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount of a step"),)
     random = True
+    slow = True
     peeks = True
     start = staticmethod(start)
     choose = staticmethod(select)

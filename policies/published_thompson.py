@@ -52,6 +52,7 @@ class PublishedThompson(Policy):
     scalable = False
     reference = "RAVEN-UCB, logistics script"
     random = True
+    slow = True
     peeks = True
     start = staticmethod(start)
     choose = staticmethod(select)

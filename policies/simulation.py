@@ -32,6 +32,8 @@ class Curve:
     steps: np.ndarray[Any, np.dtype[np.int64]]
     regret: Floats
     reward: Floats
+    regret_constant: Floats | None = None
+    """Against a constant mean, where a published protocol measured it so."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,11 @@ def simulate(
     played = _fan_out(play_part, parts, jobs)
     out = np.concatenate([part.out for part in played])
     curve = np.concatenate([part.curve for part in played])
-    constant = None
+    constant, constant_curve = None, None
     if world.constant is not None:
         constant = world.constant * horizon - np.concatenate([part.best for part in played]) + out[:, REGRET]
+        best = np.concatenate([part.best_curve for part in played])
+        constant_curve = world.constant * marks - best + curve[..., REGRET]
     return Simulation(
         policy=found.name,
         scenario=world.name,
@@ -153,19 +157,21 @@ def simulate(
         reward=out[:, REWARD],
         suboptimal_pulls=out[:, SUBOPTIMAL],
         regret_constant=constant,
-        curve=Curve(marks, curve[..., REGRET], curve[..., REWARD]) if marks.size else None,
+        curve=Curve(marks, curve[..., REGRET], curve[..., REWARD], constant_curve) if marks.size else None,
         pulls=np.concatenate([part.pulls for part in played]) if pulls else None,
     )
 
 
 @dataclass(frozen=True)
 class Played:
-    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], summed best means [R]."""
+    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], and the best means summed up to the
+    end [R] and to each mark [R, marks]."""
 
     out: Floats
     curve: Floats
     pulls: np.ndarray[Any, np.dtype[np.int32]]
     best: Floats
+    best_curve: Floats
 
 
 def play(
@@ -184,7 +190,8 @@ def play(
         fast = policy.fast(worlds, policy.vector(values)[None])
         if fast is not None:
             nothing = np.empty((replications, 0), dtype=np.int32)
-            return Played(fast[0], np.empty((replications, 0, 2)), nothing, worlds.best.sum(axis=1))
+            curve = np.empty((replications, 0, 2))
+            return Played(fast[0], curve, nothing, worlds.best.sum(axis=1), _summed(worlds.best, marks))
     return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
 
 
@@ -206,6 +213,7 @@ def play_loop(
         curve=np.empty((replications, marks.size, 2)),
         pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
         best=worlds.best.sum(axis=1),
+        best_curve=_summed(worlds.best, marks),
     )
     if issubclass(policy, PlainPolicy):
         play_plain(policy, values, worlds, seed, first, stream, marks, result)
@@ -250,6 +258,14 @@ def evaluate(
         return fast
     none = np.empty(0, dtype=np.int64)
     return np.stack([play_loop(policy, values, worlds, seed, first, stream, none).out for values in candidates])
+
+
+def _summed(values: Floats, marks: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
+    """Sums of values [R, T] up to each mark, [R, marks], without a second table of that size."""
+    if not marks.size:
+        return np.empty((values.shape[0], 0))
+    parts: Floats = np.add.reduceat(values[:, : marks[-1]], [0, *marks[:-1]], axis=1)
+    return parts.cumsum(axis=1)
 
 
 def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -39,6 +39,7 @@ class SWTS(Policy):
     reference = "Trovò, Paladino, Restelli and Gatti 2020"
     parameters = (*PRIOR, CHANGES, TAU_BY_CHANGES)
     random = True
+    slow = True
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -67,6 +67,7 @@ class Thompson(Policy):
         *UNIT_PARAMETERS,
     )
     random = True
+    slow = True
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from environments.errors import InputError
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from policies.own import BROUGHT as POLICIES
+from studies.comparison.spec import ComparisonSpec
 from studies.grid import GridSpec
 from studies.recommendation import Recommendation
 from studies.robust import RobustSpec
@@ -24,6 +25,7 @@ VERSION = "ravenlab:version"
 RECOMMENDATION = "ravenlab:recommendation"
 RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
+COMPARISON = "ravenlab:comparison"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
 ROBUST = "ravenlab:robust"
 TUNED = "ravenlab:tuned"
@@ -35,6 +37,9 @@ ATTACHED = "ravenlab:attached"
 STDERR = "stderr"
 REPLICATIONS = "replications"
 SECONDS = "seconds"
+NANOSECONDS = "nanoseconds"
+REGRETS = "regrets"
+ENTRY = "entry"
 """User attributes of a trial."""
 
 
@@ -110,6 +115,31 @@ def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
     """Keep what a grid plays, every default written out, and the version that made it."""
     study.set_user_attr(VERSION, project_version())
     study.set_user_attr(GRID, spec.resolved().model_dump(mode="json"))
+
+
+def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ComparisonSpec | None:
+    """What is compared; None if the study is no comparison, or one with something that its user brought elsewhere."""
+    stored = study.user_attrs.get(COMPARISON)
+    if stored is None:
+        return None
+    try:
+        return ComparisonSpec.model_validate(stored)
+    except ValidationError:
+        if isinstance(stored, dict) and _brought_elsewhere(stored):
+            return None
+        name = study.study_name
+        raise InputError(f"comparison {name!r} has a specification that this version can't read.") from None
+
+
+def _brought_elsewhere(stored: dict[str, Any]) -> bool:
+    missing = [POLICIES.missing(str(policy)) for policy in stored.get("policies") or ()]
+    return any(each is not None for each in (*missing, SCENARIOS.missing(str(stored.get("scenario")))))
+
+
+def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
+    """Keep what is compared, every default written out, and the version that did it."""
+    study.set_user_attr(VERSION, project_version())
+    study.set_user_attr(COMPARISON, spec.resolved().model_dump(mode="json"))
 
 
 def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError
 from studies.grid import POLICY
-from studies.keys import ROBUST, SPEC, read_grid_spec, read_recommendation, read_robust, read_robust_spec, read_spec
+from studies.keys import (
+    ROBUST,
+    SPEC,
+    read_comparison_spec,
+    read_grid_spec,
+    read_recommendation,
+    read_robust,
+    read_robust_spec,
+    read_spec,
+)
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front, RobustRecommendation
 
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
 
-State = Literal["searching", "complete", "recommended", "grid", "not ours"]
+State = Literal["searching", "complete", "recommended", "grid", "comparison", "not ours"]
 
 SHOWN = 5
 """How many names an error lists."""
@@ -78,8 +87,9 @@ def summary(study: FrozenStudy, tally: Tally) -> StudyRow:
         best = tally.largest if study.directions[0] == StudyDirection.MAXIMIZE else tally.smallest
     try:
         spec, found, grid = read_spec(study), read_recommendation(study), read_grid_spec(study)
+        compared = read_comparison_spec(study)
     except InputError:
-        spec, grid = None, None
+        spec, grid, compared = None, None, None
     if ROBUST in study.user_attrs:
         return _summary_of_robust(study, tally, best)
     if grid is not None:
@@ -95,6 +105,19 @@ def summary(study: FrozenStudy, tally: Tally) -> StudyRow:
             best=best,
             regret=None,
             state="grid",
+        )
+    if compared is not None:
+        return StudyRow(
+            name=study.study_name,
+            policy=f"{len(compared.policies)} policies",
+            scenario=compared.scenario,
+            horizon=compared.horizon,
+            arms=compared.arms,
+            done=tally.done,
+            asked=len(compared.entries()),
+            best=best,
+            regret=None,
+            state="comparison",
         )
     if spec is None:
         return StudyRow(study.study_name, None, None, None, None, tally.done, None, best, None, "not ours")

@@ -5,18 +5,21 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from environments.checks import LARGEST
 from environments.errors import InputError
 from policies import find_policy, policy_names
+from studies.comparison.spec import ComparisonSpec
 from studies.grid import GridSpec
 from studies.spec import Range, StudySpec
 
 if TYPE_CHECKING:
     from policies.base import Param
+
+Spec = TypeVar("Spec", bound=BaseModel)
 
 FIELDS = (*StudySpec.model_fields, "noise")
 """What a study may say; `noise` is short for the setting of that name."""
@@ -76,13 +79,28 @@ def grid_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = 
     ...
     environments.errors.InputError: alpha0 must rise without repeating but got 1, 0.5.
     """
-    check_plain(fields, names or {})
-    known = (*GridSpec.model_fields, "noise")
+    return _read(GridSpec, fields, names or {})
+
+
+def comparison_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = None) -> ComparisonSpec:
+    """The same for a comparison.
+
+    >>> comparison_spec_from({"scenario": "blips", "policies": ["ucb1", "ucb1"]})
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: policies must differ but ucb1 was given twice.
+    """
+    return _read(ComparisonSpec, fields, names or {})
+
+
+def _read(kind: type[Spec], fields: Mapping[str, Any], names: Mapping[str, str]) -> Spec:
+    check_plain(fields, names)
+    known = (*kind.model_fields, "noise")
     for key in fields:
         if key not in known:
             raise unknown_key(key, known)
     try:
-        return GridSpec.model_validate(_with_noise(fields))
+        return kind.model_validate(_with_noise(fields))
     except ValidationError as error:
         raise InputError(explain(error, names)) from None
 

@@ -41,6 +41,19 @@ def short(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
 
 
+def about(value: float) -> str:
+    """A large number with two digits that count; powers of ten from a million on.
+
+    >>> about(1778), about(1_000_000), about(3.21e9)
+    ('1800', '10⁶', '3.2·10⁹')
+    """
+    if value < 1e6:
+        return f"{float(f'{value:.2g}'):g}"
+    digits, power = f"{value:.1e}".split("e")
+    raised = f"10{str(int(power)).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return raised if float(digits) == 1.0 else f"{float(digits):g}·{raised}"
+
+
 def params_in_words(params: Mapping[str, float | str]) -> str:
     """Parameters on one line.
 

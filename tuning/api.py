@@ -1,4 +1,4 @@
-"""The commands for Python: `tune`, `tune_robust`, `grid`, `export`, `report` and `reproduce` of `ravenlab`."""
+"""The commands for Python: `tune`, `tune_robust`, `grid`, `compare`, `export`, `report` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from studies.comparison.document import Document as Comparisons
 from studies.grid import FINE_VALUES, Grid
 from studies.reading import grid_spec_from
 from studies.recommendation import Recommendation
@@ -135,6 +136,54 @@ def grid(
     asked = product(scenarios, horizons)
     specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     return [run_grid(spec, storage_url(storage), jobs, backend) for spec in specs]
+
+
+def compare(
+    scenario: str | Sequence[str],
+    horizon: int | Sequence[int] | None = None,
+    *,
+    policies: str | Sequence[str] = "paper",
+    output: str | Path | None = None,
+    storage: str | None = None,
+    jobs: int = 1,
+    backend: str = "threads",
+    **fields: Any,
+) -> Comparisons:
+    """Compare policies at their defaults and tuned by equal searches, all in the same fresh worlds.
+
+    Args:
+        scenario: A name or several; effects may be joined by "+", and "all" stands for all of them.
+        horizon: Steps T, or several.
+        policies: Names, "paper" for the paper's nine, or "all".
+        output: A folder that gets compare.html and the numbers as JSON, CSV, Markdown and LaTeX.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+        fields: Any other field of `ComparisonSpec`: tune, replications, search_replications, arms, settings, seed, …
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     found = compare("stationary", 100, arms=3, policies="ucb1,ccb", tune=0, replications=10, storage=url)
+    >>> sorted(standing.policy for standing in found.results[0].main.standings)
+    ['ccb', 'ucb1']
+    """
+    from tuning.comparison.asking import compare_all, specs_of
+
+    names = [scenario] if isinstance(scenario, str) else list(scenario)
+    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
+    specs = specs_of(names, horizons, policies, fields)
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        from tuning.commands.reproduction_files import check_folder
+
+        check_folder(folder)
+    document = compare_all(specs, storage_url(storage), jobs, backend)
+    if folder is not None:
+        from tuning.commands.comparison_files import write_comparison
+
+        write_comparison(document, folder)
+    return document
 
 
 def export(studies: Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:

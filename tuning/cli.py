@@ -9,6 +9,7 @@ import typer
 
 from environments.errors import Fault, InputError
 from tuning.commands import (
+    compare,
     copying,
     dashboard,
     deleting,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 app.command("tune")(tune.tune)
 app.command("grid")(grid.grid)
+app.command("compare")(compare.compare)
 app.command("simulate")(simulation.simulate)
 app.command("init")(init.init)
 app.command("validate")(validate.validate)

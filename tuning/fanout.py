@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,12 +19,14 @@ from environments.draw import BLOCK_BYTES, draw_worlds
 from environments.own import travel_whole
 from environments.world import Floats, Worlds
 from policies import find_policy
-from policies.base import Value
+from policies.base import Policy, Value
 from policies.own import BROUGHT as POLICIES
 from policies.own import bring_policy
 from policies.simulation import REGRET, REWARD, evaluate, play_loop
 from studies.objective import parse_objective
 from studies.spec import StudySpec
+
+T = TypeVar("T")
 
 KEPT_BYTES = 256_000_000
 """Worlds that a process keeps between batches, in all."""
@@ -84,12 +86,22 @@ class _Kept:
 _KEPT = _Kept()
 
 
-def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-    """Regret, reward and counted regret [C, count, 3] of candidates in worlds first … first + count − 1."""
+def kept_worlds(game: Game, stream: int, first: int, count: int) -> Worlds:
+    """The worlds of a range: those that are held in memory, or drawn now and then held."""
+    return _KEPT.get(game, stream, first, count)
+
+
+def policy_of(game: Game) -> type[Policy]:
+    """Who plays; in a worker of another process one of the user's own is brought first."""
     if game.source is not None and game.policy not in POLICIES.names():
         bring_policy(game.source)
-    policy = find_policy(game.policy)
-    worlds = _KEPT.get(game, stream, first, count)
+    return find_policy(game.policy)
+
+
+def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+    """Regret, reward and counted regret [C, count, 3] of candidates in worlds first … first + count − 1."""
+    policy = policy_of(game)
+    worlds = kept_worlds(game, stream, first, count)
     if game.burn_in == 0:
         out = evaluate(policy, candidates, worlds, game.seed, first, stream)
         out[..., COUNTED] = out[..., REGRET]
@@ -118,18 +130,19 @@ class Evaluator:
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
+        return np.concatenate(self.over_ranges(play_range, candidates, stream, first, count), axis=1)
+
+    def over_ranges(self, task: Callable[..., T], what: Any, stream: int, first: int, count: int) -> list[T]:
+        """What a task (game, what, stream, first, count) gives of each range, in order, whoever does it."""
         ranges = self._ranges(first, count)
         if self.jobs == 1 or len(ranges) == 1:
-            parts = [play_range(self.game, candidates, stream, *part) for part in ranges]
-        else:
-            from joblib import Parallel, delayed
+            return [task(self.game, what, stream, *part) for part in ranges]
+        from joblib import Parallel, delayed
 
-            travel_whole()
-            backend = "threading" if self.backend == "threads" else "loky"
-            parts = Parallel(n_jobs=self.jobs, backend=backend)(
-                delayed(play_range)(self.game, candidates, stream, *part) for part in ranges
-            )
-        return np.concatenate(parts, axis=1)
+        travel_whole()
+        backend = "threading" if self.backend == "threads" else "loky"
+        calls = (delayed(task)(self.game, what, stream, *part) for part in ranges)
+        return list(Parallel(n_jobs=self.jobs, backend=backend)(calls))
 
     def sample(self, played: Floats) -> Floats:
         """The numbers [C, R] that the objective averages or ranks."""

@@ -53,26 +53,27 @@ def paired_interval(first: Floats, second: Floats, seed: int, level: float = 0.9
     return mean_interval(first - second, seed, level)
 
 
-def relative_interval(first: Floats, second: Floats, seed: int, level: float = 0.95) -> tuple[float, float, float]:
-    """By what share the mean of first lies above that of second, both in the same worlds, with its interval.
+def relative_shares(first: Floats, second: Floats) -> Floats:
+    """What each world adds to the share by which the mean of first lies above that of second; its mean is that share.
 
     The ratio of two means is as good as linear where its error is small: in each world what counts is
-    first − ratio·second, over the mean of second.
+    first − ratio·second, over the mean of second. Shares of the same worlds may be added and subtracted, which
+    gives sums and differences of ratios their intervals.
+
+    >>> relative_shares(np.array([1.5, 3.0, 4.5]), np.array([1.0, 2.0, 3.0]))
+    array([0.5, 0.5, 0.5])
+    """
+    ratio = float(first.mean() / second.mean())
+    return np.asarray((first - ratio * second) / second.mean() + (ratio - 1.0))
+
+
+def relative_interval(first: Floats, second: Floats, seed: int, level: float = 0.95) -> tuple[float, float, float]:
+    """By what share the mean of first lies above that of second, both in the same worlds, with its interval.
 
     >>> relative_interval(np.array([1.5, 3.0, 4.5]), np.array([1.0, 2.0, 3.0]), seed=0)
     (0.5, 0.5, 0.5)
     """
-    return mean_interval(linearised_ratio(first, second) - 1.0, seed, level)
-
-
-def linearised_ratio(first: Floats, second: Floats) -> Floats:
-    """What each world adds to the ratio of two means: a sample whose mean is the ratio, and whose spread its error.
-
-    >>> linearised_ratio(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
-    array([2., 2.])
-    """
-    ratio = float(first.mean() / second.mean())
-    return np.asarray((first - ratio * second) / second.mean() + ratio)
+    return mean_interval(relative_shares(first, second), seed, level)
 
 
 def indistinguishable(

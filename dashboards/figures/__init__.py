@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dashboards.figures._critical_difference import critical_difference
     from dashboards.figures._curves import curves
     from dashboards.figures._distributions import distributions
     from dashboards.figures._front import front
@@ -18,15 +19,19 @@ if TYPE_CHECKING:
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
     from dashboards.figures._prices import prices
+    from dashboards.figures._regret_curves import regret_curves
     from dashboards.figures._sensitivity_lines import sensitivity_lines
+    from dashboards.figures._standings import standings
     from dashboards.figures._style import THEMES, explain, themed
     from dashboards.figures._surface import surface
+    from dashboards.figures._winners import winners
     from dashboards.figures._world import world
     from dashboards.figures.changes import moments_of_change
 
 __all__ = [
     "THEMES",
     "HistoryPoint",
+    "critical_difference",
     "curves",
     "distributions",
     "explain",
@@ -37,9 +42,12 @@ __all__ = [
     "importances",
     "moments_of_change",
     "prices",
+    "regret_curves",
     "sensitivity_lines",
+    "standings",
     "surface",
     "themed",
+    "winners",
     "world",
 ]
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures._style import COLOURS, Z95, Trace, axis, counts, faded, heading, make, nothing, numbers, safe
+from dashboards.figures._style import (
+    COLOURS,
+    Z95,
+    Trace,
+    axis,
+    counts,
+    faded,
+    heading,
+    make,
+    nothing,
+    numbers,
+    rounded,
+    safe,
+)
 from environments.world import Floats
 from studies.words import short
 
@@ -17,6 +30,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST = 12
+
+MEAN = {"symbol": "diamond", "size": 9, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
+"""How the mean is marked on a box."""
 
 
 def distributions(
@@ -54,7 +70,7 @@ def distributions(
         "y": [],
         "text": [],
         "error_x": {"type": "data", "array": [], "color": "#808080", "thickness": 2, "width": 6},
-        "marker": {"symbol": "diamond", "size": 9, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
+        "marker": MEAN,
         "name": "mean and its 95 % interval",
         "hovertemplate": "%{text}<extra></extra>",
     }
@@ -64,23 +80,7 @@ def distributions(
         mean = float(values.mean())
         stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
         colour = COLOURS[place % len(COLOURS)]
-        traces.append(
-            {
-                "type": "box",
-                "orientation": "h",
-                "y": [place],
-                "q1": numbers([q1]),
-                "median": numbers([median]),
-                "q3": numbers([q3]),
-                "lowerfence": numbers([low]),
-                "upperfence": numbers([high]),
-                "fillcolor": faded(colour, 0.35),
-                "line": {"color": colour, "width": 1.5},
-                "width": 0.6,
-                "showlegend": False,
-                "hoverinfo": "skip",
-            }
-        )
+        traces.append(box(place, (low, q1, median, q3, high), colour))
         means["x"] += numbers([mean])
         means["y"].append(place)
         means["error_x"]["array"] += numbers([Z95 * stderr])
@@ -102,6 +102,26 @@ def distributions(
         yaxis=axis("", tickmode="array", tickvals=list(range(len(kept))), ticktext=labels)
         | {"range": [len(kept) - 0.5, -0.5], "showgrid": False},
     )
+
+
+def box(place: float, quantiles: Sequence[float], colour: str) -> Trace:
+    """A lying box at a place, from its quantiles: lower whisker, quartile, median, quartile, upper whisker."""
+    low, q1, median, q3, high = ([rounded(each)] for each in quantiles)
+    return {
+        "type": "box",
+        "orientation": "h",
+        "y": [place],
+        "q1": q1,
+        "median": median,
+        "q3": q3,
+        "lowerfence": low,
+        "upperfence": high,
+        "fillcolor": faded(colour, 0.35),
+        "line": {"color": colour, "width": 1.5},
+        "width": 0.6,
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
 
 
 def _wrapped(name: str) -> str:

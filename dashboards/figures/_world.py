@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,22 +30,15 @@ from dashboards.figures._style import (
 from dashboards.figures.changes import moments_of_change
 from environments.draw import draw_worlds
 from environments.scenario import Scenario
-from environments.world import Floats, Worlds, law_of
+from environments.view import View, straight, view_of
+from environments.world import Floats, Ints
 from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-EVEN = 100
-"""Steps that are looked at, evenly apart; segments' first and last steps come on top."""
-
 ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
-MOST_STEPS = 220
 MOST_ARMS = 8
-SAME = 1e-3
-"""A point that a straight line misses by less than this share of the range is left out."""
-
-Steps = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
@@ -55,9 +49,31 @@ def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replicatio
     >>> [len(trace.x) for trace in figure.data if trace.name == "best arm of the moment"]
     [2, 2]
     """
-    worlds = draw_worlds(scenario, horizon, arms, seed, first=replication)
-    steps = _steps(worlds, horizon)
-    means, variances = _laws(worlds, steps)
+    return world_figure(
+        view_of(draw_worlds(scenario, horizon, arms, seed, first=replication)),
+        name=scenario.name,
+        meaning=scenario.meaning,
+        horizon=horizon,
+        arms=arms,
+        changes=moments_of_change(scenario, horizon),
+        which=f"no. {replication}, seed {seed}",
+    )
+
+
+def world_figure(
+    seen: View,
+    *,
+    name: str,
+    meaning: str,
+    horizon: int,
+    arms: int,
+    changes: Sequence[int],
+    which: str,
+    title: str = "One world: the arms over time",
+    height: int = 560,
+) -> go.Figure:
+    """The same from a world that was looked at before, such as one that was read from a table."""
+    steps, means, variances = seen
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
     total = means.shape[1]
     shown = _shown(means, best)
@@ -71,50 +87,20 @@ def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replicatio
             traces.append(_arm(steps, table[:, k], what, k, place, y))
         of_best = table[np.arange(steps.size), best]
         traces.append(_best(steps, of_best, best, what, y))
-    changes = moments_of_change(scenario, horizon)
     entry, shapes = change_lines(changes)
-    context = [safe(scenario.name), *counts(horizon, arms), f"R = 1 world (no. {replication}, seed {seed})"]
+    context = [safe(name), *counts(horizon, arms), f"R = 1 world ({which})"]
     if len(shown) < total:
         context.append(f"{len(shown)} of {total} arms drawn")
     return make(
         [*traces, *entry],
-        heading("One world: the arms over time", *context),
-        _alt(scenario, horizon, means, variances, best, changes),
-        height=560,
+        heading(safe(title), *context),
+        _alt(name, meaning, horizon, seen, best, len(changes)),
+        height=height,
         shapes=shapes,
         xaxis=axis("step t", anchor="y2", range=[0, horizon + 1]),
         yaxis=axis("mean reward μ", domain=[0.53, 1]),
         yaxis2=axis("variance σ²", domain=[0, 0.47], rangemode="tozero"),
     )
-
-
-def _steps(worlds: Worlds, horizon: int) -> Steps:
-    """Evenly spaced steps, and both sides of every break unless there are too many."""
-    even = np.linspace(1, horizon, min(EVEN, horizon)).round().astype(np.int64)
-    breaks = np.concatenate([worlds.starts[1:-1], worlds.opens[0], worlds.closes[0]])
-    breaks = np.unique(breaks[(breaks > 1) & (breaks <= horizon)])
-    if worlds.share.size:
-        ramp = np.flatnonzero((worlds.share > 0) & (worlds.share < 1)) + 1
-        even = np.concatenate([even, ramp[:1], ramp[-1:]])
-    if 2 * breaks.size > MOST_STEPS - EVEN:
-        return np.unique(np.linspace(1, horizon, min(MOST_STEPS, horizon)).round().astype(np.int64))
-    return np.unique(np.concatenate([even, breaks - 1, breaks]))
-
-
-def _laws(worlds: Worlds, steps: Steps) -> tuple[Floats, Floats]:
-    """Means and variances [steps, K] of the first world; NaN where an arm is not open."""
-    arms = worlds.level.shape[2]
-    means = np.full((steps.size, arms), np.nan)
-    variances = np.full_like(means, np.nan)
-    level, motion = worlds.level[0], worlds.motion[0]
-    for i, t in enumerate(steps):
-        segment = int(np.searchsorted(worlds.starts, t, side="right")) - 1
-        row, blip = worlds.row[segment], worlds.blip[segment]
-        for k in range(arms):
-            if worlds.opens[0, k] <= t < worlds.closes[0, k]:
-                law = law_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, t)
-                means[i, k], variances[i, k] = law
-    return means, variances
 
 
 def _shown(means: Floats, best: Any) -> list[int]:
@@ -127,27 +113,8 @@ def _shown(means: Floats, best: Any) -> list[int]:
     return sorted(int(k) for k in np.lexsort((-average, -time))[:MOST_ARMS])
 
 
-def _straight(steps: Steps, values: Floats) -> list[int]:
-    """Places of the points that a line needs: those between which it is straight are left out."""
-    finite = values[np.isfinite(values)]
-    if not finite.size:
-        return []
-    reach = SAME * (float(finite.max() - finite.min()) or 1.0)
-    kept = [0]
-    for i in range(1, values.size - 1):
-        a, b = kept[-1], i + 1
-        span = values[a : b + 1]
-        gaps = np.isnan(span)
-        if gaps.all():
-            continue
-        line = values[a] + (values[b] - values[a]) * (steps[a : b + 1] - steps[a]) / (steps[b] - steps[a])
-        if gaps.any() or np.abs(line - span).max() > reach:
-            kept.append(i)
-    return kept if values.size == 1 else [*kept, values.size - 1]
-
-
-def _arm(steps: Steps, values: Floats, what: str, k: int, place: int, y: str) -> Trace:
-    kept = _straight(steps, values)
+def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> Trace:
+    kept = straight(steps, values)
     return {
         "type": "scatter",
         "x": [int(steps[i]) for i in kept],
@@ -162,8 +129,8 @@ def _arm(steps: Steps, values: Floats, what: str, k: int, place: int, y: str) ->
     }
 
 
-def _best(steps: Steps, values: Floats, best: Any, what: str, y: str) -> Trace:
-    kept = set(_straight(steps, values))
+def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> Trace:
+    kept = set(straight(steps, values))
     turns = np.flatnonzero(np.diff(best))
     if turns.size < 40:
         kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
@@ -184,19 +151,19 @@ def _best(steps: Steps, values: Floats, best: Any, what: str, y: str) -> Trace:
     }
 
 
-def _spread(steps: Steps, low: Floats, high: Floats, name: str, y: str) -> Trace:
+def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> Trace:
     more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": faded(GREY, 0.25)}
-    below, above = _straight(steps, low), _straight(steps, high)
+    below, above = straight(steps, low), straight(steps, high)
     kept = sorted({*below, *above})
     return band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
 
 
-def _alt(scenario: Scenario, horizon: int, means: Floats, variances: Floats, best: Any, changes: list[int]) -> str:
+def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: int) -> str:
     number = len(set(best.tolist()))
+    low, high = short(float(np.nanmin(seen.means))), short(float(np.nanmax(seen.means)))
+    least, most = short(float(np.nanmin(seen.variances))), short(float(np.nanmax(seen.variances)))
     return (
-        f"Means and variances of {means.shape[1]} arms over {horizon} steps in one world of {scenario.name}:"
-        f" {scenario.meaning}. Means from {short(float(np.nanmin(means)))} to {short(float(np.nanmax(means)))},"
-        f" variances from {short(float(np.nanmin(variances)))} to {short(float(np.nanmax(variances)))};"
-        f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time;"
-        f" {len(changes)} moments of change."
+        f"Means and variances of {seen.means.shape[1]} arms over {horizon} steps in one world of {name}: {meaning}."
+        f" Means from {low} to {high}, variances from {least} to {most};"
+        f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time; {changes} moments of change."
     )

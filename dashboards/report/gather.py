@@ -12,7 +12,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.grid import Grid
 from studies.grid_storage import read_grid
-from studies.keys import GRID, ROBUST, read_recommendation, read_robust, read_spec
+from studies.keys import COMPARISON, GRID, ROBUST, read_recommendation, read_robust, read_spec
 from studies.library import find_studies
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front, RobustRecommendation
@@ -100,6 +100,8 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
                 unfinished.append(study.study_name)
             else:
                 grids.append(grid)
+            continue
+        if COMPARISON in study.user_attrs:  # has a page of its own
             continue
         try:
             if ROBUST in study.user_attrs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import RobustRecommendation, table_rows
@@ -64,10 +64,18 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 
 def _row(each: Recommendation) -> str:
-    params = ", ".join(f"{_symbol(name)} = {_value(value)}" for name, value in each.params.items())
     regret = f"${short(each.regret.mean)}$ $[{short(each.regret.low)}, {short(each.regret.high)}]$"
     cells = [escape(each.study), escape(each.policy), escape(each.scenario), str(each.horizon), str(each.arms)]
-    return " & ".join([*cells, params, regret]) + r" \\"
+    return " & ".join([*cells, parameters(each.params), regret]) + r" \\"
+
+
+def parameters(params: Mapping[str, float | str]) -> str:
+    """Parameters in one cell.
+
+    >>> parameters({"alpha0": 1.5, "variance": "welford"})
+    '$\\\\alpha_0$ = $1.5$, variance = welford'
+    """
+    return ", ".join(f"{_symbol(name)} = {_value(value)}" for name, value in params.items())
 
 
 def _symbol(name: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from studies.advice import SCENARIOS, printed_rows
+from studies.advice import printed_rows
+from studies.reproduction.optima import optima
 
 LOGISTICS = {
     "RAVEN-UCB": "raven-ucb",
@@ -73,15 +74,12 @@ def _listed() -> list[Claim]:
 def _optima() -> list[Claim]:
     """The six best cells of Section 4.2: the cell, and the regret printed with it."""
     out = []
-    for row in printed_rows("parameter_selection.csv"):
-        scenario, place = SCENARIOS[row["scenario"]], "Section 4.2, Figure 3"
-        key = f"figure3-{scenario}-{row['horizon']}"
-        where = f"{row['scenario']}, T = {row['horizon']}"
-        cell = f"α₀ = {float(row['alpha0']):g}, β₀ = {float(row['beta0']):g}"
-        text = f"{where}: the best cell is {cell}."
-        out.append(Claim(f"{key}-cell", "figure3", place, text, None, "", OPTIMA))
-        text = f"{where}: its regret is {float(row['regret']):g}."
-        out.append(Claim(f"{key}-regret", "figure3", place, text, float(row["regret"]), "regret", OPTIMA))
+    for each in optima():
+        place, where = "Section 4.2, Figure 3", f"{each.name}, T = {each.horizon}"
+        text = f"{where}: the best cell is α₀ = {each.alpha0:g}, β₀ = {each.beta0:g}."
+        out.append(Claim(f"{each.claim}-cell", "figure3", place, text, None, "%", OPTIMA))
+        text = f"{where}: its regret is {each.regret:g}."
+        out.append(Claim(f"{each.claim}-regret", "figure3", place, text, each.regret, "regret", OPTIMA))
     return out
 
 

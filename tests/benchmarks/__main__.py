@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks import policies, raven, report, scaling, studies
+from tests.benchmarks import compare, policies, raven, report, scaling, studies
 from tests.benchmarks.measure import Figure, Race
 
 GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
@@ -22,6 +22,7 @@ GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
     "scaling": scaling.races,
     "policies": policies.races,
     "report": report.races,
+    "compare": compare.races,
 }
 
 

@@ -108,6 +108,32 @@ class BernoulliThompson(Plain):
         super().learn(t, k, min(1.0, max(0.0, x)))
 
 
+class KLUCB(Plain):
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(2.0 * 0.25 * math.log(t) / self.n)
+
+
+class BernoulliKLUCB(Plain):
+    def learn(self, t: int, k: int, x: float) -> None:
+        super().learn(t, k, min(1.0, max(0.0, x)))
+
+    def scores(self, t: int) -> Array:
+        m = np.clip(self.mean, 1e-12, 1 - 1e-12)
+        entropy, level = m * np.log(m) + (1 - m) * np.log(1 - m), math.log(t) / self.n
+        low, high = m, np.ones(self.arms)
+        for _ in range(30):
+            q = 0.5 * (low + high)
+            inside = entropy - m * np.log(q) - (1 - m) * np.log(1 - q) <= level
+            low, high = np.where(inside, q, low), np.where(inside, high, q)
+        return low
+
+
+class UCBTuned(Plain):
+    def scores(self, t: int) -> Array:
+        level = math.log(t) / self.n
+        return self.mean + np.sqrt(level * np.minimum(0.25, self.squares / self.n + np.sqrt(2.0 * level)))
+
+
 class Discounted(Plain):
     gamma = 0.99
 
@@ -406,6 +432,8 @@ class ARSEXP3(Plain):
 PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "ucb1": UCB1,
     "ucb-v": UCBV,
+    "ucb-tuned": UCBTuned,
+    "kl-ucb": KLUCB,
     "epsilon-greedy": EpsilonGreedy,
     "epsilon-decreasing": EpsilonDecreasing,
     "softmax": Softmax,
@@ -434,6 +462,12 @@ PLAIN: dict[str, Callable[[int, int], Plain]] = {
     "published-f-dsw-ts": PublishedFDSWTS,
     "published-wls-optimistic-ts": PublishedWLS,
 }
+
+BERNOULLI: dict[str, Callable[[int, int], Plain]] = {
+    "thompson bernoulli": BernoulliThompson,
+    "kl-ucb bernoulli": BernoulliKLUCB,
+}
+"""The other likelihood of policies that have two."""
 
 
 def plain_loop(make: Callable[[int, int], Plain], means: Array, sigma: Array, horizon: int, steps: int) -> float:

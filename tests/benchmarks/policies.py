@@ -9,7 +9,10 @@ from environments.draw import draw_worlds
 from policies import find_policy
 from policies.simulation import evaluate
 from tests.benchmarks.measure import Claim, Race
-from tests.benchmarks.plain_policies import PLAIN, BernoulliThompson, plain_loop
+from tests.benchmarks.plain_policies import BERNOULLI, PLAIN, plain_loop
+from tests.benchmarks.plain_restarts import RESTARTING
+
+ALL = {**PLAIN, **RESTARTING, **BERNOULLI}
 
 FLOORS = {"index": 100.0, "gaussian": 30.0, "beta": 10.0, "exp3": 50.0}
 GAUSSIAN = {"thompson", "sw-ts", "d-ts", "wls-optimistic-ts", "published-wls-optimistic-ts"}
@@ -20,7 +23,7 @@ SLOW_TO_REFIT = {"wls-optimistic-ts", "published-wls-optimistic-ts"}
 
 
 def race(name: str, arms: int, horizon: int, replications: int, floor: float) -> Race:
-    """One policy at its defaults in stationary worlds; "thompson bernoulli" is its other likelihood.
+    """One policy at its defaults in stationary worlds; "thompson bernoulli" is its other likelihood, and so on.
 
     The plain loop's first pull of each arm is not counted as work: nothing is decided there.
     """
@@ -28,7 +31,7 @@ def race(name: str, arms: int, horizon: int, replications: int, floor: float) ->
     params = {"likelihood": "bernoulli"} if name.endswith("bernoulli") else {}
     values = policy.resolve(params, arms, horizon)
     worlds = draw_worlds(find_scenario("stationary"), horizon, arms, 1, 0, replications)
-    make = BernoulliThompson if name.endswith("bernoulli") else PLAIN[name]
+    make = ALL[name]
     means, sigma = worlds.level[0, 0, :, 0], np.sqrt(worlds.level[0, 0, :, 1])
     steps = arms + (2000 if name not in SLOW_TO_REFIT else 4000 // arms)
 
@@ -54,7 +57,7 @@ def floor_of(name: str) -> float:
 
 def races() -> list[Race]:
     """All policies at K 10; those that refit by least squares also at K 100."""
-    small = [race(name, 10, 10_000, 10, floor_of(name)) for name in [*PLAIN, "thompson bernoulli"]]
+    small = [race(name, 10, 10_000, 10, floor_of(name)) for name in ALL]
     return [
         *small,
         race("wls-optimistic-ts", 100, 10_000, 2, 1000.0),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ravenlab
-from environments import InputError
+from environments import InputError, find_scenario
+from environments.draw import draw_worlds
 from policies.simulation import simulate
 
 
@@ -60,6 +61,19 @@ def test_ucb1_regret_grows_like_the_logarithm() -> None:
         for horizon in (1000, 10_000, 100_000)
     ]
     assert means[2] - means[1] < 2.5 * (means[1] - means[0])
+
+
+def test_curve_against_a_constant() -> None:
+    marks = [1, 700, 5001, 6000]
+    result = simulate("ucb1", "published-logistics", horizon=6000, arms=7, replications=3, seed=2, checkpoints=marks)
+    assert result.curve is not None
+    assert result.curve.regret_constant is not None
+    assert result.regret_constant is not None
+    best = draw_worlds(find_scenario("published-logistics"), 6000, 7, seed=2, replications=3).best
+    for i, t in enumerate(marks):
+        expected = 0.8 * t - best[:, :t].sum(axis=1) + result.curve.regret[:, i]
+        np.testing.assert_allclose(result.curve.regret_constant[:, i], expected, atol=1e-8)
+    np.testing.assert_allclose(result.curve.regret_constant[:, -1], result.regret_constant, atol=1e-8)
 
 
 @pytest.mark.parametrize("checkpoints", [[0], [501], 0, -3])

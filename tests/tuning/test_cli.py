@@ -109,7 +109,8 @@ def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> 
         "ucb-imp",
     }
     others = {"sw-ucb", "d-ucb", "softmax", "epsilon-decreasing", "d-ts", "sw-ts", "sw-raven", "d-raven"}
-    assert nine | others | {f"published-{name}" for name in nine} <= names
+    peers = {"kl-ucb", "ucb-tuned", "exp3-s", "rexp3", "m-ucb", "cusum-ucb", "glr-klucb", "ars-ucb", "ars-exp3"}
+    assert nine | others | peers | {f"published-{name}" for name in nine} <= names
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,12 @@ import typer
 
 from tuning.commands.stored import StorageOption, opened
 
+ELSEWHERE = {
+    "grid": "is a grid; ravenlab grid --csv writes it",
+    "comparison": "is a comparison; ravenlab compare -o writes it",
+}
+"""What a study is that recommends nothing, and who writes it."""
+
 
 def export(
     studies: Annotated[
@@ -39,10 +45,10 @@ def export(
     with opened(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
         over_worlds = robust_findings(store, studies or None)
-        grids = {row.name for row in list_studies(store) if row.state == "grid"} if without else set()
+        states = {row.name: row.state for row in list_studies(store)} if without else {}
     several = {each.study: each for each in over_worlds}
     for name in (name for name in without if not isinstance(several.get(name), RobustRecommendation)):
-        why = "is a grid; ravenlab grid --csv writes it" if name in grids else "has no recommendation yet"
+        why = ELSEWHERE.get(states[name], "has no recommendation yet")
         if name in several:
             why = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
         typer.echo(f"ravenlab: study {plain(repr(name))} {why}.", err=True)

@@ -29,9 +29,10 @@ def show(
     Example: `ravenlab show raven-ucb/variance-drift/T10000/K10`
     """
     from environments.errors import InputError
-    from studies.keys import ROBUST, read_grid_spec, read_recommendation, read_spec
+    from studies.keys import ROBUST, read_comparison_spec, read_grid_spec, read_recommendation, read_spec
     from studies.library import describe_study, find_studies
     from studies.words import in_words
+    from tuning.commands.comparison_files import show_comparison
     from tuning.commands.grid_tables import show_grid
     from tuning.commands.robust import show_robust
     from tuning.commands.tables import say
@@ -46,6 +47,9 @@ def show(
             return
         if ROBUST in found[0].user_attrs:
             show_robust(row, found[0], as_json)
+            return
+        if read_comparison_spec(found[0]) is not None:
+            show_comparison(row, found[0], trials, as_json)
             return
         spec, recommendation = read_spec(found[0]), read_recommendation(found[0])
         best = _best(trials, found[0].directions[0].name)

@@ -10,7 +10,7 @@ from environments.world import Floats
 from studies.recommendation import Estimate
 from studies.robust import Measure
 from studies.robust_recommendation import Price, World
-from tuning.statistics import linearised_ratio, mean_interval, relative_interval
+from tuning.statistics import mean_interval, relative_interval, relative_shares
 
 LEVEL = 0.95
 
@@ -37,8 +37,8 @@ def overall_price(regret: Floats, least: Floats, measure: Measure, seed: int) ->
     pairs = [(regret[:, s], least[:, s]) for s in range(kinds)]
     found = np.array([first.mean() / second.mean() - 1.0 for first, second in pairs])
     if measure.counted(kinds) == kinds:
-        sample = np.mean([linearised_ratio(first, second) for first, second in pairs], axis=0)
-        return _price(mean_interval(sample - 1.0, seed))
+        sample = np.mean([relative_shares(first, second) for first, second in pairs], axis=0)
+        return _price(mean_interval(sample, seed))
     ends = [relative_interval(*pair, seed, level=1.0 - (1.0 - LEVEL) / kinds)[1:] for pair in pairs]
     low, high = (float(measure.value(np.array(end))) for end in zip(*ends, strict=True))
     return Price(mean=float(measure.value(found)), low=low, high=high)

@@ -1,0 +1,139 @@
+"""The page before it is HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboards import figures
+from dashboards.report.panels import Panel, panel
+from dashboards.report.sections import Entry
+from dashboards.report.slugs import Slugs
+from dashboards.reproduction.section import ShownTable
+from studies.comparison.boards import Result
+from studies.comparison.document import Document
+from studies.comparison.spec import ComparisonSpec
+from studies.comparison.tables import WordTable, board_table, overview_table
+from studies.comparison.words import ALL, lead, overview_lead, search_note
+from studies.keys import project_version
+
+
+@dataclass(frozen=True)
+class BoardPart:
+    """One board: its table and pictures."""
+
+    id: str
+    title: str
+    table: ShownTable
+    panels: list[Panel]
+
+
+@dataclass(frozen=True)
+class WorldPart:
+    """What was found in one world."""
+
+    id: str
+    title: str
+    meaning: str
+    found: list[str]
+    note: str | None
+    standings: Panel
+    boards: list[BoardPart]
+    study: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the template shows."""
+
+    title: str
+    subtitle: str
+    version: str
+    lead: list[str]
+    overview: ShownTable | None
+    winners: Panel | None
+    worlds: list[WorldPart]
+    contents: list[Entry]
+
+    @property
+    def all_panels(self) -> list[Panel]:
+        """Every figure in the order of the page."""
+        found = [] if self.winners is None else [self.winners]
+        for world in self.worlds:
+            found += [world.standings, *(each for board in world.boards for each in board.panels)]
+        return found
+
+
+def build(document: Document) -> Page:
+    """Draw the figures and write the words."""
+    slugs, results = Slugs(), document.results
+    several = len(results) > 1
+    winners = panel(slugs, "who-wins-where", figures.winners(results)) if several else None
+    worlds = [_world(slugs, result) for result in results]
+    policies = len(results[0].comparison.spec.policies)
+    contents = [Entry(part.id, part.title, [Entry(board.id, board.title) for board in part.boards]) for part in worlds]
+    return Page(
+        title="A fair fight" if several else f"A fair fight in {results[0].comparison.spec.scenario}",
+        subtitle=_subtitle(results, policies),
+        version=project_version(),
+        lead=[overview_lead(results)] if several else lead(results[0]),
+        overview=_shown(overview_table(results)) if several else None,
+        winners=winners,
+        worlds=worlds,
+        contents=[Entry("result", "Who wins"), *contents, Entry("method", "How this was made")],
+    )
+
+
+def _subtitle(results: Sequence[Result], policies: int) -> str:
+    spec = results[0].comparison.spec
+    where = f"T = {spec.horizon} steps, K = {spec.arms} arms"
+    if len(results) > 1:
+        where = f"{len(results)} scenarios and horizons"
+    tuned = f"tuned by {spec.tune} trials each, " if spec.tune else ""
+    return f"{policies} policies, {tuned}{where}, {spec.replications} worlds each, seed {spec.seed}"
+
+
+def _world(slugs: Slugs, result: Result) -> WorldPart:
+    spec = result.comparison.spec
+    name = slugs.new(result.label)
+    boards = []
+    for board in result.boards:
+        drawn = [panel(slugs, f"{name}-{board.setting}-over-time", figures.regret_curves(result, board))]
+        if board.ranks is not None:
+            ranks = figures.critical_difference(result, board)
+            drawn.append(panel(slugs, f"{name}-{board.setting}-ranks", ranks))
+        boards.append(
+            BoardPart(
+                id=slugs.new(f"{name}-{board.setting}"),
+                title=ALL[board.setting],
+                table=_shown(board_table(result, board, timed=True)),
+                panels=drawn,
+            )
+        )
+    return WorldPart(
+        id=name,
+        title=f"{spec.scenario}, T = {spec.horizon}, K = {spec.arms}",
+        meaning=spec.world().meaning,
+        found=lead(result),
+        note=search_note(result),
+        standings=panel(slugs, f"{name}-standings", figures.standings(result)),
+        boards=boards,
+        study=result.comparison.study,
+        command=_command(spec),
+    )
+
+
+def _shown(table: WordTable) -> ShownTable:
+    return ShownTable(table.caption, list(table.columns), [list(row) for row in table.rows], table.numbers)
+
+
+def _command(spec: ComparisonSpec) -> str:
+    """What makes this very comparison again."""
+    settings = "".join(f" --set {key}={value}" for key, value in spec.settings.items())
+    name = "" if spec.name is None else f" --name '{spec.name}'"
+    return (
+        f"ravenlab compare {spec.scenario} --horizon {spec.horizon} --arms {spec.arms} --policies"
+        f" {','.join(spec.policies)} --tune {spec.tune} --replications {spec.replications} --search-replications"
+        f" {spec.search_replications} --seed {spec.seed}{settings}{name}"
+    )

@@ -1,0 +1,80 @@
+"""The critical-difference picture: mean ranks over worlds, and bars that join whom they can't tell apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dashboards.figures._style import BLUE, ORANGE, Trace, axis, heading, make, nothing, numbers, safe
+from studies.comparison.boards import Board, Result
+from studies.comparison.words import HOW
+from studies.words import short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+ROW = 28
+"""Pixels of a policy."""
+
+
+def critical_difference(result: Result, board: Board) -> go.Figure:
+    """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
+
+    Two policies whose whiskers overlap can't be told apart (Demšar 2006, Nemenyi's test).
+    """
+    spec, ranks = result.comparison.spec, board.ranks
+    title = heading("Who is ahead in most worlds", safe(spec.scenario), HOW[board.setting], f"T = {spec.horizon}")
+    if ranks is None:
+        return nothing(title, "One policy has no rank.", "Nothing to draw: only one policy was compared.")
+    ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
+    places = {each.policy: i for i, each in enumerate(ordered)}
+    half = ranks.critical / 2.0
+    highest = ordered[-1].mean_rank + half
+    step = 0.035 * max(1.0, highest)
+    dots: Trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers(each.mean_rank for each in ordered),
+        "y": list(range(len(ordered))),
+        "error_x": {"type": "constant", "value": half, "color": BLUE, "thickness": 1.5, "width": 4},
+        "marker": {"color": BLUE, "size": 9},
+        "name": "mean rank ± half the critical difference",
+        "hovertext": [f"<b>{safe(each.policy)}</b><br>mean rank {each.mean_rank:.2f}" for each in ordered],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+    bars: list[Trace] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": numbers([highest + step * (i + 1)] * 2),
+            "y": [places[group[0]] - 0.25, places[group[-1]] + 0.25],
+            "line": {"color": ORANGE, "width": 5},
+            "name": "can't be told apart",
+            "legendgroup": "groups",
+            "showlegend": i == 0,
+            "hovertext": f"Can't be told apart:<br>{'<br>'.join(safe(name) for name in group)}",
+            "hoverinfo": "text",
+        }
+        for i, group in enumerate(ranks.groups)
+    ]
+    end = highest + step * (len(ranks.groups) + 1.5)
+    joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
+    said = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
+    alike = "" if ranks.friedman is None else f" Friedman's test of all being alike: p = {ranks.friedman:.2g}."
+    return make(
+        [dots, *bars],
+        title,
+        f"Mean ranks over {spec.replications} worlds in {spec.scenario}, T = {spec.horizon}, {HOW[board.setting]};"
+        f" 1 would be the best in every world. From the best: {said}."
+        f" Critical difference {short(ranks.critical)}.{alike}"
+        f" Groups that can't be told apart: {joined}.",
+        height=150 + ROW * len(ordered),
+        margin={"t": 60, "r": 16, "b": 84, "l": 60},
+        xaxis=axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
+        yaxis=axis(
+            "",
+            tickmode="array",
+            tickvals=list(range(len(ordered))),
+            ticktext=[safe(each.policy, 30) for each in ordered],
+            range=[len(ordered) - 0.4, -0.6],
+        ),
+    )

@@ -1,0 +1,86 @@
+"""Regret over time of all policies of a board, with bands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dashboards.figures._style import (
+    COLOURS,
+    DASHES,
+    Z95,
+    Trace,
+    axis,
+    band,
+    change_lines,
+    counts,
+    heading,
+    make,
+    numbers,
+    safe,
+)
+from dashboards.figures.changes import moments_of_change
+from studies.comparison.boards import Board, Result, Standing
+from studies.comparison.words import HOW
+from studies.words import short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SHOWN = 7
+"""Lines in sight at first; the others are a click on the legend away."""
+
+
+def regret_curves(result: Result, board: Board) -> go.Figure:
+    """Mean cumulative regret with 95 % bands, the best policies first."""
+    spec = result.comparison.spec
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    changes = moments_of_change(spec.world(), spec.horizon)
+    entry, shapes = change_lines(changes)
+    traces = [trace for each in board.standings for trace in _line(each)]
+    hidden = max(0, len(board.standings) - SHOWN)
+    more = f" The other {hidden} are shown by a click on their name." if hidden else ""
+    said = ", ".join(f"{each.policy} {short(each.mean)}" for each in board.standings)
+    rows = -(-len(board.standings) // 3)
+    return make(
+        [*traces, *entry],
+        heading(
+            "Regret over time",
+            safe(spec.scenario),
+            HOW[board.setting],
+            *counts(spec.horizon, spec.arms, spec.replications),
+        ),
+        f"Mean cumulative regret over {spec.horizon} steps in {spec.scenario}, {HOW[board.setting]}, with 95 % bands."
+        f" At the end: {said}.{more}",
+        height=420 + 20 * rows,
+        margin={"t": 60, "r": 16, "b": 64 + 20 * rows, "l": 60},
+        shapes=shapes,
+        xaxis=axis("step t", range=[0, spec.horizon]),
+        yaxis=axis("cumulative regret", rangemode="tozero"),
+    )
+
+
+def _line(each: Standing) -> list[Trace]:
+    place, curve = each.place - 1, each.entry.curve
+    colour, group = COLOURS[place % len(COLOURS)], f"g{place}"
+    shown: bool | str = True if place < SHOWN else "legendonly"
+    low = [mean - Z95 * error for mean, error in zip(curve.mean, curve.stderr, strict=True)]
+    high = [mean + Z95 * error for mean, error in zip(curve.mean, curve.stderr, strict=True)]
+    return [
+        band([float(t) for t in curve.steps], low, high, colour, legendgroup=group, visible=shown),
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": list(curve.steps),
+            "y": numbers(curve.mean),
+            "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
+            "name": safe(each.policy, 30),
+            "legendgroup": group,
+            "visible": shown,
+            "customdata": numbers(curve.stderr),
+            "hovertemplate": (
+                f"<b>{safe(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"
+                " (standard error)<extra></extra>"
+            ),
+        },
+    ]

@@ -1,0 +1,103 @@
+"""A world at a few hundred steps: enough to draw it, and small enough to put on paper."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from environments.world import Floats, Ints, Worlds, law_of
+
+EVEN = 100
+"""Steps that are looked at, evenly apart; segments' first and last steps come on top."""
+
+MOST_STEPS = 220
+SAME = 1e-3
+"""A point that a straight line misses by less than this share of the range is left out."""
+
+
+class View(NamedTuple):
+    """Means and variances [steps, K] of all arms at some steps; NaN where an arm is not open."""
+
+    steps: Ints
+    means: Floats
+    variances: Floats
+
+
+def view_of(worlds: Worlds) -> View:
+    """The first world of a block.
+
+    >>> from environments import find_scenario
+    >>> from environments.draw import draw_worlds
+    >>> seen = view_of(draw_worlds(find_scenario("blips"), 1000, 3, seed=1))
+    >>> bool(np.isin([99, 100, 119, 120], seen.steps).all())
+    True
+    """
+    steps = _steps(worlds)
+    arms = worlds.level.shape[2]
+    means = np.full((steps.size, arms), np.nan)
+    variances = np.full_like(means, np.nan)
+    level, motion = worlds.level[0], worlds.motion[0]
+    for i, t in enumerate(steps):
+        segment = int(np.searchsorted(worlds.starts, t, side="right")) - 1
+        row, blip = worlds.row[segment], worlds.blip[segment]
+        for k in range(arms):
+            if worlds.opens[0, k] <= t < worlds.closes[0, k]:
+                law = law_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, t)
+                means[i, k], variances[i, k] = law
+    return View(steps, means, variances)
+
+
+def straight(steps: Ints, values: Floats) -> list[int]:
+    """Places of the points that a line needs: those between which it is straight are left out.
+
+    >>> straight(np.arange(5), np.array([0.0, 1.0, 2.0, 3.0, 9.0]))
+    [0, 3, 4]
+    """
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return []
+    reach = SAME * (float(finite.max() - finite.min()) or 1.0)
+    kept = [0]
+    for i in range(1, values.size - 1):
+        a, b = kept[-1], i + 1
+        span = values[a : b + 1]
+        gaps = np.isnan(span)
+        if gaps.all():
+            continue
+        line = values[a] + (values[b] - values[a]) * (steps[a : b + 1] - steps[a]) / (steps[b] - steps[a])
+        if gaps.any() or np.abs(line - span).max() > reach:
+            kept.append(i)
+    return kept if values.size == 1 else [*kept, values.size - 1]
+
+
+def thinned(seen: View) -> View:
+    """The same with only those steps that some arm's line needs, or at which the best arm becomes another.
+
+    >>> from environments import find_scenario
+    >>> from environments.draw import draw_worlds
+    >>> thinned(view_of(draw_worlds(find_scenario("variance-drift"), 1000, 3, seed=1))).steps.tolist()
+    [1, 1000]
+    """
+    best = np.where(np.isnan(seen.means), -np.inf, seen.means).argmax(axis=1)
+    turns = np.flatnonzero(np.diff(best))
+    kept = {int(i) for i in (*turns, *(turns + 1))}
+    for table in (seen.means, seen.variances):
+        for values in table.T:
+            kept.update(straight(seen.steps, values))
+    places = sorted(kept)
+    return View(seen.steps[places], seen.means[places], seen.variances[places])
+
+
+def _steps(worlds: Worlds) -> Ints:
+    """Evenly spaced steps, and both sides of every break unless there are too many."""
+    horizon = worlds.noise.shape[1]
+    even = np.linspace(1, horizon, min(EVEN, horizon)).round().astype(np.int64)
+    breaks = np.concatenate([worlds.starts[1:-1], worlds.opens[0], worlds.closes[0]])
+    breaks = np.unique(breaks[(breaks > 1) & (breaks <= horizon)])
+    if worlds.share.size:
+        ramp = np.flatnonzero((worlds.share > 0) & (worlds.share < 1)) + 1
+        even = np.concatenate([even, ramp[:1], ramp[-1:]])
+    if 2 * breaks.size > MOST_STEPS - EVEN:
+        return np.unique(np.linspace(1, horizon, min(MOST_STEPS, horizon)).round().astype(np.int64))
+    return np.unique(np.concatenate([even, breaks - 1, breaks]))

@@ -1,0 +1,57 @@
+"""UCB1-Tuned: m + a·sqrt((ln t / N)·min(¼, V + sqrt(2 ln t / N))), V the biased variance, for rewards of range 1.
+
+With B = 1/sqrt(N), which only a pull changes, the bonus is a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log, sqrt
+
+from environments.compiled import inlined
+from policies._statistics import MEAN, SQUARES, take_in
+from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+
+VARIANCE, WIDTH = 3, 4
+"""Rows behind the statistics: V and B."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """argmax of m + a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B))."""
+    level = log(t)
+    root, slack = p[0] * sqrt(level), sqrt(2.0 * level)
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        width = arms[WIDTH, k]
+        score = arms[MEAN, k] + root * width * sqrt(min(0.25, arms[VARIANCE, k] + slack * width))
+        if open_[k] != CLOSED and score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """m, V = Q/N and B."""
+    take_in(arms, k, x)
+    n = arms[PULLS, k]
+    arms[VARIANCE, k] = arms[SQUARES, k] / n
+    arms[WIDTH, k] = 1.0 / sqrt(n)
+
+
+class UCBTuned(Policy):
+    """UCB1 with the variance that an arm shows, where that is below ¼, the largest one possible in [0, 1]."""
+
+    name = "ucb-tuned"
+    reference = "Auer, Cesa-Bianchi and Fischer 2002 (UCB1-Tuned)"
+    parameters = (Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),)
+    scalable = False
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=5)
+
+
+POLICY = UCBTuned

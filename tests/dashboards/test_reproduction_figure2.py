@@ -1,0 +1,34 @@
+"""The section on Figure 2: its words and figures say what its tables hold."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dashboards.reproduction.figure2 import section
+from studies.reproduction.document import Document
+from tests.dashboards.drawn import check, names
+from tests.tuning.test_reproduction_figure2 import made
+from tuning.reproduction import figure2
+from tuning.reproduction.context import PROTOCOLS, Context
+
+
+@pytest.mark.parametrize("protocols", [PROTOCOLS, PROTOCOLS[:1], PROTOCOLS[1:]])
+def test_words_and_figures_are_those_of_the_tables(protocols: tuple[str, ...]) -> None:
+    context = Context(0, 10, protocols, 1, "threads", "")
+    outcome = figure2.assemble(context, json.loads(json.dumps(made(context))))
+    shown = section(outcome, Document(0, 10, protocols, {"figure2": outcome}))
+    for _, figure in shown.figures:
+        check(figure, title=("T = ", "K = 10"))
+    entries = names(shown.figures[0][1])
+    assert len(shown.figures) == 1 + ("published" in protocols)
+    assert len(entries) == ("published" in protocols) + 2 * ("defined" in protocols) + 2
+    text = " ".join(shown.found)
+    for line in protocols:
+        row = outcome.tables["reduction"].one(line=line, horizon=5000)
+        assert f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f}) at T = 5000" in text
+    assert bool(shown.figures[0][1].layout.shapes) == ("defined" in protocols)
+    rows = shown.tables[0].rows
+    assert len(rows) == (27 if "defined" in protocols else 23)
+    assert all(len(row) == len(shown.tables[0].columns) for row in rows)

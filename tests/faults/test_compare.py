@@ -1,0 +1,46 @@
+"""A comparison that was killed −9 goes on to the same bytes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from tests.faults.studies import landed, start, states
+from tuning import cli
+
+POLICIES, TRIALS = 3, 10
+ALL = 2 * POLICIES + POLICIES * TRIALS
+"""Entries, and the trials of the searches."""
+
+SMALL = [
+    *("compare", "localized-jump", "--horizon=300", "--arms=4", "--policies=ucb1,raven-ucb,epsilon-greedy"),
+    *(f"--tune={TRIALS}", "--search-replications=40", "--replications=40", "--seed=5", "--quiet"),
+]
+FILES = ("compare.csv", "compare.json", "compare.md", "compare.tex")
+
+
+def finish(folder: Path, jobs: int) -> dict[str, bytes]:
+    """Run to the end in this process, and give what was written."""
+    places = [f"--storage=sqlite:///{folder}/studies.sqlite3", f"--output={folder}/comparison"]
+    assert cli.run([*SMALL, f"--jobs={jobs}", *places]) == 0
+    return {name: (folder / "comparison" / name).read_bytes() for name in FILES}
+
+
+def test_a_killed_comparison_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    """Killed within a search: some entries and some trials have landed."""
+    process = start(*SMALL, "--jobs=2", folder=tmp_path)
+    count = POLICIES + TRIALS + 4
+    while landed(tmp_path) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert count <= landed(tmp_path) < ALL
+    assert set(states(tmp_path)) == {"COMPLETE"}
+    assert not list((tmp_path / "comparison").iterdir())
+    again = finish(tmp_path, jobs=1)
+    assert states(tmp_path) == {"COMPLETE": ALL}
+    undisturbed = tmp_path / "undisturbed"
+    undisturbed.mkdir()
+    assert finish(undisturbed, jobs=2) == again

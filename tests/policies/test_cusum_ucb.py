@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from policies.base import CLOSED, OPEN, WAITING
+from policies.cusum_ucb import ALARMS, CUSUMUCB, select
+from policies.simulation import simulate
+from tests.policies.slow_restart import SlowRestart, rewards_until_alarm
+from tests.policies.twin import check_twin
+
+
+class SlowCUSUMUCB(SlowRestart):
+    """m + sqrt(ln n / N) since an arm's restart, when a sum of deviations from its first M rewards reaches h."""
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        unknown = self.unknown(open_arms)
+        if unknown is not None:
+            return unknown
+        if self.rng.random() < self.values["a"]:
+            return open_arms[int(self.rng.random() * len(open_arms))]
+        total = sum(len(rewards) for rewards in self.rewards)
+        return {
+            k: float(np.mean(self.rewards[k])) + math.sqrt(math.log(total) / len(self.rewards[k])) for k in open_arms
+        }
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(self.unit(x))
+        first = int(self.values["m"])
+        reference = np.mean(self.rewards[k][:first])
+        for sign in (1, -1):
+            g = 0.0
+            for z in self.rewards[k][first:]:
+                g = max(0.0, g + sign * (z - float(reference)) - self.values["epsilon"])
+            if len(self.rewards[k]) > first and g >= self.values["h"]:
+                self.restart(t, [k])
+                return
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"m": 10, "h": 1.01, "epsilon": 0.013},
+        {"m": 1, "h": 0.35, "epsilon": 0.0, "a": 0.0},
+        {"m": 30, "h": 1.57, "a": 1.0, "low": 0.3, "high": 0.8},
+    ],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    SlowCUSUMUCB.alarms = 0
+    check_twin("cusum-ucb", SlowCUSUMUCB, scenario, horizon=400, arms=4, params=params)
+    assert SlowCUSUMUCB.alarms > 0 or not params
+
+
+@pytest.mark.parametrize("jump", [0.5, -0.25])
+def test_deviations_that_reach_h_restart_that_arm_alone(jump: float) -> None:
+    policy = find_policy("cusum-ucb")(arms=2, horizon=100, m=20, h=2.0, epsilon=0.125, a=0.0)
+    policy.update(1, 0.5)
+    assert rewards_until_alarm(policy, 0, [0.5] * 100) is None
+    assert rewards_until_alarm(policy, 0, [0.5 + jump] * 100) == math.ceil(2.0 / (abs(jump) - 0.125))
+    assert policy.state()["stats"][1] == [0.0, 1.0]
+    assert policy.state()["cells"] == [1.0, 1.0]
+    assert policy.select() == 0
+
+
+def test_few_false_alarms_and_a_change_that_is_noticed() -> None:
+    """Noise of 0.2 leaves the reference within 0.02·2.5 = ε of the mean; then h = 6.9 is crossed hardly ever."""
+    rng, arms = np.random.default_rng(2), 40
+    policy = find_policy("cusum-ucb")(arms=arms, horizon=10_000)
+    for k in range(arms):
+        policy.update_many([k] * 1000, rng.normal(0.5, 0.2, 1000).tolist())
+    assert policy.state()["cells"][ALARMS] <= 2
+    before = policy.state()["cells"][ALARMS]
+    for k in range(arms):
+        policy.update_many([k] * 100, rng.normal(0.7, 0.2, 100).tolist())
+    assert policy.state()["cells"][ALARMS] - before >= 0.9 * arms
+
+
+def test_its_defaults() -> None:
+    values = CUSUMUCB.resolve({}, 10, 10_000)
+    assert values["h"] == pytest.approx(math.log(1000))
+    assert values["a"] == pytest.approx(math.sqrt(10 * math.log(1000) / 10_000))
+    assert CUSUMUCB.resolve({"changes": 20}, 10, 5)["h"] == 1.0
+
+
+def test_better_than_ucb1_on_jumps() -> None:
+    world: dict[str, Any] = {"horizon": 10_000, "arms": 10, "replications": 20, "seed": 3}
+    params = {"epsilon": 0.0235, "h": 1.8, "a": 0.0164}
+    aware = simulate("cusum-ucb", "localized-jump", params=params, **world).regret
+    gain = simulate("ucb1", "localized-jump", **world).regret - aware
+    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
+
+
+def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
+    policy = CUSUMUCB(3, horizon=100)
+    policy.update(1, 0.5)
+    rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
+    assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
+    assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 2
+    assert select(4, np.array([WAITING, CLOSED, CLOSED]), *rest[:3], np.zeros(7), rest[4]) == -1
+
+
+def test_refuses_bad_parameters() -> None:
+    for bad in ({"m": 0}, {"m": 2.5}, {"h": -1.0}, {"a": 1.5}, {"low": 1.0}):
+        with pytest.raises(InputError):
+            find_policy("cusum-ucb")(arms=2, horizon=100, **bad)

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from environments.errors import InputError
+from policies import find_policy
+from policies._binary_bound import negative_entropy, upper_bound
+from tests.policies.twin import check_twin
+
+
+def entropy(m: float, q: float) -> float:
+    """d(m, q) of two coins, 0·ln 0 being 0."""
+    if q in (0.0, 1.0):
+        return 0.0 if m == q else math.inf
+    first = m * math.log(m / q) if m > 0 else 0.0
+    return first + ((1 - m) * math.log((1 - m) / (1 - q)) if m < 1 else 0.0)
+
+
+def bisected(m: float, level: float) -> float:
+    """The largest q with d(m, q) ≤ level."""
+    low, high = m, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if entropy(m, middle) <= level else (low, middle)
+    return low
+
+
+class SlowKLUCB:
+    """The largest q with N·d(m, q) ≤ ln t."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values = values
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        scores = {}
+        for k in open_arms:
+            x, level = np.array(self.rewards[k]), math.log(t) / len(self.rewards[k])
+            if self.values["likelihood"] == "gaussian":
+                scores[k] = float(x.mean()) + math.sqrt(2 * self.values["s2"] * level)
+            else:
+                low, high = self.values["low"], self.values["high"]
+                scores[k] = bisected(float(np.clip((x - low) / (high - low), 0.0, 1.0).mean()), level)
+        return scores
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"s2": 1e-4},
+        {"s2": 1.0},
+        {"likelihood": "bernoulli"},
+        {"likelihood": "bernoulli", "low": -1.0, "high": 2.5},
+        {"likelihood": "bernoulli", "low": 0.5, "high": 0.6},
+    ],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    check_twin("kl-ucb", SlowKLUCB, scenario, horizon=300, arms=5, params=params, replications=1)
+
+
+quick = settings(max_examples=300, deadline=None, derandomize=True)
+LOGS = st.floats(-17.0, 4.0).map(lambda x: 10.0**x)
+MEANS = st.floats(0.0, 1.0) | LOGS.map(lambda x: min(x, 1.0)) | LOGS.map(lambda x: max(1 - x, 0.0))
+
+
+@quick
+@given(MEANS, LOGS, st.floats(0, 1))
+def test_the_bound_is_where_the_entropy_reaches_the_level(m: float, level: float, guess: float) -> None:
+    """Newton's steps from any guess against bisection, for means and levels near every end."""
+    q = float(upper_bound(m, negative_entropy(m), level, guess))
+    assert m <= q <= 1.0
+    slow = bisected(m, level)
+    # where d is flat, around m, rounding of d itself moves the root by the root of it
+    assert abs(q - slow) <= 1e-9 or abs(q - m) + abs(slow - m) <= 2e-7
+
+
+def test_a_bound_that_is_known_in_closed_form() -> None:
+    assert upper_bound(0.0, 0.0, 0.7, 0.3) == pytest.approx(1 - math.exp(-0.7), abs=1e-15)
+    assert upper_bound(1.0, 0.0, 0.7, 0.3) == 1.0
+    assert upper_bound(0.4, negative_entropy(0.4), 0.0, 0.9) == 0.4
+
+
+def test_the_lowest_of_perfect_arms_is_pulled() -> None:
+    policy = find_policy("kl-ucb")(arms=3, likelihood="bernoulli")
+    for _ in range(30):
+        policy.update_many([0, 1, 2], [0.0, 1.0, 1.0])
+        assert policy.select() == 1
+        policy.update(1, 1.0)
+
+
+def test_refuses_bad_parameters() -> None:
+    for bad in ({"likelihood": "poisson"}, {"s2": -1.0}, {"low": 1.0}):
+        with pytest.raises(InputError):
+            find_policy("kl-ucb")(arms=2, **bad)

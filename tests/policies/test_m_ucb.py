@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import find_policy
+from policies.base import OPEN, WAITING
+from policies.m_ucb import ALARMS, MUCB, select
+from policies.simulation import simulate
+from tests.policies.slow_restart import SlowRestart, forced, rewards_until_alarm
+from tests.policies.twin import check_twin
+
+
+class SlowMUCB(SlowRestart):
+    """UCB1 since a restart of all arms, when the halves of an arm's last w rewards differ in sum by more than b."""
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        unknown = self.unknown(open_arms)
+        if unknown is not None:
+            return unknown
+        since = t - self.restarted[0]
+        turn = forced(since, open_arms, self.values["gamma"])
+        if turn is not None:
+            return turn
+        return {
+            k: float(np.mean(self.rewards[k])) + math.sqrt(2 * math.log(since) / len(self.rewards[k]))
+            for k in open_arms
+        }
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(self.unit(x))
+        half = int(self.values["w"]) // 2
+        if len(self.rewards[k]) >= 2 * half:
+            earlier, later = self.rewards[k][-2 * half : -half], self.rewards[k][-half:]
+            if abs(math.fsum(later) - math.fsum(earlier)) > self.values["b"]:
+                self.restart(t, list(range(len(self.rewards))))
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"w": 20, "b": 2.6, "gamma": 0.3},
+        {"w": 7, "b": 1.25, "gamma": 0.0},
+        {"w": 2, "b": 0.7, "gamma": 1.0},
+        {"w": 50, "b": 3.2, "low": 0.3, "high": 0.8},
+    ],
+)
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
+    SlowMUCB.alarms = 0
+    check_twin("m-ucb", SlowMUCB, scenario, horizon=600, arms=5, params=params)
+    assert SlowMUCB.alarms > 0 or not params or "high" in params
+
+
+def test_a_difference_of_more_than_b_restarts_all_arms() -> None:
+    policy = find_policy("m-ucb")(arms=3, w=20, b=5.0, gamma=0.0)
+    policy.update_many([1, 2], [0.5, 0.5])
+    assert rewards_until_alarm(policy, 0, [0.25] * 100) is None
+    # 7 rewards of 1 make up for a difference of 7·0.75 = 5.25
+    assert rewards_until_alarm(policy, 0, [1.0] * 100) == 7
+    assert policy.state()["stats"][1] == [0.0, 0.0, 0.0]
+    assert [policy.select() for _ in range(3)] == [0, 1, 2]
+
+
+def test_the_window_slides_without_losing_digits() -> None:
+    policy, rng = find_policy("m-ucb")(arms=1, w=30, b=100.0), np.random.default_rng(5)
+    rewards = [*rng.random(100).tolist(), *[0.0] * 100]
+    for i, x in enumerate(rewards):
+        policy.update(0, x)
+        if i >= 29:
+            expected = sum(rewards[i - 14 : i + 1]) - sum(rewards[i - 29 : i - 14])
+            assert policy.state()["stats"][4][0] == pytest.approx(expected, abs=1e-13)
+
+
+def test_few_false_alarms() -> None:
+    """At b = sqrt(w·ln(2KT²)/2) each of T tests errs with probability 1/(KT²) at most; at 0.3·b many do."""
+    rng = np.random.default_rng(1)
+    for factor, alarms in ((1.0, False), (0.3, True)):
+        policy = find_policy("m-ucb")(arms=1, horizon=20_000, w=40, b=factor * math.sqrt(20 * math.log(2 * 20_000**2)))
+        policy.update_many([0] * 20_000, (rng.random(20_000) < 0.5).astype(float).tolist())
+        assert (policy.state()["cells"][ALARMS] > 0) == alarms
+
+
+def test_its_default_threshold() -> None:
+    values = MUCB.resolve({"w": 50}, 10, 1000)
+    assert values["b"] == pytest.approx(math.sqrt(50 * math.log(2 * 10 * 1000**2) / 2))
+
+
+def test_better_than_ucb1_where_all_arms_jump_seldom() -> None:
+    world: dict[str, Any] = {"horizon": 20_000, "arms": 3, "replications": 100, "seed": 11}
+    settings = {"every": "25%", "fraction": 1.0}
+    aware = simulate("m-ucb", "localized-jump", settings=settings, params={"w": 800, "gamma": 0.01}, **world).regret
+    plain = simulate("ucb1", "localized-jump", settings=settings, **world).regret
+    gain = plain - aware
+    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
+
+
+def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
+    policy = MUCB(3, horizon=100)
+    rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
+    assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
+    assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 1
+
+
+def test_refuses_bad_parameters() -> None:
+    for bad in ({"w": 1}, {"w": 2.5}, {"b": -1.0}, {"gamma": 1.5}, {"low": 1.0}):
+        with pytest.raises(InputError):
+            find_policy("m-ucb")(arms=2, horizon=100, **bad)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies import find_policy
+from tests.policies.twin import check_twin
+
+
+class SlowUCBTuned:
+    """m + a·sqrt((ln t / N)·min(¼, V + sqrt(2 ln t / N)))."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.a = values["a"]
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        scores = {}
+        for k in open_arms:
+            x, n = np.array(self.rewards[k]), len(self.rewards[k])
+            spread = min(0.25, float(x.var()) + math.sqrt(2 * math.log(t) / n))
+            scores[k] = float(x.mean()) + self.a * math.sqrt(math.log(t) / n * spread)
+        return scores
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
+@pytest.mark.parametrize("params", [{}, {"a": 0.1}, {"a": 10.0}])
+def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
+    ties = check_twin("ucb-tuned", SlowUCBTuned, scenario, horizon=500, arms=5, params=params)
+    assert ties == 0 or scenario == "bernoulli"
+
+
+def test_the_variance_is_numpys_biased_one() -> None:
+    rewards = np.random.default_rng(4).normal(50.0, 0.2, 300)
+    policy = find_policy("ucb-tuned")(arms=1)
+    policy.update_many([0] * rewards.size, rewards.tolist())
+    _, mean, _, variance, _ = policy.state()["stats"]
+    assert mean[0] == pytest.approx(rewards.mean(), abs=1e-9)
+    assert variance[0] == pytest.approx(rewards.var(), abs=1e-9)

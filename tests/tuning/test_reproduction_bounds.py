@@ -1,0 +1,81 @@
+"""The regret bounds: what is measured is the regret that is played, and verdicts follow from it both ways."""
+
+from __future__ import annotations
+
+import json
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies.simulation import simulate
+from tests.tuning.made_reproduction import made_bounds, small
+from tuning.reproduction import bounds
+from tuning.reproduction._bounds_problems import DECADES, HORIZON, MARKS, PLAYERS, PROBLEMS, crossing, gap_dependent
+
+TWO = PROBLEMS["two-arms"]
+
+
+def found(player: str, jobs: int = 1) -> Any:
+    """What one policy's piece finds with two arms."""
+    return bounds._run(small(jobs=jobs), TWO, PLAYERS[player])
+
+
+def test_a_tail_is_found_where_there_is_one_and_not_in_the_control() -> None:
+    raven, control = found("raven-published"), found("ucb1")
+    json.dumps([raven, control], allow_nan=False)
+    assert found("ucb1", jobs=2) == control
+    tails = [bounds._tail(TWO, each) for each in (raven, control)]
+    assert tails[0]["tail_from"] is not None
+    assert tails[1]["tail_from"] is None
+    assert raven["lost"] >= 1
+    assert control["lost"] == 0
+    again = simulate(
+        "raven-ucb",
+        TWO.scenario(),
+        horizon=HORIZON,
+        arms=2,
+        replications=raven["replications"],
+        params=PLAYERS["raven-published"].params,
+    )
+    assert raven["regret"][-1]["value"] == pytest.approx(again.regret.mean())
+    assert raven["lost"] == (again.regret > 0.09 * HORIZON).sum()
+    before = raven["regret"][MARKS.index(DECADES[-2])]["value"]
+    last = (again.regret.mean() - before) / (HORIZON - DECADES[-2])
+    assert raven["rates"][-1]["value"] == pytest.approx(last)
+
+
+@pytest.mark.parametrize("tail", [False, True])
+def test_verdicts_follow_from_the_regrets(tail: bool) -> None:
+    outcome = made_bounds(small(), tail=tail)
+    words = {(each.claim, each.protocol): each.word for each in outcome.verdicts}
+    for protocol in ("published", "defined"):
+        for claim in ("bounds-gap-dependent", "bounds-gap-independent"):
+            assert words[claim, protocol] == ("does not stand" if tail else "stands")
+        assert words["bounds-assumption", protocol] == "does not stand"
+        assert (words["bounds-tighter", protocol] == "does not stand") is tail
+    met = outcome.tables["tails"].one(problem="two-arms", player="raven-defined")
+    assert met["tail_from"] == (10 if tail else None)
+    assert met["meets_gap_dependent_how"] == ("measured" if tail else "not met")
+
+
+def test_the_bound_is_the_papers_sum() -> None:
+    theta = np.linspace(0.8, 0.95, 10)
+    by_hand = sum(16 * p * (1 - p) * log(1e6) / (0.95 - p) for p in theta[:-1])
+    assert gap_dependent(PROBLEMS["bernoulli"], 1e6) == pytest.approx(by_hand)
+
+
+def test_a_tail_that_is_extended_meets_the_bound_where_it_should() -> None:
+    where = crossing(lambda horizon: gap_dependent(PROBLEMS["bernoulli"], horizon), regret=1000.0, rate=1e-3)
+    assert where is not None
+    assert 1000.0 + 1e-3 * (where - HORIZON) == pytest.approx(gap_dependent(PROBLEMS["bernoulli"], where))
+    assert crossing(lambda horizon: 2.0 * horizon, regret=1.0, rate=1.0) is None
+
+
+@pytest.mark.parametrize("protocol", ["published", "defined"])
+def test_only_pieces_of_the_protocol_are_listed(protocol: str) -> None:
+    keys = [piece.key for piece in bounds.pieces(small((protocol,)))]
+    assert len(keys) == 9
+    assert sum("raven" in key for key in keys) == 3
+    assert all(f"raven-{protocol}" in key for key in keys if "raven" in key)

@@ -1,0 +1,172 @@
+"""Figure 2 run again: its candidates are TPE's, its shortcut is exact, and its numbers are those of a plain look."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+from environments.streams import Stream
+from policies.simulation import simulate
+from studies.reproduction.rules import Measured, judge_about
+from tuning.reproduction import _figure2_runs as runs
+from tuning.reproduction import figure2
+from tuning.reproduction._figure2_verdicts import defined_verdicts, published_verdicts
+from tuning.reproduction.context import PROTOCOLS, Context
+from tuning.statistics import relative_shares
+
+SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
+    "alpha0": optuna.distributions.FloatDistribution(0.01, 10.0, log=True),
+    "beta0": optuna.distributions.FloatDistribution(0.01, 10.0, log=True),
+    "epsilon": optuna.distributions.FloatDistribution(0.001, 0.5),
+}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    return Context(0, 2, PROTOCOLS, 1, "threads", f"sqlite:///{tmp_path}/studies.sqlite3")
+
+
+def asked(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
+    """What a sampler proposes while it is told that more α₀ is better."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=sampler, direction="maximize")
+    for _ in range(trials):
+        trial = study.ask(SEARCHED)
+        study.tell(trial, trial.params["alpha0"])
+    return [trial.params for trial in study.trials]
+
+
+def test_ten_trials_of_tpe_are_random_ones() -> None:
+    tpe, random = (
+        asked(sampler(seed=3), 12) for sampler in (optuna.samplers.TPESampler, optuna.samplers.RandomSampler)
+    )
+    assert tpe[:10] == random[:10]
+    assert tpe[10:] != random[10:]
+
+
+def test_candidates_are_log_uniform() -> None:
+    drawn = [each for repeat in range(40) for each in runs.candidates(0, repeat, 1000)]
+    for name in ("alpha0", "beta0"):
+        u = (np.log10([float(each[name]) for each in drawn]) + 2.0) / 3.0
+        assert u.min() >= 0.0
+        assert u.max() <= 1.0
+        assert abs(u.mean() - 0.5) < 4.0 / (12 * len(u)) ** 0.5
+    assert {each["epsilon"] for each in drawn} == {1e-6}
+    assert {(each["variance"], each["logarithm"]) for each in drawn} == {("printed", "t")}
+
+
+def test_one_long_game_of_ucb1_gives_all_horizons(context: Context) -> None:
+    found = runs.defined_baseline(context, [100, 700, 2000])["regrets"]
+    for horizon, regrets in zip([100, 700, 2000], found, strict=True):
+        plain = simulate(
+            "published-ucb1", "bernoulli", horizon=horizon, arms=10, replications=len(regrets), stream=Stream.REPORT
+        )
+        assert plain.regret.tolist() == regrets
+
+
+@pytest.mark.parametrize(("horizon", "expected"), [(100, 19.0), (1000, 65.0), (5000, 80.0)])
+def test_as_defined_it_is_what_an_independent_look_saw(tmp_path: Path, horizon: int, expected: float) -> None:
+    """Within 3·√2 standard errors of ours, and half a point for the rounding of theirs. T = 15000 is for `stress`."""
+    _check_defined(tmp_path, horizon, expected)
+
+
+@pytest.mark.stress
+def test_as_defined_at_the_longest_printed_horizon(tmp_path: Path) -> None:
+    _check_defined(tmp_path, 15_000, 86.0)
+
+
+def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
+    context = Context(0, 10, ("defined",), 1, "threads", f"sqlite:///{tmp_path}/studies.sqlite3")
+    usual = Context(0, 50, ("defined",), 1, "threads", context.url)
+    spec = runs.study(usual, horizon)
+    winner = usual.search("figure2/check", spec).recommendation
+    assert winner is not None
+    count = runs.fresh_worlds(context, horizon)
+    values = spec.values({name: float(value) for name, value in winner.params.items()})
+    played = runs._evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
+    baseline = np.array(runs.defined_baseline(context, [horizon])["regrets"][0])
+    sample = -100.0 * relative_shares(played[0, :, 0], baseline)
+    assert abs(sample.mean() - expected) < 3.0 * 2**0.5 * sample.std(ddof=1) / count**0.5 + 0.5
+
+
+def test_the_winner_is_the_best_of_its_ten_where_it_won(context: Context) -> None:
+    found = runs.published(context, 100)
+    evaluator = runs._evaluator(context, runs.RAVEN, 100)
+    for repeat, (winner, own) in enumerate(zip(found["winners"], found["own"], strict=True)):
+        tried = runs.candidates(context.seed, repeat, 100)
+        means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50)[..., 0].mean(axis=1)
+        assert own == means.min()
+        assert winner["alpha0"] == tried[int(means.argmin())]["alpha0"]
+
+
+def test_any_number_of_jobs_finds_the_same(context: Context) -> None:
+    two = Context(0, 2, PROTOCOLS, 2, "threads", context.url)
+    assert runs.published(context, 250) == runs.published(two, 250)
+    assert runs.published_baseline(context) == runs.published_baseline(two)
+
+
+def test_pieces_are_those_of_the_protocols(context: Context) -> None:
+    keys = [piece.key for piece in figure2.pieces(context)]
+    assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
+    only = Context(0, 2, ("published",), 1, "threads", context.url)
+    assert [key for key in keys if key.startswith("figure2/published")] == [each.key for each in figure2.pieces(only)]
+
+
+def made(context: Context) -> dict[str, Any]:
+    """Made-up findings with a reduction that climbs from 20 to 90 %."""
+    rng = np.random.default_rng(1)
+    times, count = list(runs.studies()), runs.repeats(context)
+    baseline = [[1.0] * count for _ in times]
+    found: dict[str, Any] = {"figure2/published/ucb1": {"own": baseline, "fresh": baseline}}
+    level = dict(zip([*times, *runs.BEYOND], np.linspace(0.8, 0.1, 27), strict=True))
+    for horizon in times:
+        own = level[horizon] + 0.01 * rng.normal(size=count)
+        found[f"figure2/published/T{horizon}"] = {"own": own.tolist(), "fresh": (own + 0.02).tolist(), "winners": []}
+    for group in runs.groups():
+        worlds = runs.fresh_worlds(context, group[-1])
+        ones = np.ones((len(group), worlds)).tolist()
+        found[f"figure2/defined/ucb1-to-T{group[-1]}"] = {"regrets": ones}
+        for horizon in group:
+            raven = level[horizon] + 0.1 * rng.normal(size=worlds)
+            found[f"figure2/defined/T{horizon}"] = {
+                "raven-ucb": {"params": {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}, "regrets": raven.tolist()},
+                "ucb1": {"params": {"c": 0.1}, "regrets": (raven + 0.05).tolist()},
+            }
+    return found
+
+
+def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
+    context = Context(0, 10, PROTOCOLS, 1, "threads", "")
+    outcome = figure2.assemble(context, json.loads(json.dumps(made(context))))
+    point = outcome.tables["reduction"].one(line="defined", horizon=200_000)
+    assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5
+    assert outcome.tables["against_tuned"].column("difference") == pytest.approx([5.0] * 27)
+    assert outcome.tables["curse"].column("difference") == pytest.approx([2.0] * 23)
+    words = {(verdict.claim, verdict.protocol): verdict.word for verdict in outcome.verdicts}
+    assert len(words) == len(outcome.verdicts) == 10
+    assert words["figure2-above-80", "published"] == words["figure2-above-80", "defined"] == "does not stand"
+    assert words["figure2-growth", "published"] == words["figure2-growth", "defined"] == "stands"
+    assert words["figure2-limit-84", "defined"] == words["figure2-average-84", "defined"] == "does not stand"
+
+
+def test_verdicts_can_say_the_opposite() -> None:
+    rng = np.random.default_rng(2)
+    printed, beyond = [100, 5000, 15_000], 200_000
+    high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate([*printed])}
+    words = {verdict.claim: verdict.word for verdict in published_verdicts(high, 0)}
+    assert words["figure2-above-80"] == words["figure2-growth"] == "stands"
+    falling = high | {beyond: 84.0 + rng.normal(size=200)}
+    words = {verdict.claim: verdict.word for verdict in defined_verdicts(falling, printed, 0)}
+    assert words["figure2-above-80"] == words["figure2-limit-84"] == "stands"
+    assert words["figure2-growth"] == "does not stand"
+
+
+def test_about_leaves_room_and_knows_noise() -> None:
+    assert judge_about(84.0, Measured(86.0, 83.9, 88.0), 1.0, None) == "stands"
+    assert judge_about(84.0, Measured(95.0, 94.0, 96.0), 0.5, 3.0) == "does not stand"
+    assert judge_about(84.0, Measured(86.0, 85.5, 86.5), 0.2, None) == "does not stand"

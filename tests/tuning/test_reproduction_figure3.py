@@ -1,0 +1,122 @@
+"""Figure 3 run again: at T = 1000 the published scenarios are one problem, and printed optima are noise of few runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.streams import Stream
+from policies.simulation import REGRET
+from studies.grid import GridSpec
+from studies.reproduction.document import Document
+from studies.reproduction.optima import optima, world_of
+from tests.tuning import plain_grid
+from tuning.fanout import Evaluator
+from tuning.grids import game_of
+from tuning.reproduction._figure3_grid import few, play_grid
+from tuning.reproduction.context import PROTOCOLS, Context
+from tuning.reproduction.running import reproduce
+
+KNOWN = {
+    (1000, 1.0, 1.0): (13.44, 0.26),
+    (10000, 5.0, 1.0): (120.23, 0.40),
+    (10000, 10.0, 10.0): (331.61, 0.68),
+}
+"""Published variance drift in an independent re-run: mean regret and standard error by horizon, α₀ and β₀."""
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    folder: Path = tmp_path_factory.mktemp("figure3")
+    return reproduce(["figure3"], Context(0, 2, PROTOCOLS, 2, "threads", "sqlite:///:memory:"), folder)
+
+
+def _verdict(document: Document, claim: str, protocol: str) -> Any:
+    (found,) = [each for each in document.verdicts() if (each.claim, each.protocol) == (claim, protocol)]
+    return found
+
+
+def test_at_t_1000_the_three_published_scenarios_are_one_problem_and_the_verdict_says_so(document: Document) -> None:
+    cells = document.outcomes["figure3"].tables["cells"].where(protocol="published", horizon=1000)
+    first, *others = [cells.where(scenario=name).column("regret") for name in cells.distinct("scenario")]
+    assert len(others) == 2
+    assert all(other == first for other in others)
+    verdict = _verdict(document, "figure3-three-problems", "published")
+    assert (verdict.word, verdict.rule) == ("does not stand", "same")
+    assert "one and the same" in verdict.reason
+    assert document.outcomes["figure3"].facts["one_problem"] == {"published": True, "defined": False}
+    assert _verdict(document, "figure3-three-problems", "defined").rule == "different"
+
+
+def test_the_published_cells_agree_with_an_independent_run(document: Document) -> None:
+    cells = document.outcomes["figure3"].tables["cells"].where(protocol="published", scenario="variance-drift")
+    for (horizon, alpha0, beta0), (mean, stderr) in KNOWN.items():
+        ours = cells.one(horizon=horizon, alpha0=alpha0, beta0=beta0)
+        assert abs(ours["regret"] - mean) < 4 * np.hypot(stderr, ours["stderr"])
+
+
+def test_the_plain_loop_plays_the_same_problem() -> None:
+    alpha0, beta0 = np.array([0.5, 1.0, 5.0]), np.array([0.5, 5.0, 1.0])
+    spec = GridSpec(scenario="published-blips", horizon=300)
+    values = [spec.values({"alpha0": a, "beta0": b, "epsilon": 0.1}) for a, b in zip(alpha0, beta0, strict=True)]
+    ours = Evaluator(game_of(spec)).play(values, Stream.GRID, 0, 400)[..., REGRET]
+    plain = plain_grid.regrets(alpha0, beta0, 0.1, 300, 400, seed=5)
+    error = np.hypot(ours.std(axis=1), plain.std(axis=1)) / 20
+    assert (abs(ours.mean(axis=1) - plain.mean(axis=1)) < 4 * error).all()
+
+
+def test_every_optimum_has_both_verdicts_under_both_protocols(document: Document) -> None:
+    for printed in optima():
+        for protocol in PROTOCOLS:
+            row = (
+                document.outcomes["figure3"]
+                .tables["optima"]
+                .one(protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
+            )
+            assert row["world"] == world_of(protocol, printed.scenario)
+            regret = _verdict(document, f"{printed.claim}-regret", protocol)
+            assert row["printed_regret"] == printed.regret
+            assert (regret.ours.value, regret.word) == (row["regret"], row["regret_verdict"])
+            assert _verdict(document, f"{printed.claim}-cell", protocol).word == row["cell_verdict"]
+            assert row["smallest_least"] < row["smallest_low"] < row["smallest_median"] < row["smallest_most"]
+
+
+def test_shares_of_named_cells_add_up(document: Document) -> None:
+    cells = document.outcomes["figure3"].tables["cells"]
+    for protocol in PROTOCOLS:
+        for printed in optima():
+            mine = cells.where(protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
+            assert len(mine) == 16
+            assert sum(mine.column("named_best")) == pytest.approx(1.0)
+            assert sum(mine.column("printed")) == 1
+
+
+def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
+    rng = np.random.default_rng(3)
+    regrets = rng.normal(0.0, 10.0**0.5, (2, 20_000))
+    regrets[1] += 1.0
+    found = few(regrets, printed=0.0, seed=1)
+    # Two means of ten are N(0, 1) and N(1, 1): the first is smaller with probability Φ(1/√2), its middle is ±1.96.
+    assert found["named"][0] == pytest.approx(0.7602, abs=4 * (0.76 * 0.24 / 10_000) ** 0.5 + 0.01)
+    assert found["ten"][0] == pytest.approx([-1.96, 0.0, 1.96], abs=0.12)
+    # The smaller is below 0 unless both are above: 1 − Φ(0)·Φ(1).
+    assert found["below"] == pytest.approx(1 - 0.5 * 0.8413, abs=0.03)
+
+
+def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:
+    one, two = (
+        json.dumps(play_grid(Context(3, 2, PROTOCOLS, jobs, "threads", ""), "blips", optima()[0])) for jobs in (1, 2)
+    )
+    assert one == two
+
+
+@pytest.mark.stress
+def test_at_the_usual_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
+    document = reproduce(["figure3"], Context(0, 50, ("published",), 2, "threads", "sqlite:///:memory:"), tmp_path)
+    words = {printed.claim: _verdict(document, f"{printed.claim}-regret", "published").word for printed in optima()}
+    assert set(words.values()) == {"within noise"}
+    assert _verdict(document, "figure3-insensitive", "published").word == "does not stand"

@@ -1,0 +1,64 @@
+"""What a person sees while policies are compared: a bar for the entries, and one for the search that is at work."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from studies.comparison.entries import Entry
+from studies.comparison.spec import ComparisonSpec, SettingOf
+from studies.spec import StudySpec
+from tuning.comparison.running import ComparisonListener
+from tuning.progress import LINE_EVERY, Reporter
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+
+class ComparisonReporter(Reporter):
+    """Shows comparisons one after the other; a search's bar goes when the next one comes."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        super().__init__(quiet)
+        self.whole: TaskID | None = None
+        self.entries = 0
+        self.told = 0.0
+
+    def comparison_listener(self) -> ComparisonListener:
+        """What `run_comparison` tells."""
+        return ComparisonListener(self._begin_comparison, self._playing, self._landed, self.listener())
+
+    def _begin(self, spec: StudySpec, landed: int) -> None:
+        if self.bars is not None and self.task is not None:
+            self.bars.remove_task(self.task)
+            self.task = None
+        if self.bars is not None or time.monotonic() - self.told > LINE_EVERY:
+            self.told = time.monotonic()
+            super()._begin(spec, landed)
+
+    def _validate(self) -> None:
+        if self.bars is not None:
+            super()._validate()
+
+    def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
+        name, self.entries = spec.study_name(), len(spec.entries())
+        if landed == self.entries:
+            self._line(f"{name}: complete already, nothing to do.")
+        elif self.bars is not None:
+            self.whole = self.bars.add_task(name, total=self.entries, completed=landed, note="")
+        else:
+            going_on = f", going on after {landed}" if landed else ""
+            budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
+            self._line(f"{name}: {self.entries} entries in {spec.replications} worlds{budget}{going_on}")
+
+    def _playing(self, policy: str, setting: SettingOf) -> None:
+        if self.bars is not None and self.whole is not None:
+            self.bars.update(self.whole, note=f"{policy}, {setting}")
+
+    def _landed(self, count: int, entry: Entry) -> None:
+        mean = float(entry.regret.mean())
+        if self.bars is not None and self.whole is not None:
+            self.bars.update(self.whole, completed=count, note=f"{entry.policy} {mean:.4g}")
+        elif count == self.entries or time.monotonic() - self.said > LINE_EVERY:
+            self.said = time.monotonic()
+            self._line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean:.4g}")

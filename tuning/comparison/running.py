@@ -1,0 +1,130 @@
+"""Run one comparison from where it stands: every entry lands when it is done, and none is played twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from environments.errors import InputError
+from policies.base import Values
+from policies.own import BROUGHT as POLICIES
+from studies import keys
+from studies.comparison.entries import Comparison, Entry
+from studies.comparison.spec import ComparisonSpec, SettingOf
+from studies.comparison.storage import land_entry, read_entries
+from studies.storage import clear_faults, only_driver, open_storage
+from tuning.comparison.playing import play_entry
+from tuning.fanout import Evaluator, Game
+from tuning.running import Listener, run_study
+
+if TYPE_CHECKING:
+    import optuna
+
+
+@dataclass(frozen=True)
+class ComparisonListener:
+    """Who wants to know: the start (with entries landed before), who comes next, who landed, and every search."""
+
+    begin: Callable[[ComparisonSpec, int], None]
+    playing: Callable[[str, SettingOf], None]
+    landed: Callable[[int, Entry], None]
+    search: Listener | None = None
+
+
+def run_comparison(
+    spec: ComparisonSpec,
+    url: str,
+    jobs: int = 1,
+    backend: str = "threads",
+    listener: ComparisonListener | None = None,
+) -> Comparison:
+    """Play what is missing of a comparison; do nothing where it is finished.
+
+    The same for any number of workers, in one go or in pieces.
+
+    >>> import tempfile
+    >>> spec = ComparisonSpec(
+    ...     scenario="stationary", horizon=50, arms=3, policies=("ucb1", "epsilon-greedy"), tune=0, replications=5
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = run_comparison(spec, f"sqlite:///{folder}/studies.sqlite3")
+    >>> [(entry.policy, entry.setting) for entry in found.entries]
+    [('ucb1', 'defaults'), ('epsilon-greedy', 'defaults')]
+    """
+    name = spec.study_name()
+    with only_driver(url, name), clear_faults(url):
+        study = _open(spec, url, name)
+        spec = _agreed(spec, study)
+        entries = read_entries(name, spec, study.get_trials(deepcopy=False))
+        asked = spec.entries()
+        if listener is not None:
+            listener.begin(spec, len(entries))
+        for policy, setting in asked[len(entries) :]:
+            begin = time.perf_counter()
+            if listener is not None:
+                listener.playing(policy, setting)
+            tuned = _tune(spec, policy, url, jobs, backend, listener) if setting == "tuned" else None
+            entry = _play(spec, policy, setting, tuned, jobs, backend)
+            land_entry(study, spec, entry, time.perf_counter() - begin)
+            entries.append(entry)
+            if listener is not None:
+                listener.landed(len(entries), entry)
+        return Comparison(spec, name, tuple(entries))
+
+
+def _tune(
+    spec: ComparisonSpec, policy: str, url: str, jobs: int, backend: str, listener: ComparisonListener | None
+) -> Values:
+    """What a policy's search recommends: an ordinary study in the same storage."""
+    asked = spec.search(policy)
+    ran = run_study(asked, url, jobs, backend, listener=None if listener is None else listener.search)
+    if ran.trials != asked.trials:
+        raise InputError(
+            f"study {ran.study!r} has {ran.trials} trials where this comparison gives {policy} {asked.trials}; "
+            "delete it, so that all get the same."
+        )
+    assert ran.recommendation is not None
+    return dict(ran.recommendation.params)
+
+
+def _play(
+    spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, jobs: int, backend: str
+) -> Entry:
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    source = POLICIES.source(policy)
+    game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
+    values = spec.values(policy, params or {})
+    played = play_entry(Evaluator(game, jobs, backend), values, spec.replications)
+    trials, replications = (0, 0) if params is None else spec.budget(policy)
+    return Entry(
+        policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
+    )
+
+
+def _open(spec: ComparisonSpec, url: str, name: str) -> optuna.Study:
+    """The study in the storage, made if it is not there."""
+    import optuna
+
+    storage = open_storage(url, create=True)
+    study = optuna.create_study(storage=storage, study_name=name, direction="minimize", load_if_exists=True)
+    if not study.user_attrs and not study.get_trials(deepcopy=False):
+        keys.write_comparison_spec(study, spec)
+    return study
+
+
+def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
+    """The specification to go on with: refuses what would mix entries that can't be compared."""
+    name = study.study_name
+    stored = keys.read_comparison_spec(study)
+    if stored is None:
+        raise InputError(f"study {name!r} is there already and no comparison; give another --name.")
+    differences = spec.differences(stored)
+    if differences:
+        raise InputError(
+            f"comparison {name!r} is there already and its entries would not be comparable: "
+            f"{'; '.join(differences)}. Give another --name, or delete it."
+        )
+    return spec.resolved()

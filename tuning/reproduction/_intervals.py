@@ -1,0 +1,39 @@
+"""Intervals of shares, of means and of the difference of two independent numbers, as what verdicts are made of."""
+
+from __future__ import annotations
+
+from math import hypot, sqrt
+
+from environments.world import Floats
+from studies.reproduction.rules import Measured
+from tuning.statistics import mean_interval
+
+Z95 = 1.959964
+
+
+def measured_mean(sample: Floats, seed: int) -> Measured:
+    """The mean of a sample with its interval."""
+    return Measured(*mean_interval(sample, seed))
+
+
+def measured_share(hits: int, count: int) -> Measured:
+    """A share with Wilson's interval, which does not shrink to nothing where none or all are hit.
+
+    >>> measured_share(0, 100).high > 0.03
+    True
+    """
+    share, z2 = hits / count, Z95**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = Z95 * sqrt(share * (1 - share) / count + z2 / (4 * count**2)) / (1 + z2 / count)
+    return Measured(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
+
+
+def difference(first: Measured, second: Measured) -> Measured:
+    """first − second of two independent numbers: the halves of their intervals, each side by itself, add as squares.
+
+    >>> difference(Measured(9.0, 6.0, 13.0), Measured(1.0, -2.0, 5.0))
+    Measured(value=8.0, low=3.0, high=13.0)
+    """
+    value = first.value - second.value
+    low = value - hypot(first.value - first.low, second.high - second.value)
+    return Measured(value, low, value + hypot(first.high - first.value, second.value - second.low))
