@@ -173,8 +173,8 @@ def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
 
 def write_robust_spec(study: optuna.Study, spec: RobustSpec) -> None:
     """Keep what is searched, every default written out, and the version that made it."""
-    study.set_user_attr(VERSION, project_version())
     study.set_user_attr(ROBUST, spec.resolved().model_dump(mode="json"))
+    study.set_user_attr(VERSION, project_version())
 
 
 def read_tuned(study: optuna.Study | FrozenStudy) -> list[Tuned] | None:

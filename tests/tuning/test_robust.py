@@ -210,6 +210,12 @@ def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:
         run_robust(small(replications=9), ran[1])
 
 
+def test_a_study_that_was_only_just_made_is_taken_up(tmp_path: Path) -> None:
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
+    optuna.create_study(study_name=spec.study_name(), storage=open_storage(url, create=True))
+    assert run_robust(spec, url).found is not None
+
+
 def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
     words = ["tune", "--robust", *SCENARIOS[:2], *WORDS, url, f"--csv={path}"]

@@ -145,6 +145,9 @@ def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
     stored = keys.read_robust_spec(study)
     landed = len(study.get_trials(deepcopy=False))
     if stored is None:
+        if not study.user_attrs and not landed and len(study.directions) == (len(spec.scenarios) if spec.pareto else 1):
+            keys.write_robust_spec(study, spec)  # killed between making the study and saying what it is
+            return spec.resolved()
         raise InputError(
             f"study {name!r} is there already and is no search over several scenarios; give another --name."
         )
