@@ -53,7 +53,8 @@ def robust_in_words(found: RobustRecommendation) -> list[str]:
     lines = [
         f"Use {params_in_words(found.params)}, whether it is {names}.",
         f"{headline(found)} That is regret above that of the setting tuned for the world, in {fresh} fresh worlds of"
-        f" each; the search, whose best always looks too good, saw {percent(found.search_estimate - 1.0)}.",
+        f" each; the search, where the tuned settings too look better than they are, saw"
+        f" {percent(found.search_estimate - 1.0)}.",
     ]
     guess = dearest_guess(found)
     if guess is not None:
