@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.notes import grid_note, study_note, worlds_note
 from dashboards.slim import slim, thinned
+from environments import find_scenario
 from environments.errors import InputError
 from studies import keys
 from studies.grid_storage import read_grid
@@ -158,7 +159,8 @@ def _study_figures(
         yield "history", lambda: figures.history(points, found)
     if found is not None and found.importance:
         yield "importances", lambda: figures.importances(found)
-    yield "world", lambda: figures.world(here.world(), horizon, arms, seed=here.seed)
+    if here.trace is None:
+        yield "world", lambda: figures.world(find_scenario(here.scenario, here.settings), horizon, arms, seed=here.seed)
 
 
 def _grid_figures(grid: Grid, found: Recommendation | None) -> Iterator[tuple[str, Draw]]:

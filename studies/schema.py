@@ -10,10 +10,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from studies.reading import FIELDS
 from studies.robust import MOST_SCENARIOS, SAMPLERS, RobustSpec
 from studies.spec import Range, StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
+
+ONE_SCENARIO = ("scenario", "objective", "pruner", "trace", "minimize")
+"""Fields of a study that a search over several scenarios does not have."""
 
 PLAIN = {"type": ["number", "string"]}
 
@@ -25,7 +29,7 @@ def study_file_schema() -> dict[str, Any]:
     ['study', 'robust']
     """
     model = StudySpec.model_json_schema()
-    fields: dict[str, Any] = {key: _without_null(field) for key, field in model["properties"].items()}
+    fields: dict[str, Any] = {key: _without_null(field) for key, field in model["properties"].items() if key in FIELDS}
     horizon = {key: value for key, value in fields["horizon"].items() if key not in ("description", "title")}
     fields["horizon"] = {
         "description": "Steps T, or a list of them; the scenario's own if absent.",
@@ -64,7 +68,7 @@ def study_file_schema() -> dict[str, Any]:
             "Study": {
                 "description": "One search; lists of scenarios and horizons make a product.",
                 "type": "object",
-                "required": ["scenario"],
+                "anyOf": [{"required": ["scenario"]}, {"required": ["trace"]}],
                 "additionalProperties": False,
                 "properties": dict(sorted(fields.items(), key=lambda item: _place(item[0]))),
             },
@@ -81,8 +85,11 @@ def study_file_schema() -> dict[str, Any]:
                 "properties": {
                     "name": {"type": "string"},
                     "effects": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                    "trace": {"type": "string", "description": "A CSV or Parquet file beside the study file."},
+                    "window": {"type": "integer", "minimum": 1, "description": "Rows of a window of the trace."},
+                    "minimize": {"type": "boolean", "description": "The cells of the trace are costs."},
                 },
-                "oneOf": [{"required": ["name"]}, {"required": ["effects"]}],
+                "oneOf": [{"required": ["name"]}, {"required": ["effects"]}, {"required": ["trace"]}],
                 "additionalProperties": {"anyOf": [PLAIN, {"type": "object", "additionalProperties": PLAIN}]},
             },
             "Range": _range(),
@@ -93,7 +100,7 @@ def study_file_schema() -> dict[str, Any]:
 def _robust(fields: dict[str, Any]) -> dict[str, Any]:
     """A study's fields with scenarios in place of one, and what counts of their regrets."""
     own = RobustSpec.model_json_schema()["properties"]
-    shared = {key: field for key, field in fields.items() if key not in ("scenario", "objective", "pruner")}
+    shared = {key: field for key, field in fields.items() if key not in ONE_SCENARIO}
     shared["sampler"] = {**fields["sampler"], "enum": list(SAMPLERS)}
     names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_SCENARIOS}
     return {

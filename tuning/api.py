@@ -22,7 +22,7 @@ from tuning.running import run_study
 
 
 def tune(
-    scenario: str | Sequence[str],
+    scenario: str | Sequence[str] | None = None,
     horizon: int | Sequence[int] | None = None,
     *,
     storage: str | None = None,
@@ -34,8 +34,8 @@ def tune(
     """Search a policy's parameters for scenarios and horizons, and give what to use in each.
 
     Args:
-        scenario: A name or several; effects may be joined by "+".
-        horizon: Steps T, or several.
+        scenario: A name or several; effects may be joined by "+". With ``trace="file.csv"`` none.
+        horizon: Steps T, or several; on a trace the rows of a window.
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
@@ -51,11 +51,12 @@ def tune(
     >>> sorted(found[0].params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
+    scenarios = [scenario] if scenario is None or isinstance(scenario, str) else list(scenario)
     horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
     found = []
     for name, steps in product(scenarios, horizons):
-        spec = StudySpec(scenario=name, horizon=steps, **fields)
+        where: dict[str, Any] = {} if name is None else {"scenario": name}
+        spec = StudySpec(horizon=steps, **where, **fields)
         ran = run_study(spec, storage_url(storage), jobs, backend, timeout)
         if ran.recommendation is not None:
             found.append(ran.recommendation)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from environments import Scenario
 from environments.errors import InputError
 from environments.scale import reward_scale
 from environments.streams import Stream
@@ -69,13 +70,39 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
     rivals = _rivals(spec)
     entered = best_and_rivals(spec, study, evaluator.objective.maximise, rivals.values())
 
-    selection = _play(evaluator, entered, Stream.SELECTION, spec.selection, tick)
-    chosen, equals = _choose(spec, evaluator, selection)
-    best = entered[chosen]
+    facts = None
+    if spec.trace is not None:
+        from tuning import trace_validation
 
-    report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report, tick)[..., REGRET]
-    mean, low, high = mean_interval(report[0], spec.seed)
-    mean_reward, spread = reward_scale(evaluator.game.scenario, spec.horizon, spec.arms, spec.seed)
+        values = [candidate.values for candidate in entered]
+        chosen, equals = trace_validation.choose(evaluator, values, spec.selection, spec.seed)
+        best = entered[chosen]
+        reported = trace_validation.report(spec, evaluator, [each.values for each in (best, *rivals.values())])
+        regret, scale, facts = reported.regret, reported.scale, reported.facts
+        versus = [
+            Rival(
+                name=name,
+                params=rival.shown,
+                regret=more.regret,
+                difference=more.mean,
+                low=more.low,
+                high=more.high,
+                decidable=more.enough,
+            )
+            for (name, rival), more in zip(rivals.items(), reported.rivals, strict=True)
+        ]
+    else:
+        selection = _play(evaluator, entered, Stream.SELECTION, spec.selection, tick)
+        chosen, equals = _choose(spec, evaluator, selection)
+        best = entered[chosen]
+        report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report, tick)[..., REGRET]
+        mean, low, high = mean_interval(report[0], spec.seed)
+        regret = Estimate(mean=mean, low=low, high=high, replications=spec.report)
+        versus = [
+            _against(name, rival, report[0], theirs, spec.seed)
+            for (name, rival), theirs in zip(rivals.items(), report[1:], strict=True)
+        ]
+        scale = _scale(spec, evaluator)
     return Recommendation(
         study=study.study_name,
         policy=spec.policy,
@@ -85,21 +112,28 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
         arms=spec.arms,
         params=best.shown,
         objective=spec.objective,
-        regret=Estimate(mean=mean, low=low, high=high, replications=spec.report),
+        regret=regret,
         search_estimate=_search_estimate(spec, evaluator, best),
         indistinguishable=[entered[i].shown for i in equals],
         box=box_around(spec, [entered[i] for i in equals]),
-        versus=[
-            _against(name, rival, report[0], regret, spec.seed)
-            for (name, rival), regret in zip(rivals.items(), report[1:], strict=True)
-        ],
+        versus=versus,
         importance=importance(spec, study),
         edge=edges(spec, best.values),
-        scale=Scale(mean=mean_reward, spread=spread),
+        scale=scale,
         trials=len(study.get_trials(deepcopy=False)),
         seed=spec.seed,
         version=project_version(),
+        trace=facts,
     )
+
+
+def _scale(spec: StudySpec, evaluator: Evaluator) -> Scale:
+    scenario = evaluator.game.scenario
+    assert isinstance(scenario, Scenario)
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    mean, spread = reward_scale(scenario, spec.horizon, spec.arms, spec.seed)
+    return Scale(mean=mean, spread=spread)
 
 
 def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
     from dashboards.figures._prices import prices
+    from dashboards.figures._recorded import recorded
     from dashboards.figures._regret_curves import regret_curves
     from dashboards.figures._sensitivity_lines import sensitivity_lines
     from dashboards.figures._standings import standings
@@ -42,6 +43,7 @@ __all__ = [
     "importances",
     "moments_of_change",
     "prices",
+    "recorded",
     "regret_curves",
     "sensitivity_lines",
     "standings",

@@ -145,7 +145,7 @@ def _study(storage: RDBStorage, study: FrozenStudy, spec: StudySpec, found: Reco
 def _with_curves(part: StudyPart, studies: int) -> StudyPart:
     if part.recommendation is None:
         return part
-    played = play_recommendation(part.recommendation, studies)
+    played = play_recommendation(part.recommendation, studies, part.spec)
     return StudyPart(part.name, part.spec, part.recommendation, part.trials, played)
 
 

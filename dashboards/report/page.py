@@ -13,6 +13,7 @@ from dashboards.report.sections import Entry, GridSection, ScenarioSection, Sear
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
+from dashboards.report.traces import trace_of
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
 from studies.keys import project_version
 from studies.robust_recommendation import RobustRecommendation
@@ -145,6 +146,8 @@ def _missing(material: Material) -> list[Missing]:
 
 def _no_curves(part: StudyPart) -> str:
     assert part.recommendation is not None
+    if part.spec.trace is not None and trace_of(part) is None:
+        return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
     if part.recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."
     return "No curves over time: even a few worlds of this size would take too long for a report."

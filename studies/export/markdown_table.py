@@ -21,7 +21,9 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 def _cells(each: Recommendation) -> tuple[str, ...]:
     rivals = {
-        rival.name: f"{rival.difference:+.4g} ({short(rival.low)} to {short(rival.high)})" for rival in each.versus
+        rival.name: f"{rival.difference:+.4g} ({short(rival.low)} to {short(rival.high)})"
+        + (", not decidable" if rival.decidable is not None and not rival.told and not rival.same else "")
+        for rival in each.versus
     }
     regret = each.regret
     return (

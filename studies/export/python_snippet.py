@@ -35,7 +35,9 @@ def _entry(each: Recommendation | RobustRecommendation) -> list[str]:
         return [f"    # {each.study!a}: {policy.name} reads the true means, so it exists in simulation only"]
     values = policy.resolve(each.params, each.arms, each.horizon)
     horizon = int(float(values.pop("horizon", each.horizon)))
+    turned = isinstance(each, Recommendation) and each.trace is not None and each.trace.minimize
     return [
+        *(["    # it was tuned on costs: give it their negatives as rewards"] if turned else []),
         f"    # {where}: {_worth(each)}",
         f"    {each.study!a}: ravenlab.{policy.__name__}(",
         f"        arms={each.arms},",

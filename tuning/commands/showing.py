@@ -101,7 +101,7 @@ def _print_spec(spec: StudySpec) -> None:
     from tuning.commands.tables import say
 
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
-        if value not in ({}, None):
+        if value not in ({}, None, False):
             text = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
             say(f"  {name}: {text}")
     for name, range_ in spec.space.items():

@@ -25,6 +25,14 @@ def tune(
         ),
     ] = None,
     horizon: Annotated[str | None, typer.Option(metavar="T[,T…]", help="Steps; several make several studies.")] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A .csv or .parquet of your own: one row a step, one column an arm."),
+    ] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="W", help="Rows of a window. [default: an eighth of the trace]")
+    ] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="The cells of the trace are costs.")] = False,
     study: Annotated[
         str | None, typer.Option("--study", metavar="FILE", help="A study file, or a shipped one by name.")
     ] = None,
@@ -132,6 +140,9 @@ def tune(
         fields["space"] = parse_ranges(ranges)
     if fix:
         fields["fixed"] = parse_assignments("--fix", fix)
+    fields |= _trace_fields(trace, window, minimize, bool(scenarios), horizon)
+    if robust and trace is not None:
+        raise InputError("--robust takes scenarios, so --trace can't be given beside it.")
     over_worlds = {"measure": measure, "pareto": pareto or None, "csv": csv}
     over_worlds = {key: given for key, given in over_worlds.items() if given is not None}
     if over_worlds and not robust:
@@ -144,9 +155,13 @@ def tune(
             raise InputError(f"--study takes everything from its file, so {given} can't be given beside it.")
         path = find_study_file(study)
         specs, worlds = load_study_file(path), load_robust_tables(path)
+    elif trace is not None:
+        specs = [spec_from(fields, names={**NAMES, "horizon": "--window"})]
     else:
         if not scenarios:
-            raise InputError("SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study.")
+            raise InputError(
+                "SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study or --trace."
+            )
         horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
         brought = [bring_scenario(one) for one in scenarios]
         if robust:
@@ -179,6 +194,26 @@ def tune(
             if ran[-1].recommendation is not None:
                 attach_to(storage_url(storage), [ran[-1].study])
     print_outcome(ran, as_json)
+
+
+def _trace_fields(
+    trace: str | None, window: str | None, minimize: bool, scenarios: bool, horizon: str | None
+) -> dict[str, Any]:
+    """The fields of a study on a trace; the rows of a window are its horizon."""
+    from environments.errors import InputError
+    from tuning.commands.words import whole_number
+
+    if trace is None:
+        if window is not None or minimize:
+            raise InputError(f"--{'minimize' if window is None else 'window'} goes with --trace.")
+        return {}
+    if scenarios or horizon is not None:
+        instead = "SCENARIO" if scenarios else "--horizon (say --window)"
+        raise InputError(f"--trace takes the place of a scenario, so {instead} can't be given beside it.")
+    fields: dict[str, Any] = {"trace": trace, "minimize": minimize}
+    if window is not None:
+        fields["horizon"] = whole_number("--window", window)
+    return fields
 
 
 def _seconds(timeout: str | None) -> float | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from environments import find_scenario
 from environments.scale import reward_scale
 from environments.streams import Stream
 from environments.world import Floats
@@ -128,7 +129,8 @@ def scales(spec: RobustSpec) -> list[Scale]:
     base = spec.base.resolved()
     assert base.horizon is not None
     assert base.arms is not None
-    found = [reward_scale(own.world(), base.horizon, base.arms, base.seed) for own in spec.each()]
+    worlds = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
+    found = [reward_scale(world, base.horizon, base.arms, base.seed) for world in worlds]
     return [Scale(mean=mean, spread=spread) for mean, spread in found]
 
 
