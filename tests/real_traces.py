@@ -35,9 +35,9 @@ TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
     "Made by `python -m tests.real_traces FOLDER` with the two files in FOLDER. Each policy was searched with",
     f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows; {SELECTION} windows of the next fifth",
-    f"chose, and {REPORT} windows of the last three tenths, which nothing had seen, give the numbers. Regret is against",
-    "the best arm of the moment, over a window. Intervals come from a moving-block bootstrap over the reported stretch;",
-    "where it is worth fewer than 15 independent rows, or an interval of a difference holds 0, the answer is *not",
+    f"chose, and {REPORT} windows of the last three tenths, which nothing had seen, give the numbers. Regret is",
+    "against the best arm of the moment, over a window. Intervals come from a moving-block bootstrap over the reported",
+    "stretch; where it is worth fewer than 15 independent rows, or an interval of a difference holds 0, the answer is *not",
     "decidable* (see [your own data](your-own-data.md)). Differences are not corrected for there being several.",
 )
 
