@@ -37,8 +37,8 @@ METHOD = (
     f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows; {SELECTION} windows of the next fifth",
     f"chose, and {REPORT} windows of the last three tenths, which nothing had seen, give the numbers. Regret is",
     "against the best arm of the moment, over a window. Intervals come from a moving-block bootstrap over the reported",
-    "stretch; where it is worth fewer than 15 independent rows, or an interval of a difference holds 0, the answer is *not",
-    "decidable* (see [your own data](your-own-data.md)). Differences are not corrected for there being several.",
+    "stretch; where it is worth fewer than 15 independent rows, or an interval of a difference holds 0, the answer is",
+    "*not decidable* (see [your own data](your-own-data.md)). Differences are not corrected for there being several.",
 )
 
 
