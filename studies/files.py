@@ -1,4 +1,4 @@
-"""Study files: TOML with [[study]] tables, each of them one study or a product of several."""
+"""Study files: TOML with [[study]] tables, each of them one study or a product of several, and [[robust]] tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from environments import combine, find_scenario
 from environments.errors import InputError
 from environments.trace_world import trace_name
 from studies.reading import FIELDS, brief, check_plain, spec_from, unknown_key
+from studies.robust import RobustSpec, robust_spec_from
 from studies.spec import StudySpec
 
 LARGEST_FILE = 1_000_000
@@ -18,6 +19,9 @@ LARGEST_FILE = 1_000_000
 
 MOST_STUDIES = 1000
 """Of one file."""
+
+KINDS = ("study", "robust")
+"""Tables of a file."""
 
 PLACES = ("{policy}", "{scenario}", "{horizon}")
 """What a name may hold so that it fits every study of a product."""
@@ -32,7 +36,7 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     """
     specs: list[StudySpec] = []
     seen: dict[str, int] = {}
-    for number, table in enumerate(_tables(Path(path)), start=1):
+    for number, table in enumerate(_tables(Path(path), "study"), start=1):
         where = f"{path}: study {number}"
         for spec in _product(table, where, Path(path).parent):
             name = spec.study_name()
@@ -46,8 +50,30 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     return specs
 
 
-def _tables(path: Path) -> list[Any]:
-    """The [[study]] tables as TOML gives them."""
+def load_robust_tables(path: str | Path) -> list[RobustSpec]:
+    """The searches over several scenarios of a file, in its order; a list of horizons makes several.
+
+    >>> from studies.shipped import find_study_file
+    >>> load_robust_tables(find_study_file("quick"))
+    []
+    """
+    specs: dict[str, RobustSpec] = {}
+    for number, table in enumerate(_tables(Path(path), "robust"), start=1):
+        where = f"{path}: robust {number}"
+        if not isinstance(table, Mapping):
+            raise InputError(f"{where}: must be a table but got {brief(table)}.")
+        horizons = table.get("horizon")
+        for horizon in horizons if isinstance(horizons, list) else [horizons]:
+            fields = {**table, **({} if horizon is None else {"horizon": horizon})}
+            spec = robust_spec_from(fields, where=where)
+            if spec.study_name() in specs:
+                raise InputError(f"{where}: name {spec.study_name()!r} is that of two; give each a name of its own.")
+            specs[spec.study_name()] = spec
+    return list(specs.values())
+
+
+def _tables(path: Path, kind: str) -> list[Any]:
+    """The [[study]] or [[robust]] tables as TOML gives them."""
     text = _text(path)
     try:
         document = tomllib.loads(text)
@@ -58,17 +84,19 @@ def _tables(path: Path) -> list[Any]:
     except ValueError:
         raise InputError(f"{path}: not TOML: it holds a number of thousands of digits.") from None
     for key in document:
-        if key != "study":
+        if key not in KINDS:
             hint = "; it belongs below a line [[study]]" if key in FIELDS else ""
-            raise InputError(f"{path}: {str(unknown_key(key, ['study'])).removesuffix('.')}{hint}.")
-    tables = document.get("study", [])
-    if isinstance(tables, Mapping):
-        raise InputError(f"{path}: study must be written [[study]], with double brackets.")
-    if not isinstance(tables, list):
-        raise InputError(f"{path}: study must be a [[study]] table but got {brief(tables)}.")
-    if not tables:
+            raise InputError(f"{path}: {str(unknown_key(key, KINDS)).removesuffix('.')}{hint}.")
+    for name in KINDS:
+        tables = document.get(name, [])
+        if isinstance(tables, Mapping):
+            raise InputError(f"{path}: {name} must be written [[{name}]], with double brackets.")
+        if not isinstance(tables, list):
+            raise InputError(f"{path}: {name} must be a [[{name}]] table but got {brief(tables)}.")
+    if not any(document.get(name) for name in KINDS):
         raise InputError(f"{path}: there is no [[study]] in it.")
-    return tables
+    found: list[Any] = document.get(kind, [])
+    return found
 
 
 def _text(path: Path) -> str:

@@ -54,7 +54,7 @@ def choose(
     found = placed.regret.mean(axis=1)
     best = int(np.argmin(found))
     others = placed.parts - placed.parts[best]
-    known = [_memory(evaluator, series, Stream.SELECTION) for series in others]
+    known = [row_memory(evaluator, series, Stream.SELECTION) for series in others]
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
@@ -67,11 +67,11 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
     scenario = evaluator.game.scenario
     assert isinstance(scenario, TraceScenario)
     placed = place(evaluator, candidates, Stream.REPORT, spec.report)
-    own = _memory(evaluator, placed.parts[0], Stream.REPORT)
+    own = row_memory(evaluator, placed.parts[0], Stream.REPORT)
     rivals = []
     for regret, parts in zip(placed.regret[1:], placed.parts[1:], strict=True):
         mean = float((regret - placed.regret[0]).mean())
-        known = _memory(evaluator, parts - placed.parts[0], Stream.REPORT)
+        known = row_memory(evaluator, parts - placed.parts[0], Stream.REPORT)
         low, high = sum_interval(parts - placed.parts[0], known, spec.seed)
         rivals.append(Difference(float(regret.mean()), mean, mean + low, mean + high, known.enough))
     trace, sign = scenario.trace, -1.0 if spec.minimize else 1.0
@@ -99,13 +99,13 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
 
 def _estimate(evaluator: Evaluator, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
-    low, high = sum_interval(parts, _memory(evaluator, parts, Stream.REPORT), seed)
+    low, high = sum_interval(parts, row_memory(evaluator, parts, Stream.REPORT), seed)
     # What can't be below 0 for any window is not believed to be so on average.
     bottom = 0.0 if sample.min() >= 0.0 else -np.inf
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
-def _memory(evaluator: Evaluator, parts: Floats, stream: Stream) -> Memory:
+def row_memory(evaluator: Evaluator, parts: Floats, stream: Stream) -> Memory:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
     scenario, window = evaluator.game.scenario, evaluator.game.horizon
     assert isinstance(scenario, TraceScenario)

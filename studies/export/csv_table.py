@@ -1,4 +1,4 @@
-"""CSV: one row a recommendation, flat columns; parameters that a policy does not have are empty."""
+"""CSV: one row a recommendation (and scenario), flat columns; parameters that a policy does not have are empty."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation, table_rows
 
 Cell = str | int | float
 
@@ -20,8 +21,9 @@ TRACE_FIELDS = (
 """Of studies on a trace; not there where no row is of one."""
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(found: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A header, then the rows; fields with commas, quotes or line ends are quoted as RFC 4180 says."""
+    recommendations = table_rows(found)
     rows = [_row(each) for each in recommendations]
     columns = _columns(recommendations)
     lines = [_line(columns), *(_line([row.get(column, "") for column in columns]) for row in rows)]

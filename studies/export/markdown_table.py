@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation, table_rows
 from studies.words import params_in_words, short
 
 COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A table, one row a recommendation; the last two columns say what they would cost more."""
     lines: list[tuple[str, ...]] = [COLUMNS, ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:")]
-    lines += [_cells(each) for each in recommendations]
+    lines += [_cells(each) for each in table_rows(recommendations)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
