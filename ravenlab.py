@@ -48,6 +48,8 @@ PUBLIC = {
     "Sizes": "policies.base",
     "find_policy": "policies",
     "policy_names": "policies",
+    "Replay": "policies.replay",
+    "replay": "policies.replay",
     "Simulation": "policies.simulation",
     "simulate": "policies.simulation",
     "Grid": "studies.grid",

@@ -159,7 +159,7 @@ def _study_figures(
         yield "history", lambda: figures.history(points, found)
     if found is not None and found.importance:
         yield "importances", lambda: figures.importances(found)
-    if here.trace is None:
+    if here.file is None:
         yield "world", lambda: figures.world(find_scenario(here.scenario, here.settings), horizon, arms, seed=here.seed)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from environments.checks import whole
 from environments.draw import draw_worlds
+from environments.log_world import LogScenario, LogWorlds
 from environments.scenario import Scenario
 from environments.streams import Stream
 from environments.trace_world import TraceScenario, TraceWorlds
 from environments.world import Worlds
 
-AnyScenario = Scenario | TraceScenario
-AnyWorlds = Worlds | TraceWorlds
+RecordedScenario = TraceScenario | LogScenario
+AnyScenario = Scenario | RecordedScenario
+AnyWorlds = Worlds | TraceWorlds | LogWorlds
 
 
 def draw_any(
@@ -22,7 +24,7 @@ def draw_any(
     replications: int = 1,
     stream: int = Stream.SIMULATE,
 ) -> AnyWorlds:
-    """Worlds number first … first + replications − 1 of a scenario, or as many windows of a trace.
+    """Worlds number first … first + replications − 1 of a scenario, as many windows of a trace, or resampled logs.
 
     >>> from environments import find_scenario
     >>> draw_any(find_scenario("blips"), horizon=100, arms=3, seed=1).best.shape

@@ -9,6 +9,7 @@ import numpy as np
 
 from environments.base import Draft
 from environments.checks import whole
+from environments.log_world import LogScenario
 from environments.noise import NOISES
 from environments.scenario import Scenario
 from environments.streams import Stream
@@ -76,7 +77,9 @@ def draw_worlds(
     return _with_tape(draft, _schedule(draft))
 
 
-def blocks(scenario: Scenario | TraceScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
+def blocks(
+    scenario: Scenario | TraceScenario | LogScenario, horizon: int, arms: int, replications: int
+) -> Iterator[tuple[int, int]]:
     """Cut replications into (first, count) so that no block of worlds is over 64 MB.
 
     >>> from environments import find_scenario

@@ -2,9 +2,12 @@
 
 Only the pulled arm's reward is known at each event, so a policy is replayed (Li, Chu, Langford and Wang 2011): an event
 counts when the policy picks its arm, and is passed over when not. Events are cut into the same three stretches of time
-as rows of a trace. Replication 0 is a stretch as it was; the others are resampled by a local block bootstrap: each block
-of events is replaced by one that begins at most a twentieth of the stretch earlier or later, so that what changes
-slowly over time still does. All candidates replay the same resampled logs.
+as rows of a trace. Replication 0 is a stretch as it was. In the search the others are resampled by a local block
+bootstrap: each block of events is replaced by one that begins at most a twentieth of the stretch earlier or later, so
+that what changes slowly over time still does. Where candidates are chosen and reported on, a quarter of the replays are
+of the stretch itself, its blocks in other orders that move them as little, and the rest of resampled logs, each in 16
+such orders: then the luck of one order can be told from what another log would have given. All candidates replay the
+same logs in the same orders.
 
 An arm is open but where it does not occur for far longer than usual (`CLOSED`): there it was not to
 be had, and a policy that waited for it would pass over all the others.
@@ -39,6 +42,15 @@ CLIP = 100.0
 
 EVENTS_PER_ARM = 50
 """A log of fewer is refused: of its shortest stretch only ten events an arm would be left."""
+
+ORDERS = 16
+"""Orders in which a log is replayed in a row, where that is what is reported."""
+
+LOGS = 3
+"""Resampled logs, each in so many orders, for so many orders of the log itself."""
+
+FEWEST_REPLAYS = 2 * ORDERS * (1 + LOGS)
+"""Of fewer no interval can be made."""
 
 FEWEST_BLOCKS = 20
 """A block is at most this part of the stretch."""
@@ -155,8 +167,16 @@ class LogScenario:
             if first + r == 0:
                 starts[r] = usual
                 continue
-            rng = generator(seed, stream, first + r, "blocks")
-            starts[r] = rng.integers(lowest, np.minimum(lowest + 2 * reach, last) + 1)
+            log = first + r if stream == Stream.SEARCH else log_of(first + r)
+            drawn = np.minimum(usual, last)
+            if log > 0:
+                rng = generator(seed, stream, log, "blocks")
+                drawn = rng.integers(lowest, np.minimum(lowest + 2 * reach, last) + 1)
+            if stream == Stream.SEARCH:
+                starts[r] = drawn
+                continue
+            late = generator(seed, stream, first + r, "order").random(usual.size)
+            starts[r] = drawn[np.argsort(np.arange(usual.size) + late * (2 * reach / block))]
         return shared._replace(starts=starts, horizon=horizon)
 
     @cached_property
@@ -196,6 +216,17 @@ class LogScenario:
     def scale(self) -> Scale:
         """How large rewards are, told by the searched stretch alone."""
         return scale_of(self._shared(Stream.SEARCH).reward, "rewards of the searched half of the log")
+
+
+def log_of(replication: int) -> int:
+    """Which log a replication reorders: 0, the log itself, or the number of a resampled one.
+
+    >>> [log_of(r) for r in (0, 15, 16, 31, 32, 63, 64, 80)]
+    [0, 0, 1, 1, 2, 3, 0, 4]
+    """
+    cycle, place = divmod(replication, ORDERS * (1 + LOGS))
+    group = place // ORDERS
+    return 0 if group == 0 else LOGS * cycle + group
 
 
 def opening(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:

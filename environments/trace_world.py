@@ -32,6 +32,7 @@ SMOOTHED_OVER = 25
 USUAL_WINDOW = 4
 """The searched stretch is so many windows long unless told otherwise."""
 
+
 class TraceWorlds(NamedTuple):
     """R windows of a trace of N rows and K arms. Step t of window r is row offset[r] + t − 1."""
 

@@ -38,7 +38,7 @@ def _replay_one(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: in
     now = worlds.begins.astype(np.bool_)
     is_open = [True] * now.size
     tell(policy, player, is_open, now)
-    turns = {}
+    turns: dict[int, list[tuple[int, bool]]] = {}
     for at, k, opens in zip(worlds.turn_at, worlds.turn_arm, worlds.turn_open, strict=True):
         turns.setdefault(int(at), []).append((int(k), bool(opens)))
     gained = weights = squares = total = 0.0

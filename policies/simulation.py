@@ -14,11 +14,13 @@ from environments.any_world import AnyScenario, AnyWorlds, draw_any
 from environments.checks import whole
 from environments.draw import blocks
 from environments.errors import InputError
+from environments.log_world import LogScenario, LogWorlds
 from environments.streams import Stream, generator
 from environments.trace_file import Trace
 from environments.trace_world import TraceScenario, TraceWorlds, open_trace
 from environments.world import DELAYED, Floats, Worlds
 from policies import find_policy
+from policies._log_play import play_logs
 from policies._plain_loop import play_plain
 from policies._played import Marks
 from policies._played import Played as Played
@@ -190,14 +192,13 @@ def play(
     pulls: bool = False,
 ) -> Played:
     """Play one candidate in a block of worlds: the fast way where there is one and it tells all that is asked."""
-    if isinstance(worlds, TraceWorlds):
-        return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
-    replications, _horizon = worlds.noise.shape
+    if not isinstance(worlds, Worlds):
+        return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
     if not pulls and not marks.size:
         fast = policy.fast(worlds, policy.vector(values)[None])
         if fast is not None:
-            nothing = np.empty((replications, 0), dtype=np.int32)
-            curve = np.empty((replications, 0, 2))
+            nothing = np.empty((worlds.noise.shape[0], 0), dtype=np.int32)
+            curve = np.empty((worlds.noise.shape[0], 0, 2))
             return Played(fast[0], curve, nothing, worlds.best.sum(axis=1), _summed(worlds.best, marks))
     return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
 
@@ -215,6 +216,8 @@ def play_loop(
     """Play one candidate in a block of worlds with the general loop."""
     if isinstance(worlds, TraceWorlds):
         return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
+    if isinstance(worlds, LogWorlds):
+        return play_logs(policy, values, worlds, seed, first, stream)
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
     result = Played(
@@ -277,6 +280,8 @@ def _world(scenario: str | AnyScenario | None, trace: str | Path | Trace | None,
         return TraceScenario(trace, "trace:table", minimize)
     if trace is not None:
         return open_trace(trace, minimize)
+    if isinstance(scenario, LogScenario):
+        raise InputError("a log is replayed, not simulated (ravenlab.replay).")
     if isinstance(scenario, Scenario | TraceScenario):
         return scenario
     assert scenario is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 from environments import combine, find_scenario
 from environments.errors import InputError
-from environments.trace_world import trace_name
+from environments.recorded import own_name
 from studies.reading import FIELDS, brief, check_plain, spec_from, unknown_key
 from studies.robust import RobustSpec, robust_spec_from
 from studies.spec import StudySpec
@@ -131,8 +131,8 @@ def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
         scenarios = [_scenario(given) for given in _several(table, "scenario")]
         horizons = _several(table, "horizon")
         for name, own in scenarios:
-            if isinstance(name, TraceTable) and (horizons or own):
-                raise InputError("horizon is called window on a trace, and stands in the scenario's table.")
+            if isinstance(name, FileTable) and (horizons or own):
+                raise InputError(name.no_horizon)
         name, settings = table.get("name"), table.get("settings", {})
         count = max(1, len(scenarios)) * max(1, len(horizons))
         if count > 1 and isinstance(name, str) and not any(place in name for place in PLACES):
@@ -146,7 +146,7 @@ def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
         here = f"{where} ({scenario})" if len(scenarios) > 1 else where
         for horizon in horizons or [None]:
             fields = {**table, "scenario": scenario, "horizon": horizon}
-            if isinstance(scenario, TraceTable):
+            if isinstance(scenario, FileTable):
                 fields |= {"scenario": None, **scenario.fields(folder)}
             if own and isinstance(settings, Mapping):
                 twice = sorted(set(own) & {*settings, *(["noise"] if "noise" in table else [])})
@@ -159,23 +159,34 @@ def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
             yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
 
 
-class TraceTable:
-    """`scenario = { trace = "file.csv", window = 100, minimize = true }`; the file lies beside the study file."""
+FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize")}
+"""What the table of a scenario that is a file may hold."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
+
+class FileTable:
+    """`scenario = { trace = "file.csv", window = 100, minimize = true }`, or `{ log = … }`, beside the study file."""
+
+    def __init__(self, kind: str, given: Mapping[str, Any]) -> None:
         for key in given:
-            if key not in ("trace", "window", "minimize"):
-                raise InputError(f"scenario: {unknown_key(key, ['trace', 'window', 'minimize'])}")
-        if not isinstance(given["trace"], str):
-            raise InputError(f"scenario.trace must be the name of a file but got {brief(given['trace'])}.")
-        self.given = given
+            if key not in FILE_KEYS[kind]:
+                raise InputError(f"scenario: {unknown_key(key, FILE_KEYS[kind])}")
+        if not isinstance(given[kind], str):
+            raise InputError(f"scenario.{kind} must be the name of a file but got {brief(given[kind])}.")
+        self.kind, self.given = kind, given
 
     def __str__(self) -> str:
-        return trace_name(self.given["trace"])
+        return own_name(self.kind, self.given[self.kind])
+
+    @property
+    def no_horizon(self) -> str:
+        """Why no horizon stands beside it."""
+        if self.kind == "log":
+            return "horizon can't be given for a log: how many events match tells it."
+        return "horizon is called window on a trace, and stands in the scenario's table."
 
     def fields(self, folder: Path) -> dict[str, Any]:
         """The fields of the study."""
-        out = {"trace": str(folder / self.given["trace"]), "minimize": self.given.get("minimize", False)}
+        out = {self.kind: str(folder / self.given[self.kind]), "minimize": self.given.get("minimize", False)}
         return {**out, **({"horizon": self.given["window"]} if "window" in self.given else {})}
 
 
@@ -195,12 +206,13 @@ def _scenario(given: Any) -> tuple[Any, dict[str, Any]]:
         if not isinstance(given, str):
             raise InputError(f"scenario must be a name, a table or a list of these but got {brief(given)}.")
         return given, {}
-    if "trace" in given:
-        return TraceTable(given), {}
+    for kind in FILE_KEYS:
+        if kind in given:
+            return FileTable(kind, given), {}
     settings = dict(given)
     name, effects = settings.pop("name", None), settings.pop("effects", None)
     if (name is None) == (effects is None):
-        raise InputError(f"scenario must have a name, effects or a trace but got {brief(dict(given))}.")
+        raise InputError(f"scenario must have a name, effects, a trace or a log but got {brief(dict(given))}.")
     if name is not None:
         if not isinstance(name, str):
             raise InputError(f"scenario.name must be text but got {brief(name)}.")

@@ -32,7 +32,7 @@ class Rival(_Frozen):
     low: float = Field(description="Lower end of the 95 % interval of the difference.")
     high: float = Field(description="Upper end.")
     decidable: bool | None = Field(
-        default=None, description="On a trace: whether the held-out stretch is worth enough independent rows to decide."
+        default=None, description="On a trace or log: whether the held-out stretch is worth enough to decide."
     )
 
     @property
@@ -80,6 +80,36 @@ class TraceFacts(_Frozen):
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
+class Needed(_Frozen):
+    """How much of a log would settle a difference: n·(half-width / difference)², for errors shrink as 1/√n."""
+
+    matched: float | None = Field(description="Matched events; none where the difference is nothing.")
+    events: float | None = Field(description="Events of the whole log, of which three tenths are reported on.")
+
+
+class LogFacts(_Frozen):
+    """What a recommendation that was tuned on a log hangs on. Scores are in the units of the file, events from 1."""
+
+    file: str = Field(description="The file's name.")
+    digest: str = Field(description="SHA-256 of its events.")
+    events: int
+    arms: dict[str, int] = Field(description="Events of each arm.")
+    minimize: bool = Field(description="Rewards are costs: give the policy their negatives as rewards.")
+    propensities: bool = Field(description="Whether matched events are weighted by their inverse propensities.")
+    clipped: int = Field(description="Reported events whose weight was clipped.")
+    clip: float = Field(description="The largest weight.")
+    stretches: dict[str, tuple[int, int]] = Field(description="First and last event, from 1, of each stretch of time.")
+    block: int = Field(description="Events of a block of the bootstrap.")
+    matched: int = Field(description="Reported events at which the policy picked the logged arm.")
+    effective: float = Field(description="(Σ w)² / Σ w² of their weights.")
+    enough: bool = Field(description="Whether enough events match to conclude anything.")
+    score: Estimate = Field(description="Mean reward of the matched events.")
+    logged: Estimate = Field(description="The logging policy's own mean reward in the same stretch.")
+    versus_logged: Needed | None = Field(description="To tell the score from the logging policy's; none if told.")
+    versus_defaults: Needed | None = Field(description="To tell it from the defaults'; none if told or the same.")
+    scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
+
+
 class Recommendation(_Frozen):
     """One recommendation, as it is stored and exported. No time of day in it."""
 
@@ -103,12 +133,22 @@ class Recommendation(_Frozen):
     seed: int
     version: str
     trace: TraceFacts | None = Field(default=None, description="Where it was tuned on a trace.")
+    log: LogFacts | None = Field(
+        default=None,
+        description="Where it was tuned on a log; regret: the logging policy's mean less the score.",
+    )
+
+    @property
+    def recorded(self) -> TraceFacts | LogFacts | None:
+        """What the user's own data were, where it was tuned on them."""
+        return self.trace if self.trace is not None else self.log
 
     def as_object(self) -> dict[str, Any]:
-        """Plain JSON, fields in their order; what is of traces alone is left out elsewhere."""
+        """Plain JSON, fields in their order; what is of traces or logs alone is left out elsewhere."""
         out = self.model_dump(mode="json")
-        if self.trace is None:
-            del out["trace"]
+        for kind in ("trace", "log"):
+            if out[kind] is None:
+                del out[kind]
         for rival in out["versus"]:
             if rival["decidable"] is None:
                 del rival["decidable"]

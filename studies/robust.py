@@ -107,8 +107,8 @@ class RobustSpec(BaseModel):
                 raise ValueError(f"robust must name each scenario once but got {name} twice")
         if self.base.scenario != names[0]:
             raise ValueError(f"base must be for the first scenario, {names[0]}, but got {self.base.scenario}")
-        if getattr(self.base, "trace", None) is not None:
-            raise ValueError("robust takes scenarios, not a trace")
+        if getattr(self.base, "file", None) is not None:
+            raise ValueError("robust takes scenarios, not a trace or a log")
         if self.pareto and self.measure != "worst":
             raise ValueError(f"pareto keeps each scenario apart, so it takes no measure but got {self.measure}")
         for field, wanted in (("objective", ("mean",)), ("pruner", ("none",)), ("sampler", SAMPLERS)):

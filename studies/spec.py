@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from environments import InputError, find_scenario
-from environments.any_world import AnyScenario
+from environments.any_world import AnyScenario, RecordedScenario
+from environments.log_world import FEWEST_REPLAYS, open_log
+from environments.recorded import own_name
 from environments.scenario import LONGEST_HORIZON
-from environments.trace_world import TraceScenario, open_trace, trace_name
+from environments.trace_world import open_trace
 from policies import find_policy
 from policies.base import Param, Policy, Setting, Value
 from studies.objective import parse_objective
@@ -30,10 +32,10 @@ Pruner = Literal["none", "hyperband", "race"]
 BUDGET = ("trials", "candidates", "selection", "report")
 """Fields that may change between runs of one study: more of the same."""
 
-TRACE = ("trace", "minimize", "digest", "scale")
-"""Fields of studies on a trace alone."""
+RECORDED = ("trace", "log", "minimize", "digest", "scale")
+"""Fields of studies on a trace or a log alone."""
 
-NOT_IN_NAME = (*BUDGET, "policy", "scenario", "horizon", "arms", "name", "seed", "replications", "batch", *TRACE)
+NOT_IN_NAME = (*BUDGET, "policy", "scenario", "horizon", "arms", "name", "seed", "replications", "batch", *RECORDED)
 """Fields that a study's name does not hash: they stand in it, or are the budget of the search."""
 
 MOST_MEMORY = 256_000_000
@@ -93,10 +95,13 @@ class StudySpec(BaseModel):
     trace: str | None = Field(
         default=None, min_length=1, max_length=1000, description="A CSV or Parquet file in place of a scenario."
     )
-    minimize: bool = Field(default=False, strict=True, description="The cells of the trace are costs.")
-    digest: str | None = Field(default=None, max_length=64, description="SHA-256 of what the trace held.")
+    log: str | None = Field(
+        default=None, min_length=1, max_length=1000, description="A CSV or Parquet file of events, to be replayed."
+    )
+    minimize: bool = Field(default=False, strict=True, description="What the trace or log holds are costs.")
+    digest: str | None = Field(default=None, max_length=64, description="SHA-256 of what the file held.")
     scale: float | None = Field(
-        default=None, gt=0, description="Size of the trace's rewards against those that ranges are made for."
+        default=None, gt=0, description="Size of the file's rewards against those that ranges are made for."
     )
     space: dict[Name, Range] = Field(
         default_factory=dict, max_length=100, description="Where each parameter is searched."
@@ -136,24 +141,26 @@ class StudySpec(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _named_by_its_trace(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or not isinstance(given.get("trace"), str):
+    def _named_by_its_file(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
             return given
-        name = trace_name(given["trace"])
-        if given.get("scenario", name) != name:
-            raise ValueError(f"a study has either a scenario or a trace but got {given['scenario']} and {name}")
-        return {**given, "scenario": name}
+        names = [own_name(kind, given[kind]) for kind in ("trace", "log") if isinstance(given.get(kind), str)]
+        if names and given.get("scenario", names[0]) != names[0]:
+            names.append(given["scenario"])
+        if len(names) > 1:
+            raise ValueError(f"a study has a scenario, a trace or a log but got {names[1]} and {names[0]}")
+        return {**given, "scenario": names[0]} if names else given
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         policy = find_policy(self.policy)
         horizon, arms = self._size()
-        if self.trace is None or self.digest is None:
+        if self.file is None or self.digest is None:
             self.world().check(horizon, arms)
-        if self.trace is not None:
-            self._check_on_a_trace(policy)
+        if self.file is not None:
+            self._check_on_a_file(policy)
         elif self.minimize:
-            raise ValueError("minimize is for a trace of costs; a scenario pays rewards")
+            raise ValueError("minimize is for a trace or log of costs; a scenario pays rewards")
         both = sorted(set(self.space) & set(self.fixed))
         if both:
             raise ValueError(f"{both[0]} is both searched and fixed")
@@ -184,15 +191,24 @@ class StudySpec(BaseModel):
         return self.horizon or world.horizon, self.arms or world.arms
 
     @property
+    def file(self) -> str | None:
+        """The user's own data, trace or log, in place of a scenario."""
+        return self.trace if self.trace is not None else self.log
+
+    @property
     def extra_arms(self) -> int:
         """Arms that the world holds beyond K."""
-        return 0 if self.trace is not None else self.world().extra_arms
+        return 0 if self.file is not None else self.world().extra_arms
 
-    def _check_on_a_trace(self, policy: type[Policy]) -> None:
+    def _check_on_a_file(self, policy: type[Policy]) -> None:
+        kind = "trace" if self.log is None else "log"
         if policy.peeks:
-            raise ValueError(f"{policy.name} reads the true means, which a trace does not tell")
+            raise ValueError(f"{policy.name} reads the true means, which a {kind} does not tell")
         if self.objective != "mean":
-            raise ValueError(f"objective must be mean on a trace but got {self.objective}")
+            raise ValueError(f"objective must be mean on a {kind} but got {self.objective}")
+        for name, count in (("selection", self.selection), ("report", self.report)):
+            if self.log is not None and count < FEWEST_REPLAYS:
+                raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
 
     def _check_corners(self, policy: type[Policy], space: dict[str, Range], setting: Setting) -> None:
         """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""
@@ -221,12 +237,12 @@ class StudySpec(BaseModel):
         return space
 
     def resolved_fixed(self) -> dict[str, float | str]:
-        """What is fixed. On a trace `low` and `high` are the 1st and 99th percentile of the searched stretch."""
+        """What is fixed. On a file `low` and `high` are the 1st and 99th percentile of the searched stretch."""
         fixed = dict(self.fixed)
-        if self.trace is None or self.digest is not None:
+        if self.file is None or self.digest is not None:
             return fixed
         world = self.world()
-        assert isinstance(world, TraceScenario)
+        assert isinstance(world, RecordedScenario)
         known = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
         if {"low", "high"} <= known:
             fixed |= {"low": world.scale.low, "high": world.scale.high}
@@ -234,21 +250,25 @@ class StudySpec(BaseModel):
 
     def _factor(self, policy: type[Policy]) -> float:
         """How many times as large as usual rewards are, where the policy can follow that."""
-        if self.trace is None or not policy.scalable:
+        if self.file is None or not policy.scalable:
             return 1.0
         if self.scale is not None:
             return self.scale
         world = self.world()
-        assert isinstance(world, TraceScenario)
+        assert isinstance(world, RecordedScenario)
         return world.scale.factor
 
     def world(self) -> AnyScenario:
-        """The scenario with its settings, or the trace, which must hold what it held when the study began."""
-        if self.trace is None:
+        """The scenario with its settings, or the file, which must hold what it held when the study began."""
+        if self.trace is not None:
+            world: RecordedScenario = open_trace(self.trace, self.minimize)
+        elif self.log is not None:
+            world = open_log(self.log, self.minimize)
+        else:
             return find_scenario(self.scenario, dict(self.settings))
-        world = open_trace(self.trace, self.minimize)
-        if self.digest is not None and world.trace.digest != self.digest:
-            raise InputError(f"trace {self.trace} holds something else than when the study {self.scenario!r} began.")
+        if self.digest is not None and world.digest != self.digest:
+            kind = self.scenario.partition(":")[0]
+            raise InputError(f"{kind} {self.file} holds something else than when the study {self.scenario!r} began.")
         return world.with_settings(self.settings)
 
     def resolved(self) -> StudySpec:
@@ -259,12 +279,12 @@ class StudySpec(BaseModel):
         policy = find_policy(self.policy)
         update: dict[str, Any] = {"policy": policy.name, "horizon": horizon, "arms": arms}
         update["space"] = self.resolved_space(policy, horizon, arms)
-        if self.trace is None:
+        if self.file is None:
             update["scenario"] = self.world().name
         elif self.digest is None:
             world = self.world()
-            assert isinstance(world, TraceScenario)
-            update |= {"digest": world.trace.digest, "scale": world.scale.factor, "fixed": self.resolved_fixed()}
+            assert isinstance(world, RecordedScenario)
+            update |= {"digest": world.digest, "scale": world.scale.factor, "fixed": self.resolved_fixed()}
         here = self.model_copy(update=update)
         here._is_resolved = True
         return here
@@ -303,8 +323,8 @@ class StudySpec(BaseModel):
         """What the name hashes, at its defaults; None where this horizon or policy can't do with defaults."""
         try:
             where: dict[str, Any] = {"scenario": self.scenario}
-            if self.trace is not None:
-                where |= {"trace": self.trace, "minimize": self.minimize}
+            if self.file is not None:
+                where |= {"trace": self.trace, "log": self.log, "minimize": self.minimize}
             plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **where)
         except ValidationError:
             return None
@@ -328,13 +348,13 @@ class StudySpec(BaseModel):
 
     def identity(self) -> dict[str, Any]:
         """What makes trials comparable: all but the name and the budget, every default written out."""
-        return self.resolved().model_dump(mode="json", exclude={"name", "trace", *BUDGET})
+        return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET})
 
     def differences(self, stored: StudySpec) -> list[str]:
         """In words, where a stored study's trials would not be comparable with this one's."""
         mine, theirs = self.identity(), stored.identity()
         if mine["digest"] != theirs["digest"]:
-            return [f"the trace {self.trace} holds something else than it did"]
+            return [f"the {self.scenario.partition(':')[0]} {self.file} holds something else than it did"]
         return [f"{key} was {theirs.get(key)}, now {mine[key]}" for key in mine if mine[key] != theirs.get(key)]
 
     def values(self, params: dict[str, float]) -> dict[str, Value]:
@@ -346,7 +366,7 @@ class StudySpec(BaseModel):
         return policy.resolve(given, here.arms + self.extra_arms, here.horizon)
 
     def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
-        """The policy's own defaults for rewards of the trace's size, where that matters."""
+        """The policy's own defaults for rewards of the file's size, where that matters."""
         factor = self._factor(policy)
         if factor == 1.0:
             return {}

@@ -7,7 +7,7 @@ from studies.recommendation import Recommendation, TraceFacts
 NEEDED = "at least 15 are needed"
 """What `tuning/block_bootstrap.py` asks for."""
 
-NOT_DECIDABLE = "not decidable on this trace"
+NOT_DECIDABLE = "not decidable on these data"
 
 
 def rows_in_words(facts: TraceFacts, stretch: str) -> str:

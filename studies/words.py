@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from studies.log_words import log_in_words, score_in_words
 from studies.recommendation import Recommendation
 from studies.trace_words import NOT_DECIDABLE, regret_in_words, trace_in_words
 
@@ -70,6 +71,8 @@ def in_words(each: Recommendation) -> list[str]:
     lines = [f"Use {params_in_words(each.params)}."]
     if each.trace is not None:
         lines += regret_in_words(each, each.trace)
+    elif each.log is not None:
+        lines += score_in_words(each, each.log)
     else:
         lines.append(
             f"Mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)}) in"
@@ -86,7 +89,7 @@ def in_words(each: Recommendation) -> list[str]:
             lines.append(f"{names[rival.name]} {'is' if rival.name == 'paper' else 'are'} just that.")
             continue
         more = "more" if rival.difference >= 0 else "less"
-        unclear = "it could be nothing" if each.trace is None else NOT_DECIDABLE
+        unclear = "it could be nothing" if each.recorded is None else NOT_DECIDABLE
         verdict = "" if rival.told else f"; {unclear}"
         lines.append(
             f"{names[rival.name]} ({params_in_words(rival.params)}) would cost {short(abs(rival.difference))} {more}"
@@ -101,8 +104,9 @@ def in_words(each: Recommendation) -> list[str]:
         for edge in each.edge
     ]
     lines += [] if each.trace is None else trace_in_words(each, each.trace)
+    lines += [] if each.log is None else log_in_words(each.log)
     lines.append(
-        f"Tuned on {'costs' if each.trace is not None and each.trace.minimize else 'rewards'} of mean"
+        f"Tuned on {'costs' if each.recorded is not None and each.recorded.minimize else 'rewards'} of mean"
         f" {short(each.scale.mean)} and spread {short(each.scale.spread)}"
         f" ({each.trials} trials, seed {each.seed}, version {each.version})."
     )

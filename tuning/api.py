@@ -34,7 +34,7 @@ def tune(
     """Search a policy's parameters for scenarios and horizons, and give what to use in each.
 
     Args:
-        scenario: A name or several; effects may be joined by "+". With ``trace="file.csv"`` none.
+        scenario: A name or several; effects may be joined by "+". With ``trace="file.csv"`` or ``log="file.csv"`` none.
         horizon: Steps T, or several; on a trace the rows of a window.
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.

@@ -12,7 +12,7 @@ from environments.streams import Stream
 from environments.trace_world import STRETCHES, TraceScenario
 from environments.world import Floats
 from policies.base import Value
-from studies.recommendation import Estimate, Scale, TraceFacts
+from studies.recommendation import Estimate, LogFacts, Scale, TraceFacts
 from studies.spec import StudySpec
 from tuning.block_bootstrap import Memory, memory, resampled_sums, sum_interval
 from tuning.fanout import Evaluator
@@ -42,7 +42,7 @@ class Reported:
 
     regret: Estimate
     rivals: list[Difference]
-    facts: TraceFacts
+    facts: TraceFacts | LogFacts
     scale: Scale
 
 

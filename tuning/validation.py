@@ -22,7 +22,7 @@ from policies.base import Value, Values
 from policies.simulation import REGRET
 from studies.advice import paper_advice
 from studies.keys import project_version
-from studies.recommendation import Estimate, Parameters, Recommendation, Rival, Scale
+from studies.recommendation import Estimate, LogFacts, Parameters, Recommendation, Rival, Scale, TraceFacts
 from studies.space import distributions, to_params, trial_name
 from studies.spec import StudySpec
 from tuning.edges import edges
@@ -70,14 +70,15 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
     rivals = _rivals(spec)
     entered = best_and_rivals(spec, study, evaluator.objective.maximise, rivals.values())
 
-    facts = None
-    if spec.trace is not None:
-        from tuning import trace_validation
+    facts: TraceFacts | LogFacts | None = None
+    if spec.file is not None:
+        from tuning import log_validation, trace_validation
 
+        held_out = trace_validation if spec.log is None else log_validation
         values = [candidate.values for candidate in entered]
-        chosen, equals = trace_validation.choose(evaluator, values, spec.selection, spec.seed)
+        chosen, equals = held_out.choose(evaluator, values, spec.selection, spec.seed)
         best = entered[chosen]
-        reported = trace_validation.report(spec, evaluator, [each.values for each in (best, *rivals.values())])
+        reported = held_out.report(spec, evaluator, [each.values for each in (best, *rivals.values())])
         regret, scale, facts = reported.regret, reported.scale, reported.facts
         versus = [
             Rival(
@@ -123,7 +124,8 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
         trials=len(study.get_trials(deepcopy=False)),
         seed=spec.seed,
         version=project_version(),
-        trace=facts,
+        trace=facts if isinstance(facts, TraceFacts) else None,
+        log=facts if isinstance(facts, LogFacts) else None,
     )
 
 

@@ -21,6 +21,14 @@ TRACE_FIELDS = (
 """Of studies on a trace; not there where no row is of one."""
 
 
+LOG_FIELDS = (
+    *("file", "events", "matched", "effective", "enough", "propensities", "clipped", "digest"),
+    *(f"{name}.{end}" for name in ("score", "logged") for end in ("mean", "low", "high")),
+    *(f"versus_{name}.{what}" for name in ("logged", "defaults") for what in ("matched", "events")),
+)
+"""Of studies on a log."""
+
+
 def write(found: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A header, then the rows; fields with commas, quotes or line ends are quoted as RFC 4180 says."""
     recommendations = table_rows(found)
@@ -45,6 +53,7 @@ def _columns(recommendations: Sequence[Recommendation]) -> list[str]:
         *(f"importance.{name}" for name in importances),
         *("edge", "scale.mean", "scale.spread", "trials", "seed", "version"),
         *(f"trace.{name}" for name in TRACE_FIELDS if any(each.trace is not None for each in recommendations)),
+        *(f"log.{name}" for name in LOG_FIELDS if any(each.log is not None for each in recommendations)),
     ]
 
 
@@ -74,6 +83,12 @@ def _row(each: Recommendation) -> dict[str, Cell]:
         row |= {f"trace.regret_fixed.{name}": value for name, value in facts.regret_fixed.model_dump().items()}
         row["trace.missing"] = sum(facts.arms.values())
         row["trace.defaults_decidable"] = all(rival.told for rival in each.versus)
+    if each.log is not None:
+        for name in LOG_FIELDS:
+            value: object = each.log
+            for part in name.split("."):
+                value = getattr(value, part, None)
+            row[f"log.{name}"] = value if isinstance(value, str | int | float) else ""
     for name, (low, high) in each.box.items():
         row |= {f"box.{name}.low": low, f"box.{name}.high": high}
     for rival in each.versus:

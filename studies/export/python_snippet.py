@@ -35,7 +35,7 @@ def _entry(each: Recommendation | RobustRecommendation) -> list[str]:
         return [f"    # {each.study!a}: {policy.name} reads the true means, so it exists in simulation only"]
     values = policy.resolve(each.params, each.arms, each.horizon)
     horizon = int(float(values.pop("horizon", each.horizon)))
-    turned = isinstance(each, Recommendation) and each.trace is not None and each.trace.minimize
+    turned = isinstance(each, Recommendation) and each.recorded is not None and each.recorded.minimize
     return [
         *(["    # it was tuned on costs: give it their negatives as rewards"] if turned else []),
         f"    # {where}: {_worth(each)}",
@@ -52,4 +52,5 @@ def _worth(each: Recommendation | RobustRecommendation) -> str:
     if isinstance(each, RobustRecommendation):
         low, mean, high = (100.0 * end for end in (each.price.low, each.price.mean, each.price.high))
         return f"price of not knowing the world ({each.measure}) {mean:.3g} %, 95 % {low:.3g} to {high:.3g} %"
-    return f"mean regret {each.regret.mean:.6g}, 95 % {each.regret.low:.6g} to {each.regret.high:.6g}"
+    what, found = ("mean regret", each.regret) if each.log is None else ("replay score", each.log.score)
+    return f"{what} {found.mean:.6g}, 95 % {found.low:.6g} to {found.high:.6g}"

@@ -101,4 +101,6 @@ if __name__ == "__main__":
     tries = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     for case in CASES:
         hits, error, width = covered(case, tries)
-        print(f"{case}: {100 * hits / tries:.1f} % of {tries}; mean error {error:.2g}, half-width {width:.2g}", flush=True)
+        print(
+            f"{case}: {100 * hits / tries:.1f} % of {tries}; mean error {error:.2g}, half-width {width:.2g}", flush=True
+        )

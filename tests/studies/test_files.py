@@ -135,7 +135,7 @@ HEAD = '[[study]]\nscenario = "blips"\n'
         ("[[study]]\nscenario = [[]]", "study 1: scenario must be a name, a table or a list of these but got []."),
         ("[[study]]\nscenario = 'blip'", "study 1: unknown scenario 'blip'; did you mean 'blips'?"),
         ("[[study]]\nscenario = ['blips', 'blip']", "study 1 (blip): unknown scenario 'blip'; did you mean 'blips'?"),
-        ("[[study]]\nscenario = {}", "study 1: scenario must have a name, effects or a trace but got {}."),
+        ("[[study]]\nscenario = {}", "study 1: scenario must have a name, effects, a trace or a log but got {}."),
         ("[[study]]\nscenario = {name = 3}", "study 1: scenario.name must be text but got 3."),
         ("[[study]]\nscenario = {effects = []}", "study 1: scenario.effects must be a list of names but got []."),
         ("[[study]]\nscenario = {effects = ['blip']}", "study 1: unknown effect 'blip'; did you mean 'blips'?"),

@@ -1,4 +1,4 @@
-"""`ravenlab init`: a commented study file to begin with, or a trace to try."""
+"""`ravenlab init`: a commented study file to begin with, or a trace or a log to try."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def init(
     file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where it is written.")] = Path("study.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Write an example of a trace (trace.csv) instead.")] = False,
+    log: Annotated[bool, typer.Option("--log", help="Write an example of a log (log.csv) instead.")] = False,
 ) -> None:
     """Write a study file with a comment on everything that can be set.
 
@@ -21,8 +22,10 @@ def init(
     from environments.errors import InputError
     from tuning.files import replacing
 
-    if trace and file == Path("study.toml"):
-        file = Path("trace.csv")
+    if trace and log:
+        raise InputError("--trace and --log can't be given together.")
+    if (trace or log) and file == Path("study.toml"):
+        file = Path("trace.csv" if trace else "log.csv")
     if not force and (file.is_symlink() or file.exists()) and not file.is_dir():
         raise InputError(f"{file} is there already; say --force to overwrite it.")
     if trace:
@@ -31,6 +34,13 @@ def init(
         with replacing(file) as out:
             out.write(as_csv(example_trace()))
         typer.echo(f"{file} is written: milliseconds of five servers. Then: ravenlab tune --trace {file} --minimize")
+        return
+    if log:
+        from environments import example_log
+
+        with replacing(file) as out:
+            out.write(example_log.as_csv(example_log.example_log()))
+        typer.echo(f"{file} is written: clicks on five banners. Then: ravenlab tune --log {file}")
         return
     template = (Path(studies.__file__).parent / "template.toml").read_text(encoding="utf-8")
     with replacing(file) as out:

@@ -34,21 +34,27 @@ def _print_table(found: list[Recommendation]) -> None:
 
     rows = []
     for one in found:
-        versus = {rival.name: _cost(rival, one.trace is not None) for rival in one.versus}
+        versus = {rival.name: _cost(rival, one.recorded is not None) for rival in one.versus}
         regret = f"{_short(one.regret.mean)} ({_short(one.regret.low)} to {_short(one.regret.high)})"
         use = params_in_words(one.params)
         rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
     columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
     print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:])
+    for one in found:
+        if one.log is not None:
+            from studies.log_words import score_in_words
+
+            for line in score_in_words(one, one.log):
+                typer.echo(line)
 
 
-def _cost(rival: Rival, on_a_trace: bool) -> str:
+def _cost(rival: Rival, on_a_file: bool) -> str:
     """What others cost more, and whether that can be told from nothing."""
     more = f"{'+' if rival.difference >= 0 else ''}{_short(rival.difference)}"
-    if on_a_trace and rival.same:
+    if on_a_file and rival.same:
         return "the same"
     if not rival.told:
-        return f"{more} ({'not decidable' if on_a_trace else 'within noise'})"
+        return f"{more} ({'not decidable' if on_a_file else 'within noise'})"
     return f"{more} ({_short(rival.low)} to {_short(rival.high)})"
 
 

@@ -29,10 +29,14 @@ def tune(
         str | None,
         typer.Option(metavar="FILE", help="A .csv or .parquet of your own: one row a step, one column an arm."),
     ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A .csv or .parquet of your own: columns step, arm, reward[, propensity]."),
+    ] = None,
     window: Annotated[
         str | None, typer.Option(metavar="W", help="Rows of a window. [default: an eighth of the trace]")
     ] = None,
-    minimize: Annotated[bool, typer.Option("--minimize", help="The cells of the trace are costs.")] = False,
+    minimize: Annotated[bool, typer.Option("--minimize", help="The trace or log holds costs.")] = False,
     study: Annotated[
         str | None, typer.Option("--study", metavar="FILE", help="A study file, or a shipped one by name.")
     ] = None,
@@ -140,7 +144,7 @@ def tune(
         fields["space"] = parse_ranges(ranges)
     if fix:
         fields["fixed"] = parse_assignments("--fix", fix)
-    fields |= _trace_fields(trace, window, minimize, bool(scenarios), horizon)
+    fields |= _file_fields(trace, log, window, minimize, bool(scenarios), horizon)
     if robust and trace is not None:
         raise InputError("--robust takes scenarios, so --trace can't be given beside it.")
     over_worlds = {"measure": measure, "pareto": pareto or None, "csv": csv}
@@ -155,12 +159,12 @@ def tune(
             raise InputError(f"--study takes everything from its file, so {given} can't be given beside it.")
         path = find_study_file(study)
         specs, worlds = load_study_file(path), load_robust_tables(path)
-    elif trace is not None:
+    elif trace is not None or log is not None:
         specs = [spec_from(fields, names={**NAMES, "horizon": "--window"})]
     else:
         if not scenarios:
             raise InputError(
-                "SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study or --trace."
+                "SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study, --trace or --log."
             )
         horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
         brought = [bring_scenario(one) for one in scenarios]
@@ -196,21 +200,25 @@ def tune(
     print_outcome(ran, as_json)
 
 
-def _trace_fields(
-    trace: str | None, window: str | None, minimize: bool, scenarios: bool, horizon: str | None
+def _file_fields(
+    trace: str | None, log: str | None, window: str | None, minimize: bool, scenarios: bool, horizon: str | None
 ) -> dict[str, Any]:
-    """The fields of a study on a trace; the rows of a window are its horizon."""
+    """The fields of a study on a trace or a log; the rows of a window are its horizon."""
     from environments.errors import InputError
     from tuning.commands.words import whole_number
 
-    if trace is None:
-        if window is not None or minimize:
-            raise InputError(f"--{'minimize' if window is None else 'window'} goes with --trace.")
+    if window is not None and trace is None:
+        raise InputError("--window goes with --trace.")
+    if trace is None and log is None:
+        if minimize:
+            raise InputError("--minimize goes with --trace or --log.")
         return {}
-    if scenarios or horizon is not None:
-        instead = "SCENARIO" if scenarios else "--horizon (say --window)"
-        raise InputError(f"--trace takes the place of a scenario, so {instead} can't be given beside it.")
-    fields: dict[str, Any] = {"trace": trace, "minimize": minimize}
+    kind = "log" if trace is None else "trace"
+    if scenarios or horizon is not None or (trace is not None and log is not None):
+        instead = "SCENARIO" if scenarios else "--log" if horizon is None else "--horizon"
+        hint = " (say --window)" if instead == "--horizon" and kind == "trace" else ""
+        raise InputError(f"--{kind} takes the place of a scenario, so {instead}{hint} can't be given beside it.")
+    fields: dict[str, Any] = {kind: log if trace is None else trace, "minimize": minimize}
     if window is not None:
         fields["horizon"] = whole_number("--window", window)
     return fields
