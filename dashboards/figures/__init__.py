@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dashboards.figures._history import HistoryPoint, history
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
+    from dashboards.figures._logged import logged
     from dashboards.figures._prices import prices
     from dashboards.figures._recorded import recorded
     from dashboards.figures._regret_curves import regret_curves
@@ -41,6 +42,7 @@ __all__ = [
     "history",
     "horizons",
     "importances",
+    "logged",
     "moments_of_change",
     "prices",
     "recorded",

@@ -24,6 +24,7 @@ from dashboards.figures._style import (
     rounded,
     safe,
 )
+from environments.any_world import RecordedScenario
 from environments.streams import Stream
 from environments.trace_world import STRETCHES, TraceScenario
 from environments.world import Floats
@@ -55,7 +56,7 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
     shown = _shown(worlds.smoothed, worlds.best)
     traces: list[Trace] = []
     for place, k in enumerate(shown):
-        traces.append(_arm(rows, table[:, k], scenario.trace.names[k], place))
+        traces.append(arm_line(rows, table[:, k], scenario.trace.names[k], place))
     traces.append(
         {
             "type": "scatter",
@@ -68,7 +69,7 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
             "hovertemplate": "best of the moment<br>row %{x}<br>%{y}<extra></extra>",
         }
     )
-    bottom, top = _reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
+    bottom, top = reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing = sum(scenario.trace.missing)
     context = [safe(scenario.name), f"{scenario.trace.rows} rows", f"K = {scenario.arms} arms", f"window {window}"]
@@ -79,12 +80,12 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
         heading("The trace: centred means over 25 rows", *context),
         f"Centred means of {scenario.arms} arms over {scenario.trace.rows} rows of {scenario.name}, from"
         f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))}; {_held(worlds.smoothed, worlds.best)}"
-        f" the best at some time; {missing or 'no'} cells are missing. {_in_words(scenario)}",
+        f" the best at some time; {missing or 'no'} cells are missing. {in_words(scenario)}",
         height=520,
         xaxis=axis("row", range=[0, scenario.trace.rows + 1]),
         yaxis=axis(f"{unit}, centred mean", range=[bottom, top]),
-        shapes=[*_stretches(scenario), _ruler(window)],
-        annotations=[*_labels(scenario), {**_note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
+        shapes=[*stretches(scenario), _ruler(window)],
+        annotations=[*labels(scenario), {**_note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
 
 
@@ -113,14 +114,15 @@ def _held(smoothed: Floats, best: Floats) -> str:
     return f"{number} {'arm is' if number == 1 else 'arms are'}"
 
 
-def _reach(values: Floats) -> tuple[float, float]:
+def reach(values: Floats) -> tuple[float, float]:
     """What the axis shows: all but single spikes, which would flatten the rest."""
     low, high = (float(end) for end in np.nanquantile(values, [0.01, 0.99]))
     room = 0.08 * (high - low) or 0.5
     return low - room, high + 3 * room
 
 
-def _arm(rows: Floats, values: Floats, name: str, place: int) -> Trace:
+def arm_line(rows: Floats, values: Floats, name: str, place: int, where: str = "row") -> Trace:
+    """An arm over time."""
     return {
         "type": "scatter",
         "x": numbers(rows),
@@ -129,11 +131,12 @@ def _arm(rows: Floats, values: Floats, name: str, place: int) -> Trace:
         "connectgaps": False,
         "line": {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2},
         "name": safe(name, 24),
-        "hovertemplate": f"{safe(name, 40)}<br>row %{{x}}<br>%{{y}}<extra></extra>",
+        "hovertemplate": f"{safe(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>",
     }
 
 
-def _stretches(scenario: TraceScenario) -> list[dict[str, Any]]:
+def stretches(scenario: RecordedScenario) -> list[dict[str, Any]]:
+    """What searches, chooses and reports, shaded."""
     shapes = []
     for stream in STRETCHES:
         here = scenario.stretch(stream)
@@ -154,7 +157,8 @@ def _stretches(scenario: TraceScenario) -> list[dict[str, Any]]:
     return shapes
 
 
-def _labels(scenario: TraceScenario) -> list[dict[str, Any]]:
+def labels(scenario: RecordedScenario) -> list[dict[str, Any]]:
+    """The same in words on the figure."""
     return [
         _note((here.first + here.last) / 2, 1.0, SAID[stream], "top")
         for stream in STRETCHES
@@ -180,9 +184,10 @@ def _note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
     }
 
 
-def _in_words(scenario: TraceScenario) -> str:
+def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
+    """The same in a sentence."""
     parts = []
     for stream in STRETCHES:
         here = scenario.stretch(stream)
-        parts.append(f"rows {here.first + 1} to {here.last} {SAID[stream]}")
+        parts.append(f"{what} {here.first + 1} to {here.last} {SAID[stream]}")
     return f"{', '.join(parts)}.".capitalize()

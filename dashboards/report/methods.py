@@ -90,6 +90,20 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
                 ],
             )
         )
+    if any(spec.log is not None for spec in specs):
+        terms.append(
+            (
+                "Logs",
+                [
+                    "On a log policies are replayed: an event counts, and is learned from, only when the policy picks"
+                    " the logged arm. The first half of the events is searched, the next fifth chooses, the rest"
+                    " reports. The score is the mean over orders of the log that move events by at most a tenth of the"
+                    " stretch; its interval comes from logs resampled by a local block bootstrap, each in 16 such"
+                    " orders: what scores differ by between these logs, less what the orders add to it. Regret is the"
+                    " logging policy's mean reward less the score.",
+                ],
+            )
+        )
     if material.grids:
         counts = _span(part.grid.spec.replications for part in material.grids)
         terms.append(

@@ -146,6 +146,8 @@ def _missing(material: Material) -> list[Missing]:
 
 def _no_curves(part: StudyPart) -> str:
     assert part.recommendation is not None
+    if part.spec.log is not None:
+        return "No curves over time: of a log only the matched events are known."
     if part.spec.trace is not None and trace_of(part) is None:
         return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
     if part.recommendation.scenario != part.spec.scenario:

@@ -14,6 +14,7 @@ import numpy as np
 from dashboards.figures import moments_of_change
 from environments import Scenario, find_scenario
 from environments.errors import InputError
+from environments.log_world import LogScenario
 from environments.streams import Stream
 from environments.world import Floats
 from policies import find_policy
@@ -51,10 +52,12 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
     """
     contenders = {"recommended": each.params} | {rival.name: rival.params for rival in each.versus}
     try:
-        scenario = spec.world() if spec.trace is not None else find_scenario(each.scenario, dict(each.settings))
+        scenario = spec.world() if spec.file is not None else find_scenario(each.scenario, dict(each.settings))
         scenario.check(each.horizon, each.arms)
         find_policy(each.policy)
     except InputError:
+        return None
+    if isinstance(scenario, LogScenario):
         return None
     one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)
     worlds = min(MOST_WORLDS, min(SHARE, WORK // max(1, studies)) // one)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dashboards import figures
 from dashboards.report.definitions import Definition, define, settings_in_words
 from dashboards.report.gather import GridPart, Material, StudyPart
+from dashboards.report.logs import define_log, events_by_arm, log_of_study
 from dashboards.report.panels import Panel, panel
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import Sentence, sentence
@@ -65,6 +66,8 @@ class ScenarioSection:
     panels: list[Panel]
     notes: list[str]
     table: Numbers | None = None
+    counted: str = "Missing cells"
+    """What the table counts."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,8 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
     grids = [part.grid.spec.resolved() for part in material.grids if _key_of(part) == key]
     if studies and studies[0].spec.trace is not None:
         return _trace(key, studies, slugs)
+    if studies and studies[0].spec.log is not None:
+        return _log(key, studies, slugs)
     horizon = max([part.spec.horizon or 1 for part in studies] + [spec.horizon or 1 for spec in grids])
     try:
         scenario = find_scenario(name, dict(settings))
@@ -193,6 +198,24 @@ def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
             drawn = figures.curves(results, names=names, costs=part.spec.minimize, bands=False)
             panels.append(panel(slugs, f"curves {part.name}", drawn))
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+
+
+def _log(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
+    """The section of studies on one log: what it is, its picture, and what came of the replays."""
+    title, first = studies[0].spec.scenario, studies[0]
+    panels, notes, table, definition = [], [], None, None
+    scenario = log_of_study(first)
+    if scenario is not None:
+        panels.append(panel(slugs, f"log {title}", figures.logged(scenario)))
+    else:
+        notes.append(f"{first.spec.log} is not at hand or holds something else by now, so it is not drawn.")
+    for part in studies:
+        if part.recommendation is not None and part.recommendation.log is not None:
+            facts = part.recommendation.log
+            definition = define_log(facts)
+            table = Numbers(["arm", "events", "of all"], events_by_arm(facts))
+            break
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table, "Events")
 
 
 def _horizons(title: str, studies: list[StudyPart], slugs: Slugs) -> list[Panel]:

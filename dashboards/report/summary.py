@@ -103,7 +103,7 @@ def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
         more, less, same = "cost {} more", "cost {} less", "can't be told from it"
     if verdict == "unclear":
         ends = [_end(each, rival.low), Piece(" to "), _end(each, rival.high)]
-        if each.trace is not None:
+        if each.recorded is not None:
             return [Piece(f"against {name} it is {NOT_DECIDABLE} (they cost "), *ends, Piece(" more)")]
         return [Piece(f"{name} {same} ("), *ends, Piece(" more)")]
     before, _, after = (more if verdict == "worse" else less).partition("{}")

@@ -1,0 +1,107 @@
+"""Logs from files: what is read, and one clear line for what can't be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from environments import example_log, log_file
+from environments.errors import InputError
+from environments.log_file import Log, read_log
+
+HEAD = "step,arm,reward,propensity\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is empty; the first line must name the columns step, arm, reward"),
+        ("step;arm;reward\n1;a;2\n", "separated by semicolons"),
+        ("step,arm\n1,a\n", "it has no column reward; a log has step, arm, reward, propensity; got step, arm"),
+        ("a,b\n1,2\n", "it has no columns step and arm and reward"),
+        ("step,arm,reward,arm\n1,a,2,a\n", "column arm is there twice"),
+        ("step,arm,reward\n", "it has names but no row below them"),
+        (HEAD + "1,a,high,0.5\n", "line 2: reward must be a number but got 'high'"),
+        (HEAD + "1,a,,0.5\n", "line 2: reward must be a number but got ''"),
+        (HEAD + "1,a,nan,0.5\n", "line 2: reward must be a finite number but got 'nan'"),
+        (HEAD + "1,a,inf,0.5\n", "line 2: reward must be a finite number but got 'inf'"),
+        (HEAD + "1,a,1,0\n", "line 2: propensity must be above 0 and at most 1 but got '0'"),
+        (HEAD + "1,a,1,1.5\n", "line 2: propensity must be above 0 and at most 1 but got '1.5'"),
+        (HEAD + "1,a,1,\n", "line 2: propensity must be a number but got ''"),
+        (HEAD + "1,,1,0.5\n", "line 2: arm must not be empty"),
+        (HEAD + "1,a,1,0.5\n1,b,1,0.5\n", "line 3: step 1 comes twice; steps must grow"),
+        (HEAD + "5,a,1,0.5\n2,b,1,0.5\n", "line 3: step 2 comes after 5; steps must grow"),
+        (HEAD + "1,a,1,0.5\n2,a,1\n", "line 3 has 3 cells but the first line has 4"),
+        (HEAD + "1,a,1,0.5\n2,a,1,0.5\n", "it must have at least 2 arms but all its events are of 'a'"),
+    ],
+)
+def test_bad_files_are_one_line(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_log(path)
+    assert str(error.value).startswith(f"log {path}: ")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_too_long_is_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_file, "MOST_EVENTS", 100)
+    monkeypatch.setattr(log_file, "MOST_ARMS", 10)
+    path = tmp_path / "log.csv"
+    path.write_text("step,arm,reward\n" + "".join(f"{i},{i % 2},1\n" for i in range(101)) + "not a row")
+    with pytest.raises(InputError, match="more than 100 events"):
+        read_log(path)
+    path.write_text("step,arm,reward\n" + "".join(f"{i},{i},1\n" for i in range(50)))
+    with pytest.raises(InputError, match="more than 10 arms"):
+        read_log(path)
+
+
+def test_columns_in_any_order_and_others_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("\ufeffReward,city,Arm,STEP\n1,x,10,3\n0,y,9,4\n0.5,z,10,8\n", encoding="utf-8")
+    log = read_log(path)
+    assert log.names == ("9", "10")
+    assert log.arm.tolist() == [1, 0, 1]
+    assert log.reward.tolist() == [1.0, 0.0, 0.5]
+    assert log.step.tolist() == [3.0, 4.0, 8.0]
+    assert log.propensity is None
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    log = example_log.example_log(events=500)
+    path = tmp_path / "log.csv"
+    path.write_text(example_log.as_csv(log))
+    assert read_log(path) == log
+    changed = Log.of([log.names[k] for k in log.arm], 2 * log.reward, log.propensity)
+    assert changed.digest != log.digest
+
+
+def test_parquet_is_the_same_log(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    log = example_log.example_log(events=500)
+    frame = pandas.DataFrame(
+        {
+            "reward": log.reward.astype(bool),
+            "arm": [log.names[k] for k in log.arm],
+            "step": log.step.astype(np.int64),
+            "propensity": log.propensity,
+        }
+    )
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert read_log(tmp_path / "log.parquet") == log
+    frame.assign(arm=1.5).to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(InputError, match="arm must hold text or whole numbers but holds double"):
+        read_log(tmp_path / "log.parquet")
+    frame.assign(step=1).to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(InputError, match="row 2: step 1 comes twice"):
+        read_log(tmp_path / "log.parquet")
+    frame.assign(reward="much").to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(InputError, match="reward must hold numbers"):
+        read_log(tmp_path / "log.parquet")
+    (tmp_path / "log.parquet").write_text("step,arm,reward\n")
+    with pytest.raises(InputError, match="it is not a Parquet file"):
+        read_log(tmp_path / "log.parquet")

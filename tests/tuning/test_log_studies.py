@@ -1,0 +1,125 @@
+"""Studies on a log: the same on any number of workers, warnings, what would be needed, and files that are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ravenlab
+from environments.errors import InputError
+from environments.example_log import as_csv, example_log
+from studies.files import load_study_file
+from studies.words import in_words
+from tests.environments.made_logs import made_log
+from tuning.cli import run
+
+SMALL: dict[str, Any] = {"trials": 6, "replications": 8, "selection": 128, "report": 192, "batch": 3}
+ARGS = [f"--{key}={value}" for key, value in SMALL.items()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A log with propensities."""
+    path = tmp_path / "my log.csv"
+    path.write_text(as_csv(made_log(events=3000, propensities=True)))
+    return path
+
+
+def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    (found,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
+    assert found.study == "raven-ucb/log:my-log/T500/K3"
+    facts = found.log
+    assert facts is not None
+    assert facts.stretches == {"search": (1, 1500), "selection": (1501, 2100), "report": (2101, 3000)}
+    assert facts.enough
+    assert 100 < facts.effective <= facts.matched < 900
+    assert facts.score.low < facts.score.mean < facts.score.high
+    assert facts.logged.low < facts.logged.mean < facts.logged.high
+    assert found.regret.mean == pytest.approx(facts.logged.mean - facts.score.mean)
+    again = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
+    assert again == [found]
+    for form in ("json", "csv", "python", "markdown"):
+        assert "log:my" in ravenlab.export(form=form, storage=url)
+    assert "replay score" in ravenlab.export(form="python", storage=url)
+    assert f",{facts.matched}," in ravenlab.export(form="csv", storage=url)
+    said = "\n".join(in_words(found))
+    assert f"{facts.matched} of 900 events match" in said
+    assert "The logging policy's own mean reward there" in said
+    page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
+    for words in ("The log: mean reward in", "Events by arm", "policies are replayed", "the logging policy"):
+        assert words in page
+
+
+def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "short.csv"
+    file.write_text(as_csv(made_log(events=400)))
+    (found,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
+    assert found.log is not None
+    assert not found.log.enough
+    assert not any(rival.told for rival in found.versus)
+    said = "\n".join(in_words(found))
+    assert "Too few events match to conclude anything" in said
+    needed = found.log.versus_logged
+    assert needed is not None
+    assert needed.matched is not None
+    assert needed.matched * found.log.effective / found.log.matched >= 100
+    page = ravenlab.report(output=tmp_path / "report.html", storage=f"sqlite:///{tmp_path}/s.sqlite3")
+    assert "Too few events match" in page.read_text(encoding="utf-8")
+
+
+def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["tune", "--log", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
+    assert run([*command, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["recommendations"][0]
+    assert first["log"]["file"] == "my log.csv"
+    file.write_text(as_csv(made_log(events=3000, seed=2)))
+    assert run(command) == 2
+    assert "holds something else" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["blips"], "--log takes the place of a scenario, so SCENARIO can't be given"),
+        (["--horizon", "9"], "--log takes the place of a scenario, so --horizon can't be given"),
+        (["--trace", "x.csv"], "--trace takes the place of a scenario, so --log can't be given"),
+        (["--window", "9"], "--window goes with --trace"),
+        (["--arms", "9"], "arms must be 3, those of the log"),
+        (["--objective", "reward"], "objective must be mean on a log"),
+        (["--noise", "laplace"], "a log has no setting 'noise'"),
+        (["--report", "9"], "report must be at least 128 on a log but got 9"),
+        (["--policy", "published-thompson"], "reads the true means, which a log does not tell"),
+    ],
+)
+def test_what_does_not_go_with_a_log(
+    options: list[str], said: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["tune", "--log", str(file), "--dry-run", *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_study_file_names_a_log_beside_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path.parent)
+    study = tmp_path / "study.toml"
+    study.write_text('[[study]]\npolicy = "ucb1"\nscenario = { log = "my log.csv", minimize = true }\n')
+    (spec,) = load_study_file(study)
+    assert spec.study_name() == "ucb1/log:my-log/T500/K3"
+    assert spec.minimize
+    study.write_text('[[study]]\nhorizon = 5\nscenario = { log = "my log.csv" }\n')
+    with pytest.raises(InputError, match="horizon can't be given for a log"):
+        load_study_file(study)
+    study.write_text('[[study]]\nscenario = { log = "my log.csv", window = 4 }\n')
+    with pytest.raises(InputError, match="unknown key 'window'"):
+        load_study_file(study)
+
+
+def test_the_example_is_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "--log"]) == 0
+    assert Path("log.csv").read_text() == as_csv(example_log())
