@@ -47,12 +47,12 @@ def warning(facts: LogFacts) -> str:
     )
 
 
-def needed_in_words(facts: LogFacts) -> list[str]:
+def needed_in_words(facts: LogFacts, rule: str = f" ({RULE})") -> list[str]:
     """How long a log would have to be to settle what this one does not."""
     lines = []
     for what, needed in (("the defaults", facts.versus_defaults), ("the logging policy", facts.versus_logged)):
         if needed is not None:
-            lines.append(f"To tell it from {what}: {_amount(needed)} ({RULE}).")
+            lines.append(f"To tell it from {what}: {_amount(needed)}{rule}.")
     return lines
 
 

@@ -15,7 +15,7 @@ from studies.words import short
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-PARTS = 40
+PARTS = 20
 
 
 def logged(scenario: LogScenario) -> go.Figure:

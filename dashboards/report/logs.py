@@ -50,7 +50,7 @@ def define_log(facts: LogFacts) -> Definition:
             f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
             f" several orders; below {ENOUGH} effective events nothing is concluded, and what would be needed is"
             f" {RULE}.",
-            *needed_in_words(facts),
+            *needed_in_words(facts, rule=""),
         ],
         parameters=[
             ("events", str(facts.events)),

@@ -46,6 +46,8 @@ class Page:
     methods: list[tuple[str, list[str]]]
     not_claimed: Sequence[str] = NOT_CLAIMED
     contents: list[Entry] = field(default_factory=list)
+    on_a_log: bool = False
+    """Whether any study is on a log, where regret means something else."""
 
     @property
     def all_panels(self) -> list[Panel]:
@@ -68,6 +70,7 @@ def build(material: Material) -> Page:
         version=project_version(),
         lead=_lead(material),
         sentences=sections.summary_groups(material, scenarios),
+        on_a_log=any(part.spec.log is not None for part in material.studies),
         missing=_missing(material),
         columns=columns,
         rows=rows,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dashboards.report.definitions import settings_in_words
-from studies.recommendation import Recommendation, Rival
+from studies.log_words import warning
+from studies.recommendation import Estimate, Recommendation, Rival
 from studies.trace_words import NOT_DECIDABLE
 from studies.words import short, symbol
 
@@ -51,7 +52,9 @@ def judge(each: Recommendation, rival: Rival) -> Verdict:
 
 def percent(each: Recommendation, rival: Rival) -> float | None:
     """A rival's extra regret in percent of the recommended one's; None where that has no meaning."""
-    return 100.0 * rival.difference / each.regret.mean if each.regret.mean > 0.0 else None
+    if each.log is not None or each.regret.mean <= 0.0:
+        return None
+    return 100.0 * rival.difference / each.regret.mean
 
 
 def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
@@ -66,19 +69,17 @@ def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
     pieces = [*where, Piece(" use " if each.params else " has nothing to set")]
     for place, (name, value) in enumerate(each.params.items()):
         pieces += [Piece(f"{', ' if place else ''}{symbol(name)} = "), Piece(short(value), value, f"params.{name}")]
-    regret = each.regret
-    pieces += [
-        Piece(": regret "),
-        Piece(short(regret.mean), regret.mean, "regret.mean"),
-        Piece(" ("),
-        Piece(short(regret.low), regret.low, "regret.low"),
-        Piece(" to "),
-        Piece(short(regret.high), regret.high, "regret.high"),
-        Piece(")"),
-    ]
+    if each.log is None:
+        pieces += [Piece(": regret "), *_estimate(each.regret, "regret")]
+    else:
+        pieces += [Piece(": replay score "), *_estimate(each.log.score, "log.score")]
+        pieces += [Piece(f", from {each.log.matched} matched events; the logging policy's own mean is ")]
+        pieces += _estimate(each.log.logged, "log.logged")
     for rival in each.versus:
         pieces += [Piece("; "), *_rival(each, rival)]
     pieces.append(Piece("."))
+    if each.log is not None and not each.log.enough:
+        pieces.append(Piece(f" {warning(each.log)}"))
     if each.objective != "mean":
         pieces.append(Piece(f" It was chosen by {each.objective}, not by mean regret."))
     for edge in each.edge:
@@ -86,6 +87,18 @@ def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
             Piece(f" {symbol(edge.param)} lies on the edge of what was searched: a wider range may do better still.")
         )
     return Sentence(tuple(pieces))
+
+
+def _estimate(found: Estimate, field: str) -> list[Piece]:
+    """A mean with its interval."""
+    return [
+        Piece(short(found.mean), found.mean, f"{field}.mean"),
+        Piece(" ("),
+        Piece(short(found.low), found.low, f"{field}.low"),
+        Piece(" to "),
+        Piece(short(found.high), found.high, f"{field}.high"),
+        Piece(")"),
+    ]
 
 
 def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
@@ -115,7 +128,7 @@ def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
 
 def _end(each: Recommendation, value: float) -> Piece:
     """An end of an interval around nothing: in percent of the recommended regret where that has a meaning."""
-    if each.regret.mean <= 0.0:
+    if each.log is not None or each.regret.mean <= 0.0:
         return Piece(f"{value:+.2g}".replace("-", "−"), value)
     share = 100.0 * value / each.regret.mean
     return Piece(f"{share:+.2g} %".replace("-", "−"), share)

@@ -92,5 +92,7 @@ def _rival(each: Recommendation, name: str) -> Cell:
         return Cell("the same", 0.0, number=True)
     value = rival.difference if share is None else share
     text = f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
+    if share is None and abs(value) < 1:
+        text = f"{value:+.2g}"
     unit = "" if share is None else " %"
     return Cell(f"{text.replace('-', '−')}{unit}", value, number=True, more="≈" if verdict == "unclear" else "")
