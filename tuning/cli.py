@@ -13,6 +13,7 @@ from tuning.commands import (
     copying,
     dashboard,
     deleting,
+    diagnosing,
     exporting,
     grid,
     init,
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command("tune")(tune.tune)
 app.command("grid")(grid.grid)
 app.command("compare")(compare.compare)
+app.command("diagnose")(diagnosing.diagnose)
 app.command("simulate")(simulation.simulate)
 app.command("init")(init.init)
 app.command("validate")(validate.validate)

@@ -1,0 +1,35 @@
+"""Small traces for tests, made from a seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from environments.trace_file import Trace
+from environments.world import Floats
+
+
+def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -> Floats:
+    """Arms with slowly wandering means; cells missing in runs, never a whole row."""
+    rng = np.random.default_rng(seed)
+    means = 0.5 + 0.2 * np.sin(np.linspace(0, 6, rows)[:, None] + rng.uniform(0, 6, arms))
+    values = np.asarray(means + 0.1 * rng.normal(size=(rows, arms)))
+    for k in range(1, arms):
+        for first in np.flatnonzero(rng.random(rows) < missing / 5):
+            values[first : first + 5, k] = np.nan
+    return values
+
+
+def trace(**made: float) -> Trace:
+    """The same as a trace."""
+    values = table(**made)  # type: ignore[arg-type]
+    return Trace.of([f"arm{k}" for k in range(values.shape[1])], values)
+
+
+def write_csv(path: Path, values: Floats, header: str | None = None) -> Path:
+    """A table as a CSV file, missing cells left empty."""
+    names = header or ",".join(f"arm{k}" for k in range(values.shape[1]))
+    rows = [",".join("" if np.isnan(cell) else repr(float(cell)) for cell in row) for row in values]
+    path.write_text("\n".join([names, *rows, ""]), encoding="utf-8")
+    return path
