@@ -21,6 +21,8 @@ SEEN = 8
 """How often an arm should be seen in a block; a log of one arm a step gets longer blocks."""
 POOLED = 30
 """Degrees of freedom behind each estimate of the noise: a single spike must not pass for a change."""
+SPIKE = 4.0
+"""Standard deviations by which a block's variance may stand out from both neighbours'."""
 PRIOR = 10
 """Degrees of freedom that an arm's overall noise counts beside a block's own."""
 MEDIAN_CHI2 = 0.454936
@@ -105,8 +107,11 @@ class Blocks:
         filled = np.nan_to_num(of_rows)
         sums = np.add.reduceat(filled, self.starts[:-1], axis=0)
         squares = np.add.reduceat(filled**2, self.starts[:-1], axis=0)
-        around = squares - sums**2 / np.maximum(self.counts, 1.0)
-        return np.asarray(np.maximum(around, 0.0) / np.maximum(self.counts - 1.0, 1.0))
+        freedom = np.maximum(self.counts - 1.0, 1.0)
+        out = np.maximum(squares - sums**2 / np.maximum(self.counts, 1.0), 0.0) / freedom
+        # A spike is one block's alone: no block may be much louder than both of its neighbours.
+        padded = np.pad(out, ((1, 1), (0, 0)), mode="reflect") if self.number > 1 else np.vstack([out] * 3)
+        return np.asarray(np.minimum(out, np.maximum(padded[:-2], padded[2:]) * np.exp(SPIKE * np.sqrt(2.0 / freedom))))
 
 
 def unrest(between: Floats, expected: Floats) -> Floats:

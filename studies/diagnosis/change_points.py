@@ -19,6 +19,8 @@ RARE = 0.01
 """How often a world in which no level changes may show a change point, in all its blocks and arms together."""
 SHORTEST_NOISE = 5
 """Blocks between changes of noise: the variance of fewer may be one spike's."""
+LOUDEST = 4.0
+"""Standard deviations that one block's noise may count for."""
 CLEAR = 10.0
 """The gain from which an arm has a say in where a cut lies."""
 MOST = 60
@@ -32,8 +34,8 @@ class Running:
     counts: Floats
     sums: Floats
     noise: Floats
-    ratio: Floats
-    """Of the noise to the variance that the current model says."""
+    loudness: Floats
+    """Logarithm of the noise against the variance that the current model says."""
     wobble: Floats
     """[K] relative variance of an estimated variance, times its rows."""
 
@@ -43,16 +45,16 @@ class Running:
         seen = ~np.isnan(current.residuals)
         of_rows = np.diff(blocks.starts)
         noise = np.repeat(blocks.noise * scale.mean, of_rows, axis=0)
-        ratio = np.repeat(blocks.noise / current.variance, of_rows, axis=0)
+        loudness = np.repeat(_loudness(blocks, current, scale), of_rows, axis=0)
         tables = (
             seen.astype(np.float64),
             np.nan_to_num(current.residuals),
             np.where(seen, noise, 0.0),
-            np.where(seen, ratio, 0.0),
+            np.where(seen, loudness, 0.0),
         )
         zero = np.zeros((1, blocks.arms))
-        counts, sums, noise, ratio = (np.concatenate([zero, np.cumsum(table, axis=0)]) for table in tables)
-        return Running(counts, sums, noise, ratio, scale.variance)
+        counts, sums, noise, loud = (np.concatenate([zero, np.cumsum(table, axis=0)]) for table in tables)
+        return Running(counts, sums, noise, loud, scale.variance)
 
     def level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
         """Mean of the rows start … end − 1 and its squared standard error, [..., K]; infinite where none was seen."""
@@ -64,20 +66,20 @@ class Running:
     def noise_level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
         """The logarithm of the noise of some rows, and its squared standard error."""
         count = self.counts[end] - self.counts[start]
-        mean = (self.ratio[end] - self.ratio[start]) / np.maximum(count, 1.0)
+        mean = (self.loudness[end] - self.loudness[start]) / np.maximum(count, 1.0)
         error = np.where(count > 1, self.wobble / np.maximum(count, 1.0), np.inf)
-        return np.log(np.maximum(mean, 1e-300)), error
+        return mean, error
 
     def without(self, spans: Sequence[tuple[int, int]]) -> Running:
         """As if nothing had been seen in some spans."""
         tables = []
-        for table in (self.counts, self.sums, self.noise, self.ratio):
+        for table in (self.counts, self.sums, self.noise, self.loudness):
             steps = np.diff(table, axis=0)
             for start, end in spans:
                 steps[start:end] = 0.0
             tables.append(np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(steps, axis=0)]))
-        counts, sums, noise, ratio = tables
-        return Running(counts, sums, noise, ratio, self.wobble)
+        counts, sums, noise, loudness = tables
+        return Running(counts, sums, noise, loudness, self.wobble)
 
     def gain(self, start: Ints, cut: Ints, end: Ints) -> Floats:
         """χ² of one degree of freedom for two levels instead of one on either side of a cut, [..., K]."""
@@ -114,9 +116,7 @@ def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> In
     found: set[int] = set()
     error = np.sqrt(blocks.noise * scale.mean / np.maximum(blocks.counts, 1.0))
     of_mean = current.rest / error
-    floor = 1e-3 * current.variance
-    of_noise = np.log(np.maximum(current.spread, floor) / current.variance)
-    of_noise /= np.sqrt(scale.variance / np.maximum(blocks.counts - 1.0, 1.0))
+    of_noise = _loudness(blocks, current, scale) / _wobble(blocks, scale)
     tables = [(of_mean, 1, 1)] if blocks.binary else [(of_mean, 1, 1), (of_noise, 2, SHORTEST_NOISE)]
     for signal, fewest, shortest in tables:
         for k in range(blocks.arms):
@@ -124,6 +124,18 @@ def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> In
             if there.size > 2 * shortest + 2:
                 found.update(int(blocks.starts[there[cut]]) for cut in _cuts(signal[there, k], shortest, least))
     return np.array(sorted(found), dtype=np.int64)
+
+
+def _loudness(blocks: Blocks, current: Fit, scale: Scale) -> Floats:
+    """The logarithm of each block's own variance against the model's, cut off where a spike would outweigh a level."""
+    most = LOUDEST * _wobble(blocks, scale)
+    ratio = np.maximum(current.spread / current.variance, 1e-300)
+    return np.asarray(np.clip(np.log(ratio), -most, most))
+
+
+def _wobble(blocks: Blocks, scale: Scale) -> Floats:
+    """Standard deviation of the logarithm of a block's variance."""
+    return np.sqrt(scale.variance / np.maximum(blocks.counts - 1.0, 1.0))
 
 
 def _cuts(signal: Floats, shortest: int, price: float) -> list[int]:

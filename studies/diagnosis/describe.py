@@ -62,7 +62,7 @@ class Seen:
 
         least = float(norm.isf(0.025 / len(self.names)))
         large: Bools = np.abs(self.weights) > least * np.maximum(self.errors, 1e-300)
-        shows = (large & self.term.mean_used_or_variance()).any(axis=0).tolist()
+        shows = np.asarray((large & self.term.mean_used_or_variance()).any(axis=0))
         return tuple(name for name, yes in zip(self.names, shows, strict=True) if yes)
 
     def strongest(self) -> tuple[str, float, float, float]:

@@ -20,6 +20,8 @@ FEWEST_ROWS = 200
 """Below this the answer is that nothing can be said."""
 FEWEST_SEEN = 40
 """Rows at which the typical arm must have been seen."""
+LARGEST = 1e50
+"""Size of a reward whose square's square is still a number."""
 CHURN = "arm-churn"
 WITHIN_CHANCE = "within chance"
 
@@ -44,8 +46,11 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
         least = f"{FEWEST_ROWS} rows" if rows < FEWEST_ROWS else f"{FEWEST_SEEN}"
         reason = f"{few} are too few to tell one kind of change from another; at least {least} are needed."
         return Diagnosis(names, rows, (), reason=reason)
-    if np.nanmax(values) == np.nanmin(values):
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
         return Diagnosis(names, rows, (), reason="all rewards are the same number.")
+    if max(abs(low), abs(high)) > LARGEST or high - low < 1.0 / LARGEST:
+        return Diagnosis(names, rows, (), reason=f"rewards between {low:g} and {high:g} can't be squared safely.")
     blocks = Blocks.of(values)
     choice = choose(blocks)
     away = absences(values)
@@ -54,7 +59,7 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
     kinds = (*chosen, *([CHURN] if away else []))
     again = [set(diagnose(_half(values, [seed, half]), names).kinds) for half in range(halves)]
     findings = tuple(replace(each, again=sum(each.kind in named for named in again)) for each in findings)
-    low, high = np.nanpercentile(values, [25, 75])
+    lower, upper = np.nanpercentile(values, [25, 75])
     return Diagnosis(
         names=names,
         rows=rows,
@@ -62,7 +67,7 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
         findings=findings,
         noise=noise_shape(blocks, choice.fit),
         base=base_ranges(blocks, choice.fit),
-        spread=float(high - low) or float(np.nanmax(values) - np.nanmin(values)),
+        spread=float(upper - lower) or high - low,
         agreeing=sum(named == set(kinds) for named in again),
         halves=halves,
         picture=_picture(blocks, choice, away, names),

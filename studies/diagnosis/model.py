@@ -153,7 +153,7 @@ def _variances(
             known += blocks.average(term.bulge[:, None]) * weight[0] ** 2
     counts = np.maximum(blocks.counts - 1.0, 0.0)
     typical = (counts * spread).sum(axis=0) / np.maximum(counts.sum(axis=0), 1.0)
-    least = np.maximum(FLOOR * typical, 1e-300)
+    least = np.maximum(FLOOR * typical, 1e-9 * float(typical.mean()) + 1e-150)
     now = np.broadcast_to(np.maximum(typical, least), spread.shape)
     shape = errors = np.zeros((columns.shape[1], arms))
     for _ in range(ROUNDS if columns.shape[1] > 1 or known.any() else 1):
