@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markupsafe import Markup
+
 from dashboards.diagnosis.words import p_value, rows, summary, which_arms
 from dashboards.figures import diagnosis as draw
 from dashboards.html import assets, environment
@@ -27,6 +29,8 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         (each, row, which_arms(each, diagnosis.arms), p_value(each.p))
         for each, row in zip(diagnosis.findings, rows(diagnosis), strict=True)
     ]
+    shared = assets(panels)
+    own = Markup((FOLDER / "diagnosis.css").read_text(encoding="utf-8"))
     return (
         environment(FOLDER)
         .get_template("diagnosis.html.j2")
@@ -39,6 +43,6 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
             proposed=proposed,
             version=project_version(),
             contents=[*contents, Entry("method", "How it was decided")],
-            **assets(panels),
+            **{**shared, "css": shared["css"] + own},
         )
     )

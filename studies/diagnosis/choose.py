@@ -73,8 +73,8 @@ def choose(blocks: Blocks) -> Choice:
         if not sure:
             break
         current = _without_idle(blocks, max(sure, key=lambda each: each.worth).fit)
+    current, inside = _beyond_doubt(blocks, current)
     scale = current.scale(blocks)
-    inside = {term.kind: _p(term, blocks, current, fit(blocks, _other(current, term)), scale) for term in current.terms}
     # Another reading of the change points that are blips, or jumps, already is no kind beside them.
     read = {kind for kind in inside if kind in LEVELS}
     outside = {
@@ -130,6 +130,17 @@ def _p(term: Term, blocks: Blocks, larger: Fit, smaller: Fit, scale: Scale) -> f
     freedom = term.mean_used.sum(axis=0) + (0 if blocks.binary else term.variance_used.sum(axis=0))
     p = np.where(freedom > 0, chi2.sf(np.maximum(gain, 0.0), np.maximum(freedom, 1)), 1.0)
     return float(min(1.0, p.min() * blocks.arms * term.about.get("searched", 1)))
+
+
+def _beyond_doubt(blocks: Blocks, model: Fit) -> tuple[Fit, dict[str, float]]:
+    """The model without kinds that, beside all the others, are in doubt after all; and the p-values of those left."""
+    while True:
+        scale = model.scale(blocks)
+        p = {term.kind: _p(term, blocks, model, fit(blocks, _other(model, term)), scale) for term in model.terms}
+        worst = max(p, key=lambda kind: p[kind], default=None)
+        if worst is None or p[worst] * len(KINDS) < DOUBT:
+            return model, p
+        model = fit(blocks, [term for term in model.terms if term.kind != worst])
 
 
 def _other(model: Fit, without: Term) -> list[Term]:

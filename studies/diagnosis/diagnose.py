@@ -10,7 +10,7 @@ import numpy as np
 from environments.world import Floats
 from studies.diagnosis.base_ranges import base_ranges
 from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.choose import KINDS, Choice, choose, holm
+from studies.diagnosis.choose import DOUBT, KINDS, Choice, choose, holm
 from studies.diagnosis.churn import Absence, absences
 from studies.diagnosis.describe import NONE_SEEN, TELLERS, Seen, Told, count, percent
 from studies.diagnosis.noise_shape import noise_shape
@@ -24,6 +24,7 @@ LARGEST = 1e50
 """Size of a reward whose square's square is still a number."""
 CHURN = "arm-churn"
 WITHIN_CHANCE = "within chance"
+NOT_WORTH_IT = "not worth its parameters"
 
 
 def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: int = 0) -> Diagnosis:
@@ -99,7 +100,9 @@ def _findings(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequen
             why = "does not apply to rewards of 0 and 1" if blocks.binary and kind == "variance-drift" else NONE_SEEN
             told = Told(why, {}, {})
         found = kind in inside or (kind == CHURN and bool(away))
-        strength = told.strength if found or not told.numbers else f"{WITHIN_CHANCE}: {told.strength}"
+        strength = told.strength
+        if not found and told.numbers:
+            strength = f"{WITHIN_CHANCE if p[kind] >= DOUBT else NOT_WORTH_IT}: {strength}"
         out.append(Finding(kind, found, p[kind], strength, told.arms, told.numbers, told.settings))
     return tuple(out)
 

@@ -165,7 +165,7 @@ def _variances(
 
 def _solve(columns: Floats, used: Bools, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Weighted least squares, arm by arm, of the columns in use; coefficients and their standard errors [p, K]."""
-    normal = np.einsum("bp,bk,bq->kpq", columns, weights, columns, optimize=True)
+    normal = (columns.T * weights.T[:, None, :]) @ columns
     right = columns.T @ (weights * target)
     both = used.T[:, :, None] & used.T[:, None, :]
     size = np.sqrt(np.maximum(np.einsum("kpp->kp", normal), 1e-300))

@@ -13,7 +13,9 @@ from studies.diagnosis.model import Fit
 
 MOST_ROWS = 4000
 """That are looked at."""
-OUTSIDE = -20.0
+FARTHEST = 10.0
+"""Standard deviations: what lies beyond says no more of the shape."""
+OUTSIDE = -100.0
 """Log-density of what a uniform noise can't be; the variance is only estimated, so a little is forgiven."""
 
 
@@ -29,7 +31,7 @@ def noise_shape(blocks: Blocks, fitted: Fit) -> str:
         return "bernoulli"
     rows = np.linspace(0, blocks.rows - 1, min(blocks.rows, MOST_ROWS)).astype(np.int64)
     block = np.searchsorted(blocks.starts, rows, side="right") - 1
-    z = fitted.residuals[rows] / np.sqrt(fitted.variance[block])
+    z = np.clip(fitted.residuals[rows] / np.sqrt(fitted.variance[block]), -FARTHEST, FARTHEST)
     of_row = {name: _mean_over_arms(density) for name, density in _log_densities(z).items()}
     normal = of_row.pop("normal")
     best = max(of_row, key=lambda name: float(of_row[name].mean()))
