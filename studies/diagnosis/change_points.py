@@ -17,8 +17,8 @@ from studies.diagnosis.model import Fit, Scale
 
 RARE = 0.01
 """How often a world in which no level changes may show a change point, in all its blocks and arms together."""
-SHORTEST_NOISE = 5
-"""Blocks between changes of noise: the variance of fewer may be one spike's."""
+SHORTEST_NOISE = (5, 60)
+"""Blocks, and rows, between changes of noise: the variance of fewer may be one spike's."""
 LOUDEST = 4.0
 """Standard deviations that one block's noise may count for."""
 CLEAR = 10.0
@@ -117,13 +117,19 @@ def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> In
     error = np.sqrt(blocks.noise * scale.mean / np.maximum(blocks.counts, 1.0))
     of_mean = current.rest / error
     of_noise = _loudness(blocks, current, scale) / _wobble(blocks, scale)
-    tables = [(of_mean, 1, 1)] if blocks.binary else [(of_mean, 1, 1), (of_noise, 2, SHORTEST_NOISE)]
+    tables = [(of_mean, 1, 1)] if blocks.binary else [(of_mean, 1, 1), (of_noise, 2, _shortest(blocks))]
     for signal, fewest, shortest in tables:
         for k in range(blocks.arms):
             there = np.flatnonzero(blocks.counts[:, k] >= fewest)
             if there.size > 2 * shortest + 2:
                 found.update(int(blocks.starts[there[cut]]) for cut in _cuts(signal[there, k], shortest, least))
     return np.array(sorted(found), dtype=np.int64)
+
+
+def _shortest(blocks: Blocks) -> int:
+    """Blocks between changes of noise."""
+    number, rows = SHORTEST_NOISE
+    return max(number, int(np.ceil(rows / blocks.size)))
 
 
 def _loudness(blocks: Blocks, current: Fit, scale: Scale) -> Floats:
@@ -184,5 +190,5 @@ def strengths(bounds: Ints, blocks: Blocks, running: Running) -> Floats:
     of_mean = running.gain(bounds[:-2], bounds[1:-1], bounds[2:])
     if blocks.binary:
         return of_mean
-    shortest = SHORTEST_NOISE * blocks.size
+    shortest = _shortest(blocks) * blocks.size
     return np.maximum(of_mean, running.noise_gain(bounds[:-2], bounds[1:-1], bounds[2:], shortest))

@@ -87,7 +87,7 @@ class Fit:
         logs = np.log(np.maximum(self.spread, 1e-3 * self.spread.mean(axis=0) + 1e-300))
         of_variance = unrest(np.diff(logs, axis=0) ** 2, np.where(there, per_row[1:] + per_row[:-1], 0.0))
         together = _together(np.diff(self.rest / np.sqrt(each), axis=0))
-        return Scale(np.maximum(of_mean, 1.0), np.maximum(of_variance, 0.5), together)
+        return Scale(np.maximum(of_mean, 1.0), np.maximum(of_variance, _least_wobble(blocks.size - 1.0)), together)
 
 
 def fit(blocks: Blocks, terms: Sequence[Term]) -> Fit:
@@ -124,6 +124,13 @@ def fit(blocks: Blocks, terms: Sequence[Term]) -> Fit:
         variance_errors=_parts(shape_errors, own),
         parameters=free,
     )
+
+
+def _least_wobble(freedom: float) -> float:
+    """n·Var(ln(χ²/n)) of n degrees of freedom: 2 for many, more for few, where neighbours' median says too little."""
+    from scipy.special import polygamma
+
+    return float(freedom * polygamma(1, freedom / 2.0))
 
 
 def _together(steps: Floats) -> float:

@@ -79,14 +79,13 @@ def elsewhere(tries: int) -> list[str]:
 def main() -> None:
     """Remake the tables of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=200)
-    parser.add_argument("--elsewhere", type=int, default=25, help="tries of each other setting; 0 leaves that table")
+    parser.add_argument("--tries", type=int, default=200, help="worlds of each row of the matrix; 0 leaves it")
+    parser.add_argument("--elsewhere", type=int, default=20, help="worlds of each other setting; 0 leaves that table")
     given = parser.parse_args()
-    page = PAGE.read_text(encoding="utf-8")
-    page = _filled(page, "matrix", [f"{given.tries} worlds each.", "", *matrix(given.tries)])
-    if given.elsewhere:
-        page = _filled(page, "elsewhere", [f"{given.elsewhere} worlds each.", "", *elsewhere(given.elsewhere)])
-    PAGE.write_text(page, encoding="utf-8")
+    for name, tries, made in (("matrix", given.tries, matrix), ("elsewhere", given.elsewhere, elsewhere)):
+        if tries:
+            lines = [f"{tries} worlds each.", "", *made(tries)]
+            PAGE.write_text(_filled(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")
 
 
 def _filled(page: str, name: str, lines: list[str]) -> str:
