@@ -65,8 +65,8 @@ def diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
         height=620,
         shapes=shapes,
         xaxis=axis("step t", anchor="y2", range=[0, result.rows + 1]),
-        yaxis=axis("mean of a block", domain=[0.45, 1]),
-        yaxis2=axis("variance in a block", domain=[0, 0.36], rangemode="tozero"),
+        yaxis=axis("mean of a block", domain=[0.45, 1], **_without_spikes(picture.means)),
+        yaxis2=axis("variance in a block", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)),
     )
 
 
@@ -76,6 +76,16 @@ def _shown(means: Floats) -> list[int]:
         return list(range(means.shape[1]))
     moving = np.nanstd(means, axis=0)
     return sorted(int(k) for k in np.argsort(-moving)[:MOST_ARMS])
+
+
+def _without_spikes(table: Floats) -> dict[str, list[float]]:
+    """The range of an axis where a few spikes would press all else flat; zooming out shows them."""
+    known = table[~np.isnan(table)]
+    low, high = np.quantile(known, [0.005, 0.995])
+    if known.max() - known.min() <= 3.0 * (high - low) or low == high:
+        return {}
+    room = 0.15 * float(high - low)
+    return {"range": [float(low) - room, float(high) + room]}
 
 
 def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> Trace:

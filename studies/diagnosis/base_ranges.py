@@ -10,6 +10,8 @@ from studies.diagnosis.model import Fit
 
 FRESH = ("gradual-drift", "localized-jump", "blips")
 """Kinds whose new levels are draws from the same ranges."""
+MANY, FAR = 40, 0.025
+"""Levels from which on so many at either end are left out."""
 STILL = 1e-3
 """Smallest variance, as a share of the mean one."""
 
@@ -45,7 +47,14 @@ def _levels(fitted: Fit, base: Floats, weights: list[Floats], used: str) -> Floa
 
 
 def _range(levels: Floats) -> tuple[float, float]:
-    """Ends of a uniform draw: a little beyond the extremes, the less the more draws there are."""
+    """Ends of a uniform draw: a little beyond the extremes, the less the more draws there are.
+
+    Of many levels a few far ones are left out, as one odd arm would set the range for all.
+    """
+    if levels.size >= MANY:
+        low, high = (float(end) for end in np.quantile(levels, [FAR, 1.0 - FAR]))
+        beyond = FAR / (1.0 - 2.0 * FAR) * (high - low)
+        return _digits(low - beyond), _digits(high + beyond)
     low, high = float(levels.min()), float(levels.max())
     beyond = (high - low) / max(levels.size - 1, 1)
     return _digits(low - beyond), _digits(high + beyond)
