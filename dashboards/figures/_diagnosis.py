@@ -78,7 +78,7 @@ def _shown(means: Floats) -> list[int]:
     return sorted(int(k) for k in np.argsort(-moving)[:MOST_ARMS])
 
 
-def _without_spikes(table: Floats) -> dict[str, list[float]]:
+def _without_spikes(table: Floats) -> dict[str, Any]:
     """The range of an axis where a few spikes would press all else flat; zooming out shows them."""
     known = table[~np.isnan(table)]
     low, high = np.quantile(known, [0.005, 0.995])
