@@ -65,7 +65,7 @@ def matrix(tries: int) -> list[str]:
 
 
 def elsewhere(tries: int) -> list[str]:
-    """Other settings than the defaults, which nothing was chosen for."""
+    """Other settings than the defaults: weaker, shorter, fewer arms, other noise, a log, several kinds at once."""
     lines = ["| world | setting | right | else |", "| --- | --- | ---: | --- |"]
     for name, words, settings in ELSEWHERE:
         counted = answers(name, tries, **settings)
