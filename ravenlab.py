@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from studies.files import load_study_file
     from studies.grid import Grid, GridSpec
     from studies.recommendation import Recommendation
+    from studies.robust_recommendation import Front, RobustRecommendation
     from studies.spec import StudySpec
-    from tuning.api import compare, export, grid, report, reproduce, tune
+    from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -51,7 +52,9 @@ PUBLIC = {
     "simulate": "policies.simulation",
     "Grid": "studies.grid",
     "GridSpec": "studies.grid",
+    "Front": "studies.robust_recommendation",
     "Recommendation": "studies.recommendation",
+    "RobustRecommendation": "studies.robust_recommendation",
     "StudySpec": "studies.spec",
     "load_study_file": "studies.files",
     "compare": "tuning.api",
@@ -60,6 +63,7 @@ PUBLIC = {
     "report": "tuning.api",
     "reproduce": "tuning.api",
     "tune": "tuning.api",
+    "tune_robust": "tuning.api",
 }
 """Where each public name lives."""
 
@@ -68,12 +72,14 @@ __all__ = [
     "Change",
     "Draft",
     "Effect",
+    "Front",
     "Grid",
     "GridSpec",
     "InputError",
     "Param",
     "Policy",
     "Recommendation",
+    "RobustRecommendation",
     "Scenario",
     "Simulation",
     "Sizes",
@@ -92,6 +98,7 @@ __all__ = [
     "scenarios",
     "simulate",
     "tune",
+    "tune_robust",
 ]
 
 

@@ -12,13 +12,15 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dashboards.notes import grid_note, study_note
+from dashboards.notes import grid_note, study_note, worlds_note
 from dashboards.slim import slim, thinned
+from environments import find_scenario
 from environments.errors import InputError
 from studies import keys
 from studies.grid_storage import read_grid
 from studies.objective import parse_objective
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import Front
 from studies.spec import StudySpec
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def attach_to_study(study: optuna.Study) -> int:
     trials = study.get_trials(deepcopy=False)
     figures: dict[str, Draw] = dict(_study_figures(spec, found, thinned(_points(trials, spec))))
     note = study_note(spec, found, len(trials))
-    return _attach(study, value_name(spec.objective), note, figures)
+    return _attach(study, [value_name(spec.objective)], note, figures)
 
 
 def attach_to_grid(study: optuna.Study) -> int:
@@ -57,11 +59,25 @@ def attach_to_grid(study: optuna.Study) -> int:
     if grid is None:
         return 0
     figures: dict[str, Draw] = dict(_grid_figures(grid, recommended_for(study, grid.spec)))
-    return _attach(study, "mean regret", grid_note(grid), figures)
+    return _attach(study, ["mean regret"], grid_note(grid), figures)
+
+
+def attach_to_worlds(study: optuna.Study) -> int:
+    """The same for a finished search over several scenarios; a front has a value a scenario."""
+    from dashboards import figures
+
+    found = keys.read_robust(study)
+    if found is None:
+        return 0
+    if isinstance(found, Front):
+        names = [f"mean regret in {name}" for name in found.scenarios]
+        return _attach(study, names, worlds_note(found), {"front": lambda: figures.front(found)})
+    names = [f"relative regret ({found.measure})"]
+    return _attach(study, names, worlds_note(found), {"prices": lambda: figures.prices(found)})
 
 
 def attach(study: optuna.Study, *, missing: bool = False) -> int:
-    """To whichever of the two a study is; with `missing` only where what is there was made from something else.
+    """To whichever of the three a study is; with `missing` only where what is there was made from something else.
 
     That needs no trials, which take half a second a thousand to load.
     """
@@ -69,7 +85,10 @@ def attach(study: optuna.Study, *, missing: bool = False) -> int:
     system = study._storage.get_study_system_attrs(study._study_id)
     if missing and stamp is not None and system.get(keys.ATTACHED) == stamp:
         return 0
-    new = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
+    if keys.ROBUST in study.user_attrs:
+        new = attach_to_worlds(study)
+    else:
+        new = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
     if stamp is not None and system.get(keys.ATTACHED) != stamp:
         study._storage.set_study_system_attr(study._study_id, keys.ATTACHED, stamp)
     return new
@@ -79,7 +98,10 @@ def _stamp(study: optuna.Study) -> str | None:
     """What note and figures of a finished study are made from, as a short hash; None while it is not finished."""
     attributes = study.user_attrs
     made_from = [keys.project_version(), *(attributes.get(key) for key in (keys.SPEC, keys.GRID))]
-    if attributes.get(keys.RECOMMENDATION) is not None:
+    several = attributes.get(keys.ROBUST_RECOMMENDATION) or attributes.get(keys.FRONT)
+    if several is not None:
+        made_from.append(several)
+    elif attributes.get(keys.RECOMMENDATION) is not None:
         made_from.append(attributes[keys.RECOMMENDATION])
     elif attributes.get(keys.INDISTINGUISHABLE) is not None:
         spec = keys.read_grid_spec(study)
@@ -137,7 +159,8 @@ def _study_figures(
         yield "history", lambda: figures.history(points, found)
     if found is not None and found.importance:
         yield "importances", lambda: figures.importances(found)
-    yield "world", lambda: figures.world(here.world(), horizon, arms, seed=here.seed)
+    if here.trace is None:
+        yield "world", lambda: figures.world(find_scenario(here.scenario, here.settings), horizon, arms, seed=here.seed)
 
 
 def _grid_figures(grid: Grid, found: Recommendation | None) -> Iterator[tuple[str, Draw]]:
@@ -166,22 +189,22 @@ def _points(trials: list[optuna.trial.FrozenTrial], spec: StudySpec) -> list[His
     ]
 
 
-def _attach(study: optuna.Study, value: str, note: str, figures: dict[str, Draw]) -> int:
+def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str, Draw]) -> int:
     return (
-        int(_attach_value_name(study, value))
+        int(_attach_value_names(study, values))
         + int(_attach_note(study, note))
         + sum(_attach_figure(study, f"{PREFIX}{name}", slim(draw())) for name, draw in figures.items())
     )
 
 
-def _attach_value_name(study: optuna.Study, name: str) -> bool:
+def _attach_value_names(study: optuna.Study, names: list[str]) -> bool:
     import optuna
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        if study.metric_names == [name]:
+        if study.metric_names == names:
             return False
-        study.set_metric_names([name])
+        study.set_metric_names(names)
     return True
 
 

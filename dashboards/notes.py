@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import Front, RobustRecommendation
+from studies.robust_words import front_in_words, robust_in_words
 from studies.spec import StudySpec
 from studies.words import in_words, short, symbol
 
@@ -85,6 +87,24 @@ def grid_note(grid: Grid) -> str:
     ]
     if grid.mean.size <= TABLE_CELLS:
         lines += _table(grid)
+    return "\n".join(lines)
+
+
+def worlds_note(found: RobustRecommendation | Front) -> str:
+    """One setting for several scenarios and its price, or what stayed on their front."""
+    where = f"{code(found.policy)} in {code(found.scenario)}, T = {found.horizon}, K = {found.arms}"
+    if isinstance(found, Front):
+        first, *rest = ["Pareto front", *front_in_words(found)]
+    else:
+        first, *rest = robust_in_words(found)
+    lines = [
+        f"# {escape(first)}",
+        "",
+        where + _settings(found.settings),
+        "",
+        *(f"- {escape(line)}" for line in rest),
+        "",
+    ]
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from environments.checks import whole
 from environments.noise import NOISES
 from environments.scenario import Scenario
 from environments.streams import Stream
+from environments.trace_world import TraceScenario
 from environments.world import (
     BERNOULLI,
     COS_WEIGHT,
@@ -75,7 +76,7 @@ def draw_worlds(
     return _with_tape(draft, _schedule(draft))
 
 
-def blocks(scenario: Scenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
+def blocks(scenario: Scenario | TraceScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
     """Cut replications into (first, count) so that no block of worlds is over 64 MB.
 
     >>> from environments import find_scenario

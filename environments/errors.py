@@ -18,6 +18,10 @@ class InputError(ValueError):
     """
 
 
+LONGEST_LIST = 300
+"""Letters of known names that an error lists."""
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     """An error for a name that nothing goes by, with the nearest one that exists.
 
@@ -27,7 +31,10 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     names = sorted(known)
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else "."
-    return InputError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}.")
+    shown = ", ".join(names)
+    if len(shown) > LONGEST_LIST:
+        shown = f"{shown[:LONGEST_LIST].rpartition(', ')[0]}, … ({len(names)} in all)"
+    return InputError(f"unknown {kind} {name!r}{hint} Known: {shown}.")
 
 
 class Fault(RuntimeError):

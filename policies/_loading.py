@@ -87,7 +87,7 @@ def scaled(policy: type[Policy], values: Mapping[str, Value], scale: float) -> V
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """All entries of an export, in its order."""
+    """All entries of an export, in its order; those for several scenarios go by all names, joined by commas."""
     document = _read(path)
     if not isinstance(document, dict) or "recommendations" not in document or "schema" not in document:
         raise InputError(f"{path} is not an export of recommendations: it has no schema and recommendations.")
@@ -97,7 +97,14 @@ def read_entries(path: Path) -> list[Entry]:
     entries = document["recommendations"]
     if not isinstance(entries, list):
         raise InputError(f"recommendations in {path} must be a list but got {type(entries).__name__}.")
-    return [_entry(path, place, entry) for place, entry in enumerate(entries)]
+    several = document.get("robust", [])
+    if not isinstance(several, list):
+        raise InputError(f"robust in {path} must be a list but got {type(several).__name__}.")
+    return [
+        _entry(f"{key}[{place}] in {path}", entry)
+        for key, some in (("recommendations", entries), ("robust", several))
+        for place, entry in enumerate(some)
+    ]
 
 
 def _read(path: Path) -> Any:
@@ -116,8 +123,7 @@ def _read(path: Path) -> Any:
         raise InputError(f"{path} is not a whole {kind} file ({reason}); export it again.") from None
 
 
-def _entry(path: Path, place: int, entry: object) -> Entry:
-    where = f"recommendations[{place}] in {path}"
+def _entry(where: str, entry: object) -> Entry:
     if not isinstance(entry, dict):
         raise InputError(f"{where} must be a table but got {type(entry).__name__}.")
     fields: dict[str, Any] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,14 +38,21 @@ def play_plain(
     replications, horizon = worlds.noise.shape
     for r in range(replications):
         drawn = int(generator(seed, stream, first + r, "policy").integers(2**63))
-        try:
+        with guarded(policy):
             player = policy.make(worlds.level.shape[2], horizon, values, drawn)
             _play_one(policy, player, worlds, r, {int(t): place for place, t in enumerate(marks)}, into)
-        except InputError:
-            raise
-        except Exception as error:
-            broke = where_it_broke(error, policy.plain.__init__.__code__.co_filename)
-            raise InputError(f"policy {policy.name!r} broke: {broke}.") from None
+
+
+@contextmanager
+def guarded(policy: type[PlainPolicy]) -> Iterator[None]:
+    """Whatever breaks in a user's class is one line that says where."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        broke = where_it_broke(error, policy.plain.__init__.__code__.co_filename)
+        raise InputError(f"policy {policy.name!r} broke: {broke}.") from None
 
 
 def _play_one(
@@ -64,8 +72,8 @@ def _play_one(
         if (t - 1) % rows == 0:
             fill_rewards(worlds, r, t, means, rewards)
         if t == 1 or t in events:
-            _tell(policy, player, is_open, (opens <= t) & (t < closes))
-        k = _arm(policy, player.select(), is_open)
+            tell(policy, player, is_open, (opens <= t) & (t < closes))
+        k = pulled(policy, player.select(), is_open)
         x = float(rewards[(t - 1) % rows, k])
         player.update(k, _seen(worlds, r, t, x, due))
         mean, best = float(means[(t - 1) % rows, k]), float(worlds.best[r, t - 1])
@@ -90,7 +98,7 @@ def _seen(worlds: Worlds, r: int, t: int, x: float, due: Any) -> float:
     return seen
 
 
-def _tell(policy: type[PlainPolicy], player: Any, is_open: list[bool], now: Any) -> None:
+def tell(policy: type[PlainPolicy], player: Any, is_open: list[bool], now: Any) -> None:
     """Say which arms opened and closed."""
     for k, able in enumerate(now.tolist()):
         if able == is_open[k]:
@@ -102,7 +110,7 @@ def _tell(policy: type[PlainPolicy], player: Any, is_open: list[bool], now: Any)
         is_open[k] = able
 
 
-def _arm(policy: type[PlainPolicy], chosen: Any, is_open: list[bool]) -> int:
+def pulled(policy: type[PlainPolicy], chosen: Any, is_open: list[bool]) -> int:
     """The chosen arm, if it is one that can be pulled."""
     if isinstance(chosen, bool) or not isinstance(chosen, int | np.integer) or not 0 <= chosen < len(is_open):
         said = "nan" if isinstance(chosen, float) and math.isnan(chosen) else repr(chosen)

@@ -325,21 +325,27 @@ def _check_reward(reward: float) -> float:
     return float(reward)
 
 
-_KERNELS: dict[type[Policy], Callable[..., None]] = {}
+_KERNELS: dict[tuple[type[Policy], Callable[..., None]], Callable[..., None]] = {}
 
 
 def kernel(policy: type[Policy]) -> Callable[..., None]:
     """The general loop with a policy's rules in it, made when it is first needed."""
-    if policy not in _KERNELS:
-        from environments.compiled import specialised
-        from policies import _loop
+    from policies import _loop
 
-        _KERNELS[policy] = specialised(
-            _loop.play,
-            policy.name.replace("-", "_"),
-            start=policy.start,
-            select=policy.choose,
-            update=policy.learn,
-            PEEKS=policy.peeks,
-        )
-    return _KERNELS[policy]
+    return _with_rules(policy, _loop.play, PEEKS=policy.peeks)
+
+
+def trace_kernel(policy: type[Policy]) -> Callable[..., None]:
+    """The loop over windows of a trace with a policy's rules in it."""
+    from policies import _trace_loop
+
+    return _with_rules(policy, _trace_loop.play)
+
+
+def _with_rules(policy: type[Policy], template: Callable[..., None], **more: bool) -> Callable[..., None]:
+    if (policy, template) not in _KERNELS:
+        from environments.compiled import specialised
+
+        name, rules = policy.name.replace("-", "_"), {"start": policy.start, "update": policy.learn}
+        _KERNELS[policy, template] = specialised(template, name, select=policy.choose, **rules, **more)
+    return _KERNELS[policy, template]

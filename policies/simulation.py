@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from environments import Scenario, find_scenario
+from environments.any_world import AnyScenario, AnyWorlds, draw_any
 from environments.checks import whole
-from environments.draw import blocks, draw_worlds
+from environments.draw import blocks
 from environments.errors import InputError
 from environments.streams import Stream, generator
+from environments.trace_file import Trace
+from environments.trace_world import TraceScenario, TraceWorlds, open_trace
 from environments.world import DELAYED, Floats, Worlds
 from policies import find_policy
 from policies._plain_loop import play_plain
+from policies._played import Marks
+from policies._played import Played as Played
+from policies._trace_play import play_windows
 from policies.base import Policy, Value, kernel
 from policies.own import PlainPolicy
 
@@ -54,6 +61,8 @@ class Simulation:
     suboptimal_pulls: Floats
     regret_constant: Floats | None = None
     """Against a constant mean, where a published protocol measured it so."""
+    regret_fixed: Floats | None = None
+    """On a trace: against the best fixed arm of each window. Below 0 where a policy did better than any one arm."""
     curve: Curve | None = None
     pulls: np.ndarray[Any, np.dtype[np.int32]] | None = field(default=None, repr=False)
     """[R, T] which arm was pulled when, if asked for."""
@@ -61,7 +70,8 @@ class Simulation:
     def measures(self) -> dict[str, Floats]:
         """The per-replication numbers by name."""
         named = {"regret": self.regret, "reward": self.reward, "suboptimal_pulls": self.suboptimal_pulls}
-        return named if self.regret_constant is None else {**named, "regret_constant": self.regret_constant}
+        more = {"regret_constant": self.regret_constant, "regret_fixed": self.regret_fixed}
+        return {**named, **{name: values for name, values in more.items() if values is not None}}
 
     def summary(self) -> dict[str, dict[str, float | None]]:
         """Mean and standard error of each number; no standard error from one replication.
@@ -87,8 +97,10 @@ class Simulation:
 
 def simulate(
     policy: str | type[Policy],
-    scenario: str | Scenario,
+    scenario: str | AnyScenario | None = None,
     *,
+    trace: str | Path | Trace | None = None,
+    minimize: bool = False,
     horizon: int | None = None,
     arms: int | None = None,
     replications: int = 100,
@@ -105,7 +117,9 @@ def simulate(
     Args:
         policy: A name such as "raven-ucb", or a class.
         scenario: A name such as "variance-drift", effects joined by "+", or a `Scenario`.
-        horizon: Steps T; the scenario's own when not given.
+        trace: In place of a scenario, a file or a table whose windows are played.
+        minimize: The cells of the trace are costs.
+        horizon: Steps T; the scenario's own when not given. On a trace the rows of a window.
         arms: Number of arms K; the scenario's own when not given.
         replications: How many worlds.
         seed: Names the worlds; the same seed gives the same ones to every policy.
@@ -120,8 +134,7 @@ def simulate(
     (3,)
     """
     found = policy if isinstance(policy, type) and issubclass(policy, Policy) else find_policy(policy)
-    world = scenario if isinstance(scenario, Scenario) else find_scenario(scenario)
-    world = world.with_settings({} if settings is None else settings)
+    world = _world(scenario, trace, minimize).with_settings({} if settings is None else settings)
     horizon = world.horizon if horizon is None else horizon
     arms = world.arms if arms is None else arms
     world.check(horizon, arms)
@@ -133,17 +146,20 @@ def simulate(
     parts = _ranges(world, horizon, arms, replications, jobs)
 
     def play_part(first: int, count: int) -> Played:
-        worlds = draw_worlds(world, horizon, arms, seed, first, count, stream)
+        worlds = draw_any(world, horizon, arms, seed, first, count, stream)
         return play(found, values, worlds, seed, first, stream, marks, pulls)
 
     played = _fan_out(play_part, parts, jobs)
     out = np.concatenate([part.out for part in played])
     curve = np.concatenate([part.curve for part in played])
-    constant, constant_curve = None, None
+    best = np.concatenate([part.best for part in played])
+    constant, constant_curve, fixed = None, None, None
     if world.constant is not None:
-        constant = world.constant * horizon - np.concatenate([part.best for part in played]) + out[:, REGRET]
-        best = np.concatenate([part.best_curve for part in played])
-        constant_curve = world.constant * marks - best + curve[..., REGRET]
+        constant = world.constant * horizon - best + out[:, REGRET]
+        best_curve = np.concatenate([part.best_curve for part in played])
+        constant_curve = world.constant * marks - best_curve + curve[..., REGRET]
+    if isinstance(world, TraceScenario):
+        fixed = world.fixed(world.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
     return Simulation(
         policy=found.name,
         scenario=world.name,
@@ -157,34 +173,25 @@ def simulate(
         reward=out[:, REWARD],
         suboptimal_pulls=out[:, SUBOPTIMAL],
         regret_constant=constant,
+        regret_fixed=fixed,
         curve=Curve(marks, curve[..., REGRET], curve[..., REWARD], constant_curve) if marks.size else None,
         pulls=np.concatenate([part.pulls for part in played]) if pulls else None,
     )
 
 
-@dataclass(frozen=True)
-class Played:
-    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], and the best means summed up to the
-    end [R] and to each mark [R, marks]."""
-
-    out: Floats
-    curve: Floats
-    pulls: np.ndarray[Any, np.dtype[np.int32]]
-    best: Floats
-    best_curve: Floats
-
-
 def play(
     policy: type[Policy],
     values: Mapping[str, Value],
-    worlds: Worlds,
+    worlds: AnyWorlds,
     seed: int,
     first: int,
     stream: int,
-    marks: np.ndarray[Any, np.dtype[np.int64]],
+    marks: Marks,
     pulls: bool = False,
 ) -> Played:
     """Play one candidate in a block of worlds: the fast way where there is one and it tells all that is asked."""
+    if isinstance(worlds, TraceWorlds):
+        return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
     replications, _horizon = worlds.noise.shape
     if not pulls and not marks.size:
         fast = policy.fast(worlds, policy.vector(values)[None])
@@ -198,14 +205,16 @@ def play(
 def play_loop(
     policy: type[Policy],
     values: Mapping[str, Value],
-    worlds: Worlds,
+    worlds: AnyWorlds,
     seed: int,
     first: int,
     stream: int,
-    marks: np.ndarray[Any, np.dtype[np.int64]],
+    marks: Marks,
     pulls: bool = False,
 ) -> Played:
     """Play one candidate in a block of worlds with the general loop."""
+    if isinstance(worlds, TraceWorlds):
+        return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
     result = Played(
@@ -240,7 +249,7 @@ def play_loop(
 def evaluate(
     policy: type[Policy],
     candidates: Sequence[Mapping[str, Value]],
-    worlds: Worlds,
+    worlds: AnyWorlds,
     seed: int,
     first: int = 0,
     stream: int = Stream.SIMULATE,
@@ -249,18 +258,32 @@ def evaluate(
 
     >>> from policies import find_policy
     >>> ucb1 = find_policy("ucb1")
-    >>> worlds = draw_worlds(find_scenario("blips"), 200, 3, seed=1, replications=4)
+    >>> worlds = draw_any(find_scenario("blips"), 200, 3, seed=1, replications=4)
     >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).shape
     (2, 4, 3)
     """
-    fast = policy.fast(worlds, np.array([policy.vector(values) for values in candidates]))
-    if fast is not None:
-        return fast
+    if isinstance(worlds, Worlds):
+        fast = policy.fast(worlds, np.array([policy.vector(values) for values in candidates]))
+        if fast is not None:
+            return fast
     none = np.empty(0, dtype=np.int64)
     return np.stack([play_loop(policy, values, worlds, seed, first, stream, none).out for values in candidates])
 
 
-def _summed(values: Floats, marks: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
+def _world(scenario: str | AnyScenario | None, trace: str | Path | Trace | None, minimize: bool) -> AnyScenario:
+    if (scenario is None) == (trace is None):
+        raise InputError("either a scenario or a trace must be given.")
+    if isinstance(trace, Trace):
+        return TraceScenario(trace, "trace:table", minimize)
+    if trace is not None:
+        return open_trace(trace, minimize)
+    if isinstance(scenario, Scenario | TraceScenario):
+        return scenario
+    assert scenario is not None
+    return find_scenario(scenario)
+
+
+def _summed(values: Floats, marks: Marks) -> Floats:
     """Sums of values [R, T] up to each mark, [R, marks], without a second table of that size."""
     if not marks.size:
         return np.empty((values.shape[0], 0))
@@ -280,7 +303,7 @@ def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[
     return marks
 
 
-def _ranges(scenario: Scenario, horizon: int, arms: int, replications: int, jobs: int) -> list[tuple[int, int]]:
+def _ranges(scenario: AnyScenario, horizon: int, arms: int, replications: int, jobs: int) -> list[tuple[int, int]]:
     """(first, count) of each part: small enough for memory, and enough of them for the threads."""
     size = max(1, -(-replications // jobs))
     parts = []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from environments.errors import InputError
-from studies.keys import COMPARISON, GRID, RECOMMENDATION, SPEC
+from studies.keys import COMPARISON, FRONT, GRID, RECOMMENDATION, ROBUST, ROBUST_RECOMMENDATION, SPEC
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -34,7 +34,8 @@ def copy_study(study: FrozenStudy, trials: Sequence[FrozenTrial], target: RDBSto
         ids = {trial._trial_id: target.create_new_trial(there, template_trial=trial) for trial in trials}
         for key, value in study.system_attrs.items():
             target.set_study_system_attr(there, _moved_key(key, ids), value)
-        for key, value in sorted(_renamed(study, name).items(), key=lambda item: item[0] in (SPEC, GRID, COMPARISON)):
+        specs = (SPEC, GRID, COMPARISON, ROBUST)
+        for key, value in sorted(_renamed(study, name).items(), key=lambda item: item[0] in specs):
             target.set_study_user_attr(there, key, value)
     except BaseException:
         target.delete_study(there)
@@ -53,7 +54,10 @@ def _renamed(study: FrozenStudy, name: str) -> dict[str, Any]:
     attributes = dict(study.user_attrs)
     if name == study.study_name:
         return attributes
-    for key, field in ((SPEC, "name"), (GRID, "name"), (COMPARISON, "name"), (RECOMMENDATION, "study")):
+    found = ((key, "study") for key in (RECOMMENDATION, ROBUST_RECOMMENDATION, FRONT))
+    for key, field in (*((key, "name") for key in (SPEC, GRID, COMPARISON)), *found):
         if isinstance(attributes.get(key), dict):
             attributes[key] = {**attributes[key], field: name}
+    if isinstance(attributes.get(ROBUST), dict):
+        attributes[ROBUST] = {**attributes[ROBUST], "base": {**attributes[ROBUST]["base"], "name": name}}
     return attributes

@@ -1,4 +1,4 @@
-"""Study files: TOML with [[study]] tables, each of them one study or a product of several."""
+"""Study files: TOML with [[study]] tables, each of them one study or a product of several, and [[robust]] tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 from environments import combine, find_scenario
 from environments.errors import InputError
+from environments.trace_world import trace_name
 from studies.reading import FIELDS, brief, check_plain, spec_from, unknown_key
+from studies.robust import RobustSpec, robust_spec_from
 from studies.spec import StudySpec
 
 LARGEST_FILE = 1_000_000
@@ -17,6 +19,9 @@ LARGEST_FILE = 1_000_000
 
 MOST_STUDIES = 1000
 """Of one file."""
+
+KINDS = ("study", "robust")
+"""Tables of a file."""
 
 PLACES = ("{policy}", "{scenario}", "{horizon}")
 """What a name may hold so that it fits every study of a product."""
@@ -31,9 +36,9 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     """
     specs: list[StudySpec] = []
     seen: dict[str, int] = {}
-    for number, table in enumerate(_tables(Path(path)), start=1):
+    for number, table in enumerate(_tables(Path(path), "study"), start=1):
         where = f"{path}: study {number}"
-        for spec in _product(table, where):
+        for spec in _product(table, where, Path(path).parent):
             name = spec.study_name()
             if name in seen:
                 before = f"study {seen[name]}" if seen[name] != number else "another of the same table"
@@ -45,8 +50,30 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     return specs
 
 
-def _tables(path: Path) -> list[Any]:
-    """The [[study]] tables as TOML gives them."""
+def load_robust_tables(path: str | Path) -> list[RobustSpec]:
+    """The searches over several scenarios of a file, in its order; a list of horizons makes several.
+
+    >>> from studies.shipped import find_study_file
+    >>> load_robust_tables(find_study_file("quick"))
+    []
+    """
+    specs: dict[str, RobustSpec] = {}
+    for number, table in enumerate(_tables(Path(path), "robust"), start=1):
+        where = f"{path}: robust {number}"
+        if not isinstance(table, Mapping):
+            raise InputError(f"{where}: must be a table but got {brief(table)}.")
+        horizons = table.get("horizon")
+        for horizon in horizons if isinstance(horizons, list) else [horizons]:
+            fields = {**table, **({} if horizon is None else {"horizon": horizon})}
+            spec = robust_spec_from(fields, where=where)
+            if spec.study_name() in specs:
+                raise InputError(f"{where}: name {spec.study_name()!r} is that of two; give each a name of its own.")
+            specs[spec.study_name()] = spec
+    return list(specs.values())
+
+
+def _tables(path: Path, kind: str) -> list[Any]:
+    """The [[study]] or [[robust]] tables as TOML gives them."""
     text = _text(path)
     try:
         document = tomllib.loads(text)
@@ -57,17 +84,19 @@ def _tables(path: Path) -> list[Any]:
     except ValueError:
         raise InputError(f"{path}: not TOML: it holds a number of thousands of digits.") from None
     for key in document:
-        if key != "study":
+        if key not in KINDS:
             hint = "; it belongs below a line [[study]]" if key in FIELDS else ""
-            raise InputError(f"{path}: {str(unknown_key(key, ['study'])).removesuffix('.')}{hint}.")
-    tables = document.get("study", [])
-    if isinstance(tables, Mapping):
-        raise InputError(f"{path}: study must be written [[study]], with double brackets.")
-    if not isinstance(tables, list):
-        raise InputError(f"{path}: study must be a [[study]] table but got {brief(tables)}.")
-    if not tables:
+            raise InputError(f"{path}: {str(unknown_key(key, KINDS)).removesuffix('.')}{hint}.")
+    for name in KINDS:
+        tables = document.get(name, [])
+        if isinstance(tables, Mapping):
+            raise InputError(f"{path}: {name} must be written [[{name}]], with double brackets.")
+        if not isinstance(tables, list):
+            raise InputError(f"{path}: {name} must be a [[{name}]] table but got {brief(tables)}.")
+    if not any(document.get(name) for name in KINDS):
         raise InputError(f"{path}: there is no [[study]] in it.")
-    return tables
+    found: list[Any] = document.get(kind, [])
+    return found
 
 
 def _text(path: Path) -> str:
@@ -93,7 +122,7 @@ def _text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 (at line {line}).") from None
 
 
-def _product(table: Any, where: str) -> Iterator[StudySpec]:
+def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
     """Every scenario of a table at every horizon of it."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where}: must be a table but got {brief(table)}.")
@@ -101,6 +130,9 @@ def _product(table: Any, where: str) -> Iterator[StudySpec]:
         check_plain(table, {})
         scenarios = [_scenario(given) for given in _several(table, "scenario")]
         horizons = _several(table, "horizon")
+        for name, own in scenarios:
+            if isinstance(name, TraceTable) and (horizons or own):
+                raise InputError("horizon is called window on a trace, and stands in the scenario's table.")
         name, settings = table.get("name"), table.get("settings", {})
         count = max(1, len(scenarios)) * max(1, len(horizons))
         if count > 1 and isinstance(name, str) and not any(place in name for place in PLACES):
@@ -114,6 +146,8 @@ def _product(table: Any, where: str) -> Iterator[StudySpec]:
         here = f"{where} ({scenario})" if len(scenarios) > 1 else where
         for horizon in horizons or [None]:
             fields = {**table, "scenario": scenario, "horizon": horizon}
+            if isinstance(scenario, TraceTable):
+                fields |= {"scenario": None, **scenario.fields(folder)}
             if own and isinstance(settings, Mapping):
                 twice = sorted(set(own) & {*settings, *(["noise"] if "noise" in table else [])})
                 if twice:
@@ -123,6 +157,26 @@ def _product(table: Any, where: str) -> Iterator[StudySpec]:
                 said = (table.get("policy", "raven-ucb"), scenario, horizon)
                 fields["name"] = _filled(name, [str(value) for value in said])
             yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
+
+
+class TraceTable:
+    """`scenario = { trace = "file.csv", window = 100, minimize = true }`; the file lies beside the study file."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        for key in given:
+            if key not in ("trace", "window", "minimize"):
+                raise InputError(f"scenario: {unknown_key(key, ['trace', 'window', 'minimize'])}")
+        if not isinstance(given["trace"], str):
+            raise InputError(f"scenario.trace must be the name of a file but got {brief(given['trace'])}.")
+        self.given = given
+
+    def __str__(self) -> str:
+        return trace_name(self.given["trace"])
+
+    def fields(self, folder: Path) -> dict[str, Any]:
+        """The fields of the study."""
+        out = {"trace": str(folder / self.given["trace"]), "minimize": self.given.get("minimize", False)}
+        return {**out, **({"horizon": self.given["window"]} if "window" in self.given else {})}
 
 
 def _several(table: Mapping[str, Any], key: str) -> list[Any]:
@@ -141,10 +195,12 @@ def _scenario(given: Any) -> tuple[Any, dict[str, Any]]:
         if not isinstance(given, str):
             raise InputError(f"scenario must be a name, a table or a list of these but got {brief(given)}.")
         return given, {}
+    if "trace" in given:
+        return TraceTable(given), {}
     settings = dict(given)
     name, effects = settings.pop("name", None), settings.pop("effects", None)
     if (name is None) == (effects is None):
-        raise InputError(f"scenario must have either a name or effects but got {brief(dict(given))}.")
+        raise InputError(f"scenario must have a name, effects or a trace but got {brief(dict(given))}.")
     if name is not None:
         if not isinstance(name, str):
             raise InputError(f"scenario.name must be text but got {brief(name)}.")

@@ -12,6 +12,8 @@ from policies.own import BROUGHT as POLICIES
 from studies.comparison.spec import ComparisonSpec
 from studies.grid import GridSpec
 from studies.recommendation import Recommendation
+from studies.robust import RobustSpec
+from studies.robust_recommendation import Front, RobustRecommendation, Tuned
 from studies.spec import StudySpec
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
 COMPARISON = "ravenlab:comparison"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
+ROBUST = "ravenlab:robust"
+TUNED = "ravenlab:tuned"
+ROBUST_RECOMMENDATION = "ravenlab:robust-recommendation"
+FRONT = "ravenlab:front"
 NOTE = "ravenlab:note"
 ATTACHED = "ravenlab:attached"
 
@@ -145,6 +151,61 @@ def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | Non
 def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
     """Keep which cells can't be told from the best one: with that, a grid is finished."""
     study.set_user_attr(INDISTINGUISHABLE, numbers)
+
+
+def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
+    """What a search over several scenarios plays; None if the study is none."""
+    stored = study.user_attrs.get(ROBUST)
+    if stored is None:
+        return None
+    try:
+        return RobustSpec.model_validate(stored)
+    except (ValidationError, InputError):
+        base = stored.get("base") if isinstance(stored, dict) else None
+        names = stored.get("scenarios") if isinstance(stored, dict) else None
+        if isinstance(base, dict) and isinstance(names, list):
+            away = [SCENARIOS.missing(str(name)) for name in names]
+            if any(each is not None for each in (*away, POLICIES.missing(str(base.get("policy"))))):
+                shown = {**stored, "base": StudySpec.as_stored(base), "scenarios": tuple(names)}
+                return RobustSpec.model_construct(**shown)
+        raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
+
+
+def write_robust_spec(study: optuna.Study, spec: RobustSpec) -> None:
+    """Keep what is searched, every default written out, and the version that made it."""
+    study.set_user_attr(ROBUST, spec.resolved().model_dump(mode="json"))
+    study.set_user_attr(VERSION, project_version())
+
+
+def read_tuned(study: optuna.Study | FrozenStudy) -> list[Tuned] | None:
+    """The settings that relative regrets of a study are relative to; None before they were found."""
+    stored = study.user_attrs.get(TUNED)
+    return None if stored is None else [Tuned.model_validate(each) for each in stored]
+
+
+def write_tuned(study: optuna.Study, tuned: list[Tuned]) -> None:
+    """Keep them: trials that landed against one set can't be held against another."""
+    study.set_user_attr(TUNED, [each.model_dump(mode="json") for each in tuned])
+
+
+def read_robust(study: optuna.Study | FrozenStudy) -> RobustRecommendation | Front | None:
+    """What a search over several scenarios found, if it has ended."""
+    try:
+        if study.user_attrs.get(FRONT) is not None:
+            return Front.model_validate(study.user_attrs[FRONT])
+        stored = study.user_attrs.get(ROBUST_RECOMMENDATION)
+        return None if stored is None else RobustRecommendation.model_validate(stored)
+    except ValidationError:
+        raise InputError(f"study {study.study_name!r} has a result that this version can't read.") from None
+
+
+def write_robust(study: optuna.Study, found: RobustRecommendation | Front | None) -> None:
+    """Keep what was found, or drop it with None."""
+    for key, model in ((ROBUST_RECOMMENDATION, RobustRecommendation), (FRONT, Front)):
+        if isinstance(found, model):
+            study.set_user_attr(key, found.as_object())
+        elif study.user_attrs.get(key) is not None:
+            study.set_user_attr(key, None)
 
 
 def project_version() -> str:

@@ -14,8 +14,18 @@ from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError
 from studies.grid import POLICY
-from studies.keys import SPEC, read_comparison_spec, read_grid_spec, read_recommendation, read_spec
+from studies.keys import (
+    ROBUST,
+    SPEC,
+    read_comparison_spec,
+    read_grid_spec,
+    read_recommendation,
+    read_robust,
+    read_robust_spec,
+    read_spec,
+)
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import Front, RobustRecommendation
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -80,6 +90,8 @@ def summary(study: FrozenStudy, tally: Tally) -> StudyRow:
         compared = read_comparison_spec(study)
     except InputError:
         spec, grid, compared = None, None, None
+    if ROBUST in study.user_attrs:
+        return _summary_of_robust(study, tally, best)
     if grid is not None:
         here = grid.resolved()
         return StudyRow(
@@ -125,6 +137,30 @@ def summary(study: FrozenStudy, tally: Tally) -> StudyRow:
         best=best,
         regret=None if found is None else found.regret.mean,
         state=state,
+    )
+
+
+def _summary_of_robust(study: FrozenStudy, tally: Tally, best: float | None) -> StudyRow:
+    """The row of a search over several scenarios; its best value is a relative regret, and there is no one regret."""
+    try:
+        spec, found = read_robust_spec(study), read_robust(study)
+    except InputError:
+        spec = None
+    if spec is None:
+        return StudyRow(study.study_name, None, None, None, None, tally.done, None, best, None, "not ours")
+    base = spec.base.resolved()
+    done: State = "complete" if tally.done >= base.trials else "searching"
+    return StudyRow(
+        name=study.study_name,
+        policy=base.policy,
+        scenario=",".join(spec.scenarios),
+        horizon=base.horizon,
+        arms=base.arms,
+        done=tally.done,
+        asked=base.trials,
+        best=best,
+        regret=None,
+        state=done if found is None else "recommended",
     )
 
 
@@ -217,3 +253,10 @@ def split_by_recommendation(
             found.append(each)
     found.sort(key=lambda each: (each.policy, each.scenario, each.arms, each.horizon, each.study))
     return found, sorted(without)
+
+
+def robust_findings(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
+    """What searches over several scenarios found, among the named studies or all, by name."""
+    studies = storage.get_all_studies() if names is None else find_studies(storage, names)
+    found = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
+    return sorted((each for each in found if each is not None), key=lambda each: each.study)

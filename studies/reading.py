@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
-FIELDS = (*StudySpec.model_fields, "noise")
+FIELDS = (*(name for name in StudySpec.model_fields if name not in ("digest", "scale")), "noise")
 """What a study may say; `noise` is short for the setting of that name."""
 
 DEPTH = {"settings": 2, "fixed": 2, "space": 3}

@@ -31,6 +31,19 @@ class Rival(_Frozen):
     difference: float = Field(description="Its regret minus the recommended one's, paired.")
     low: float = Field(description="Lower end of the 95 % interval of the difference.")
     high: float = Field(description="Upper end.")
+    decidable: bool | None = Field(
+        default=None, description="On a trace: whether the held-out stretch is worth enough independent rows to decide."
+    )
+
+    @property
+    def same(self) -> bool:
+        """Whether it lost just as much, everywhere."""
+        return self.difference == self.low == self.high == 0.0
+
+    @property
+    def told(self) -> bool:
+        """Whether it can be told from the recommended parameters."""
+        return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
 class Scale(_Frozen):
@@ -47,6 +60,24 @@ class Edge(_Frozen):
     value: float
     low: float
     high: float
+
+
+class TraceFacts(_Frozen):
+    """What a recommendation that was tuned on a trace hangs on."""
+
+    file: str = Field(description="The file's name.")
+    digest: str = Field(description="SHA-256 of its names and values.")
+    rows: int
+    empty_rows: int = Field(description="Rows without any value, left out before.")
+    arms: dict[str, int] = Field(description="Missing cells of each arm, at which it is closed.")
+    minimize: bool = Field(description="Cells are costs: give the policy their negatives as rewards.")
+    stretches: dict[str, tuple[int, int]] = Field(description="First and last row, from 1, of each stretch of time.")
+    block: int = Field(description="Rows of a block of the bootstrap.")
+    effective: float = Field(description="Of how many independent rows the mean regret would be as sure.")
+    enough: bool = Field(description="Whether that is enough for the interval of the regret to be believed.")
+    regret_fixed: Estimate = Field(description="Regret against the best fixed arm of each window.")
+    per_step: float = Field(description="Mean cell that was obtained, in the units of the file.")
+    scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
 class Recommendation(_Frozen):
@@ -71,7 +102,14 @@ class Recommendation(_Frozen):
     trials: int
     seed: int
     version: str
+    trace: TraceFacts | None = Field(default=None, description="Where it was tuned on a trace.")
 
     def as_object(self) -> dict[str, Any]:
-        """Plain JSON, fields in their order."""
-        return self.model_dump(mode="json")
+        """Plain JSON, fields in their order; what is of traces alone is left out elsewhere."""
+        out = self.model_dump(mode="json")
+        if self.trace is None:
+            del out["trace"]
+        for rival in out["versus"]:
+            if rival["decidable"] is None:
+                del rival["decidable"]
+        return out

@@ -10,9 +10,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from studies.reading import FIELDS
+from studies.robust import MOST_SCENARIOS, SAMPLERS, RobustSpec
 from studies.spec import Range, StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
+
+ONE_SCENARIO = ("scenario", "objective", "pruner", "trace", "minimize")
+"""Fields of a study that a search over several scenarios does not have."""
 
 PLAIN = {"type": ["number", "string"]}
 
@@ -20,11 +25,11 @@ PLAIN = {"type": ["number", "string"]}
 def study_file_schema() -> dict[str, Any]:
     """The schema as plain JSON.
 
-    >>> study_file_schema()["required"]
-    ['study']
+    >>> list(study_file_schema()["properties"])
+    ['study', 'robust']
     """
     model = StudySpec.model_json_schema()
-    fields: dict[str, Any] = {key: _without_null(field) for key, field in model["properties"].items()}
+    fields: dict[str, Any] = {key: _without_null(field) for key, field in model["properties"].items() if key in FIELDS}
     horizon = {key: value for key, value in fields["horizon"].items() if key not in ("description", "title")}
     fields["horizon"] = {
         "description": "Steps T, or a list of them; the scenario's own if absent.",
@@ -53,16 +58,26 @@ def study_file_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A ravenlab study file",
         "type": "object",
-        "required": ["study"],
+        "anyOf": [{"required": ["study"]}, {"required": ["robust"]}],
         "additionalProperties": False,
-        "properties": {"study": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Study"}}},
+        "properties": {
+            "study": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Study"}},
+            "robust": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Robust"}},
+        },
         "$defs": {
             "Study": {
                 "description": "One search; lists of scenarios and horizons make a product.",
                 "type": "object",
-                "required": ["scenario"],
+                "anyOf": [{"required": ["scenario"]}, {"required": ["trace"]}],
                 "additionalProperties": False,
                 "properties": dict(sorted(fields.items(), key=lambda item: _place(item[0]))),
+            },
+            "Robust": {
+                "description": "One setting for several scenarios, when nobody knows which it will be.",
+                "type": "object",
+                "required": ["scenarios"],
+                "additionalProperties": False,
+                "properties": _robust(fields),
             },
             "Scenario": {
                 "description": "A scenario by its name or its effects, its parameters beside it.",
@@ -70,12 +85,28 @@ def study_file_schema() -> dict[str, Any]:
                 "properties": {
                     "name": {"type": "string"},
                     "effects": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                    "trace": {"type": "string", "description": "A CSV or Parquet file beside the study file."},
+                    "window": {"type": "integer", "minimum": 1, "description": "Rows of a window of the trace."},
+                    "minimize": {"type": "boolean", "description": "The cells of the trace are costs."},
                 },
-                "oneOf": [{"required": ["name"]}, {"required": ["effects"]}],
+                "oneOf": [{"required": ["name"]}, {"required": ["effects"]}, {"required": ["trace"]}],
                 "additionalProperties": {"anyOf": [PLAIN, {"type": "object", "additionalProperties": PLAIN}]},
             },
             "Range": _range(),
         },
+    }
+
+
+def _robust(fields: dict[str, Any]) -> dict[str, Any]:
+    """A study's fields with scenarios in place of one, and what counts of their regrets."""
+    own = RobustSpec.model_json_schema()["properties"]
+    shared = {key: field for key, field in fields.items() if key not in ONE_SCENARIO}
+    shared["sampler"] = {**fields["sampler"], "enum": list(SAMPLERS)}
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_SCENARIOS}
+    return {
+        "scenarios": {**names, "description": "Two or more names; effects may be joined by '+'."},
+        **{key: _without_null(own[key]) for key in ("measure", "pareto")},
+        **dict(sorted(shared.items(), key=lambda item: _place(item[0]))),
     }
 
 

@@ -10,8 +10,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
-from environments import InputError, Scenario, find_scenario
+from environments import InputError, find_scenario
+from environments.any_world import AnyScenario
 from environments.scenario import LONGEST_HORIZON
+from environments.trace_world import TraceScenario, open_trace, trace_name
 from policies import find_policy
 from policies.base import Param, Policy, Setting, Value
 from studies.objective import parse_objective
@@ -28,7 +30,10 @@ Pruner = Literal["none", "hyperband", "race"]
 BUDGET = ("trials", "candidates", "selection", "report")
 """Fields that may change between runs of one study: more of the same."""
 
-NOT_IN_NAME = (*BUDGET, "policy", "scenario", "horizon", "arms", "name", "seed", "replications", "batch")
+TRACE = ("trace", "minimize", "digest", "scale")
+"""Fields of studies on a trace alone."""
+
+NOT_IN_NAME = (*BUDGET, "policy", "scenario", "horizon", "arms", "name", "seed", "replications", "batch", *TRACE)
 """Fields that a study's name does not hash: they stand in it, or are the budget of the search."""
 
 MOST_MEMORY = 256_000_000
@@ -85,6 +90,14 @@ class StudySpec(BaseModel):
     arms: int | None = Field(
         default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Arms K; the scenario's own if absent."
     )
+    trace: str | None = Field(
+        default=None, min_length=1, max_length=1000, description="A CSV or Parquet file in place of a scenario."
+    )
+    minimize: bool = Field(default=False, strict=True, description="The cells of the trace are costs.")
+    digest: str | None = Field(default=None, max_length=64, description="SHA-256 of what the trace held.")
+    scale: float | None = Field(
+        default=None, gt=0, description="Size of the trace's rewards against those that ranges are made for."
+    )
     space: dict[Name, Range] = Field(
         default_factory=dict, max_length=100, description="Where each parameter is searched."
     )
@@ -121,17 +134,31 @@ class StudySpec(BaseModel):
         parse_objective(text)
         return text
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_its_trace(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or not isinstance(given.get("trace"), str):
+            return given
+        name = trace_name(given["trace"])
+        if given.get("scenario", name) != name:
+            raise ValueError(f"a study has either a scenario or a trace but got {given['scenario']} and {name}")
+        return {**given, "scenario": name}
+
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         policy = find_policy(self.policy)
-        world = find_scenario(self.scenario, dict(self.settings))
-        horizon, arms = self.horizon or world.horizon, self.arms or world.arms
-        world.check(horizon, arms)
+        horizon, arms = self._size()
+        if self.trace is None or self.digest is None:
+            self.world().check(horizon, arms)
+        if self.trace is not None:
+            self._check_on_a_trace(policy)
+        elif self.minimize:
+            raise ValueError("minimize is for a trace of costs; a scenario pays rewards")
         both = sorted(set(self.space) & set(self.fixed))
         if both:
             raise ValueError(f"{both[0]} is both searched and fixed")
         known = {param.name: param for param in policy.parameters}
-        setting = Setting(horizon, arms + world.extra_arms, {})
+        setting = Setting(horizon, arms + self.extra_arms, {})
         for name in (*self.space, *self.fixed):
             if name not in known:
                 policy.resolve({name: 0.0}, arms, horizon)
@@ -149,10 +176,28 @@ class StudySpec(BaseModel):
         parse_objective(self.objective).check(horizon)
         return self
 
+    def _size(self) -> tuple[int, int]:
+        """Horizon and arms, the scenario's own where none are given."""
+        if self.horizon is not None and self.arms is not None:
+            return self.horizon, self.arms
+        world = self.world()
+        return self.horizon or world.horizon, self.arms or world.arms
+
+    @property
+    def extra_arms(self) -> int:
+        """Arms that the world holds beyond K."""
+        return 0 if self.trace is not None else self.world().extra_arms
+
+    def _check_on_a_trace(self, policy: type[Policy]) -> None:
+        if policy.peeks:
+            raise ValueError(f"{policy.name} reads the true means, which a trace does not tell")
+        if self.objective != "mean":
+            raise ValueError(f"objective must be mean on a trace but got {self.objective}")
+
     def _check_corners(self, policy: type[Policy], space: dict[str, Range], setting: Setting) -> None:
         """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""
         for corner in itertools.product(*(range_.ends() for range_ in space.values())):
-            given: dict[str, Value] = {**self.fixed, **dict(zip(space, corner, strict=True))}
+            given: dict[str, Value] = {**self.resolved_fixed(), **dict(zip(space, corner, strict=True))}
             values = policy.resolve(given, setting.arms, setting.horizon)
             sizes = policy.sizes(setting.arms, values)
             if 8 * (sizes.rows * setting.arms + sizes.cells + sizes.memory) > MOST_MEMORY:
@@ -161,33 +206,66 @@ class StudySpec(BaseModel):
 
     def resolved_space(self, policy: type[Policy], horizon: int, arms: int) -> dict[str, Range]:
         """The ranges given, and the policy's own for parameters that are neither given nor fixed."""
-        arms += self.world().extra_arms
-        given: dict[str, Value] = {**self.fixed, **{name: range_.ends()[0] for name, range_ in self.space.items()}}
+        arms += self.extra_arms
+        fixed, factor = self.resolved_fixed(), self._factor(policy)
+        given: dict[str, Value] = {**fixed, **{name: range_.ends()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
         for param in policy.parameters:
             setting = Setting(horizon, arms, values)
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
-            elif param.name not in self.fixed and param.low is not None and param.high is not None:
-                space[param.name] = _own_range(param, setting)
+            elif param.name not in fixed and param.low is not None and param.high is not None:
+                space[param.name] = _own_range(param, setting, factor**param.power)
             values[param.name] = param.resolve(given.get(param.name), setting)
         return space
 
-    def world(self) -> Scenario:
-        """The scenario with its settings."""
-        return find_scenario(self.scenario, dict(self.settings))
+    def resolved_fixed(self) -> dict[str, float | str]:
+        """What is fixed. On a trace `low` and `high` are the 1st and 99th percentile of the searched stretch."""
+        fixed = dict(self.fixed)
+        if self.trace is None or self.digest is not None:
+            return fixed
+        world = self.world()
+        assert isinstance(world, TraceScenario)
+        known = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
+        if {"low", "high"} <= known:
+            fixed |= {"low": world.scale.low, "high": world.scale.high}
+        return fixed
+
+    def _factor(self, policy: type[Policy]) -> float:
+        """How many times as large as usual rewards are, where the policy can follow that."""
+        if self.trace is None or not policy.scalable:
+            return 1.0
+        if self.scale is not None:
+            return self.scale
+        world = self.world()
+        assert isinstance(world, TraceScenario)
+        return world.scale.factor
+
+    def world(self) -> AnyScenario:
+        """The scenario with its settings, or the trace, which must hold what it held when the study began."""
+        if self.trace is None:
+            return find_scenario(self.scenario, dict(self.settings))
+        world = open_trace(self.trace, self.minimize)
+        if self.digest is not None and world.trace.digest != self.digest:
+            raise InputError(f"trace {self.trace} holds something else than when the study {self.scenario!r} began.")
+        return world.with_settings(self.settings)
 
     def resolved(self) -> StudySpec:
         """The same with every default written out, as it is stored."""
         if self._is_resolved:
             return self
-        world = self.world()
-        horizon, arms = self.horizon or world.horizon, self.arms or world.arms
+        horizon, arms = self._size()
         policy = find_policy(self.policy)
-        space = self.resolved_space(policy, horizon, arms)
-        written = {"policy": policy.name, "scenario": world.name, "horizon": horizon, "arms": arms, "space": space}
-        here = self.model_copy(update=written)
+        update: dict[str, Any] = {"policy": policy.name, "horizon": horizon, "arms": arms}
+        update["space"] = self.resolved_space(policy, horizon, arms)
+        if self.trace is None:
+            update["scenario"] = self.world().name
+        elif self.digest is None:
+            world = self.world()
+            assert isinstance(world, TraceScenario)
+            update |= {"digest": world.trace.digest, "scale": world.scale.factor, "fixed": self.resolved_fixed()}
+        here = self.model_copy(update=update)
         here._is_resolved = True
         return here
 
@@ -224,7 +302,10 @@ class StudySpec(BaseModel):
     def _usual(self) -> dict[str, Any] | None:
         """What the name hashes, at its defaults; None where this horizon or policy can't do with defaults."""
         try:
-            plain = StudySpec(policy=self.policy, scenario=self.scenario, horizon=self.horizon, arms=self.arms)
+            where: dict[str, Any] = {"scenario": self.scenario}
+            if self.trace is not None:
+                where |= {"trace": self.trace, "minimize": self.minimize}
+            plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **where)
         except ValidationError:
             return None
         return plain.resolved().model_dump(mode="json", exclude=set(NOT_IN_NAME))
@@ -247,29 +328,44 @@ class StudySpec(BaseModel):
 
     def identity(self) -> dict[str, Any]:
         """What makes trials comparable: all but the name and the budget, every default written out."""
-        return self.resolved().model_dump(mode="json", exclude={"name", *BUDGET})
+        return self.resolved().model_dump(mode="json", exclude={"name", "trace", *BUDGET})
 
     def differences(self, stored: StudySpec) -> list[str]:
         """In words, where a stored study's trials would not be comparable with this one's."""
         mine, theirs = self.identity(), stored.identity()
+        if mine["digest"] != theirs["digest"]:
+            return [f"the trace {self.trace} holds something else than it did"]
         return [f"{key} was {theirs.get(key)}, now {mine[key]}" for key in mine if mine[key] != theirs.get(key)]
 
     def values(self, params: dict[str, float]) -> dict[str, Value]:
         """All parameters of a candidate, checked."""
         here = self.resolved()
         assert here.arms is not None
-        given: dict[str, Value] = {**self.fixed, **params}
-        return find_policy(self.policy).resolve(given, here.arms + self.world().extra_arms, here.horizon)
+        policy = find_policy(self.policy)
+        given: dict[str, Value] = {**here.scaled_defaults(policy), **here.fixed, **params}
+        return policy.resolve(given, here.arms + self.extra_arms, here.horizon)
+
+    def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
+        """The policy's own defaults for rewards of the trace's size, where that matters."""
+        factor = self._factor(policy)
+        if factor == 1.0:
+            return {}
+        return {
+            param.name: param.default * factor**param.power
+            for param in policy.parameters
+            if param.power and isinstance(param.default, float) and param.name not in ("low", "high")
+        }
 
 
 def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _own_range(param: Param, setting: Setting) -> Range:
+def _own_range(param: Param, setting: Setting, factor: float = 1.0) -> Range:
     low, high = (end(setting) if callable(end) else end for end in (param.low, param.high))
     assert low is not None
     assert high is not None
+    low, high = (end if factor == 1.0 else float(f"{end * factor:.3g}") for end in (low, high))
     if low >= high:
         raise InputError(f"{param.name} has no range to search at horizon {setting.horizon}; give one or fix it.")
     return Range(low=low, high=high, scale=param.scale)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from studies.recommendation import Recommendation
+from studies.trace_words import NOT_DECIDABLE, regret_in_words, trace_in_words
 
 SYMBOLS = {
     "alpha0": "α₀",
@@ -66,20 +67,27 @@ def params_in_words(params: Mapping[str, float | str]) -> str:
 def in_words(each: Recommendation) -> list[str]:
     """What is recommended and why one may trust it, a sentence or two an item."""
     regret = each.regret
-    lines = [
-        f"Use {params_in_words(each.params)}.",
-        f"Mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)}) in {regret.replications}"
-        f" fresh worlds that chose nothing; the search saw {short(each.search_estimate)} ({each.objective}),"
-        " which is too good to be true.",
-    ]
+    lines = [f"Use {params_in_words(each.params)}."]
+    if each.trace is not None:
+        lines += regret_in_words(each, each.trace)
+    else:
+        lines.append(
+            f"Mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)}) in"
+            f" {regret.replications} fresh worlds that chose nothing; the search saw {short(each.search_estimate)}"
+            f" ({each.objective}), which is too good to be true."
+        )
     others = len(each.indistinguishable)
     if each.box and others > 1:
         box = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in each.box.items())
         lines.append(f"{others} candidates can't be told from the best: {box}.")
     names = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
     for rival in each.versus:
+        if rival.params == each.params and rival.difference == 0.0:
+            lines.append(f"{names[rival.name]} {'is' if rival.name == 'paper' else 'are'} just that.")
+            continue
         more = "more" if rival.difference >= 0 else "less"
-        verdict = "" if rival.low > 0 or rival.high < 0 else "; it could be nothing"
+        unclear = "it could be nothing" if each.trace is None else NOT_DECIDABLE
+        verdict = "" if rival.told else f"; {unclear}"
         lines.append(
             f"{names[rival.name]} ({params_in_words(rival.params)}) would cost {short(abs(rival.difference))} {more}"
             f" (95 % of the difference: {short(rival.low)} to {short(rival.high)}{verdict})."
@@ -92,8 +100,10 @@ def in_words(each: Recommendation) -> list[str]:
         f" --range {edge.param}={edge.low:g}:{edge.high:g} would settle it."
         for edge in each.edge
     ]
+    lines += [] if each.trace is None else trace_in_words(each, each.trace)
     lines.append(
-        f"Tuned on rewards of mean {short(each.scale.mean)} and spread {short(each.scale.spread)}"
+        f"Tuned on {'costs' if each.trace is not None and each.trace.minimize else 'rewards'} of mean"
+        f" {short(each.scale.mean)} and spread {short(each.scale.spread)}"
         f" ({each.trials} trials, seed {each.seed}, version {each.version})."
     )
     return lines

@@ -1,4 +1,4 @@
-"""`tune`, `grid`, `compare`, `export`, `report` and `reproduce` of `ravenlab` for Python: the same as the commands."""
+"""The commands for Python: `tune`, `tune_robust`, `grid`, `compare`, `export`, `report` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from studies.grid import FINE_VALUES, Grid
 from studies.reading import grid_spec_from
 from studies.recommendation import Recommendation
 from studies.reproduction.document import Document
+from studies.robust import robust_spec_from
+from studies.robust_recommendation import Front, RobustRecommendation
 from studies.spec import StudySpec
 from studies.storage import storage_url
 from tuning.grids import run_grid
+from tuning.robust.running import run_robust
 from tuning.running import run_study
 
 
 def tune(
-    scenario: str | Sequence[str],
+    scenario: str | Sequence[str] | None = None,
     horizon: int | Sequence[int] | None = None,
     *,
     storage: str | None = None,
@@ -31,8 +34,8 @@ def tune(
     """Search a policy's parameters for scenarios and horizons, and give what to use in each.
 
     Args:
-        scenario: A name or several; effects may be joined by "+".
-        horizon: Steps T, or several.
+        scenario: A name or several; effects may be joined by "+". With ``trace="file.csv"`` none.
+        horizon: Steps T, or several; on a trace the rows of a window.
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
@@ -48,15 +51,55 @@ def tune(
     >>> sorted(found[0].params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
+    scenarios = [scenario] if scenario is None or isinstance(scenario, str) else list(scenario)
     horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
     found = []
     for name, steps in product(scenarios, horizons):
-        spec = StudySpec(scenario=name, horizon=steps, **fields)
+        where: dict[str, Any] = {} if name is None else {"scenario": name}
+        spec = StudySpec(horizon=steps, **where, **fields)
         ran = run_study(spec, storage_url(storage), jobs, backend, timeout)
         if ran.recommendation is not None:
             found.append(ran.recommendation)
     return found
+
+
+def tune_robust(
+    scenarios: Sequence[str],
+    horizon: int | None = None,
+    *,
+    measure: str = "worst",
+    pareto: bool = False,
+    storage: str | None = None,
+    jobs: int = 1,
+    backend: str = "threads",
+    timeout: float | None = None,
+    **fields: Any,
+) -> RobustRecommendation | Front | None:
+    """Search one setting for several scenarios, when nobody knows which it will be, or their Pareto front.
+
+    Args:
+        scenarios: Two or more names; effects may be joined by "+".
+        horizon: Steps T.
+        measure: What counts of the relative regrets: "worst", "mean", or "cvar:0.5" (mean of the worst half).
+        pareto: Give every setting that no other beats in all scenarios, instead of one.
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        jobs: Workers; the result is the same for any number.
+        backend: "threads" or "loky".
+        timeout: Seconds; what is cut goes on at the next call, and gives None until then.
+        fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = tune_robust(
+    ...         ["stationary", "blips"], 100, arms=3, trials=3, replications=5, selection=20, report=20,
+    ...         storage=f"sqlite:///{folder}/studies.sqlite3",
+    ...     )
+    >>> [contender.name for contender in found.contenders]
+    ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
+    """
+    asked = {"scenarios": list(scenarios), "horizon": horizon, "measure": measure, "pareto": pareto, **fields}
+    spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
+    return run_robust(spec, storage_url(storage), jobs, backend, timeout).found
 
 
 def grid(
@@ -160,10 +203,12 @@ def export(studies: Sequence[str] | None = None, form: str = "json", *, storage:
     study
     """
     from studies.export import export as written
-    from studies.library import recommendations
+    from studies.library import recommendations, robust_findings
     from studies.storage import open_storage
 
-    return written(recommendations(open_storage(storage_url(storage), create=False), studies), form)
+    store = open_storage(storage_url(storage), create=False)
+    several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
+    return written([*recommendations(store, studies), *several], form)
 
 
 def report(

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments import Scenario
-from environments.draw import BLOCK_BYTES, draw_worlds
+from environments.any_world import AnyScenario, AnyWorlds, draw_any
+from environments.draw import BLOCK_BYTES
 from environments.own import travel_whole
-from environments.world import Floats, Worlds
+from environments.world import Floats
 from policies import find_policy
 from policies.base import Policy, Value
 from policies.own import BROUGHT as POLICIES
@@ -42,7 +42,7 @@ class Game:
     """What is played, short of candidates and replications. Small, hashable and picklable."""
 
     policy: str
-    scenario: Scenario
+    scenario: AnyScenario
     horizon: int
     arms: int
     seed: int
@@ -65,16 +65,16 @@ class _Kept:
     """Worlds of the last few ranges, the least recently used going first."""
 
     def __init__(self) -> None:
-        self.worlds: OrderedDict[Any, tuple[Worlds, int]] = OrderedDict()
+        self.worlds: OrderedDict[Any, tuple[AnyWorlds, int]] = OrderedDict()
         self.lock = threading.Lock()
 
-    def get(self, game: Game, stream: int, first: int, count: int) -> Worlds:
+    def get(self, game: Game, stream: int, first: int, count: int) -> AnyWorlds:
         key = (game.scenario, game.horizon, game.arms, game.seed, stream, first, count)
         with self.lock:
             if key in self.worlds:
                 self.worlds.move_to_end(key)
                 return self.worlds[key][0]
-        drawn = draw_worlds(game.scenario, game.horizon, game.arms, game.seed, first, count, stream)
+        drawn = draw_any(game.scenario, game.horizon, game.arms, game.seed, first, count, stream)
         size = sum(part.nbytes for part in drawn if isinstance(part, np.ndarray))
         with self.lock:
             self.worlds[key] = (drawn, size)
@@ -86,7 +86,7 @@ class _Kept:
 _KEPT = _Kept()
 
 
-def kept_worlds(game: Game, stream: int, first: int, count: int) -> Worlds:
+def kept_worlds(game: Game, stream: int, first: int, count: int) -> AnyWorlds:
     """The worlds of a range: those that are held in memory, or drawn now and then held."""
     return _KEPT.get(game, stream, first, count)
 

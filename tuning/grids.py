@@ -161,7 +161,7 @@ def _agreed(spec: GridSpec, study: optuna.Study) -> GridSpec:
     stored = keys.read_grid_spec(study)
     trials = study.get_trials(deepcopy=False)
     if stored is None:
-        if keys.read_spec(study) is not None:
+        if keys.read_spec(study) is not None or keys.ROBUST in study.user_attrs:
             raise InputError(f"study {name!r} is a search, not a grid; give another --name.")
         if trials:
             raise InputError(f"study {name!r} was not made by ravenlab; give another --name.")

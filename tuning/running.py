@@ -96,6 +96,8 @@ def _agreed(spec: StudySpec, study: optuna.Study) -> StudySpec:
     if stored is None:
         if keys.read_grid_spec(study) is not None:
             raise InputError(f"study {study.study_name!r} is a grid; give another --name.")
+        if keys.ROBUST in study.user_attrs:
+            raise InputError(f"study {study.study_name!r} is a search over several scenarios; give another --name.")
         if landed:
             raise InputError(f"study {study.study_name!r} was not made by ravenlab; give another --name.")
         keys.write_spec(study, spec)

@@ -6,7 +6,7 @@ points go by their number; CMA-ES is rebuilt by replaying the history, never fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,12 +39,16 @@ CMA_STEP = 1.0 / 6.0
 """First standard deviation of CMA-ES, of the unit cube."""
 
 
+First = dict[str, float | int]
+"""A candidate that is tried before any sampler is asked."""
+
+
 def batch_seed(seed: int, batch: int) -> int:
     """The seed of a batch's sampler."""
     return int(np.random.SeedSequence([seed, batch]).generate_state(1)[0])
 
 
-def first_candidates(spec: StudySpec) -> list[dict[str, float | int]]:
+def first_candidates(spec: StudySpec) -> list[First]:
     """What every search tries first: the policy's defaults and the paper's advice, where they lie in the box."""
     here = spec.resolved()
     assert here.horizon is not None
@@ -52,19 +56,29 @@ def first_candidates(spec: StudySpec) -> list[dict[str, float | int]]:
     advice = paper_advice(here.scenario, here.horizon) if here.policy == "raven-ucb" else None
     if advice is not None:
         wanted.append(advice)
-    first: list[dict[str, float | int]] = []
+    return inside_the_box(here, wanted)
+
+
+def inside_the_box(spec: StudySpec, wanted: Sequence[Mapping[str, Any]]) -> list[First]:
+    """Parameters as trials hold them, each once, those outside the box left out."""
+    first: list[First] = []
     for params in wanted:
-        inside = from_params(here, params)
+        inside = from_params(spec, params)
         if inside is not None and inside not in first:
             first.append(inside)
     return first
 
 
-def ask_batch(spec: StudySpec, mirror: optuna.Study, batch: int) -> list[optuna.Trial]:
-    """Ask the mirror for the whole of a batch, given that it holds just the trials before it."""
+def ask_batch(
+    spec: StudySpec, mirror: optuna.Study, batch: int, first: Sequence[First] | None = None
+) -> list[optuna.Trial]:
+    """Ask the mirror for the whole of a batch, given that it holds just the trials before it.
+
+    `first` stands in for the usual first candidates.
+    """
     start = batch * spec.batch
     space = distributions(spec)
-    first = first_candidates(spec)
+    first = first_candidates(spec) if first is None else first
     mirror.sampler = _sampler(spec, batch)
     for params in first[start : start + spec.batch]:
         mirror.enqueue_trial(params)

@@ -8,13 +8,14 @@ rerun asks the batch that was cut again from the history before it and lands wha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from environments.errors import InputError
+from environments.world import Floats
 from policies import find_policy
 from policies.base import Values
 from studies import keys
@@ -22,7 +23,7 @@ from studies.space import distributions, to_params
 from studies.spec import StudySpec
 from tuning.fanout import Evaluator
 from tuning.pruning import Elite, Outcome, make_pruner, play_hyperband, play_race, play_whole
-from tuning.samplers import ask_batch
+from tuning.samplers import First, ask_batch
 
 if TYPE_CHECKING:
     import optuna
@@ -50,19 +51,23 @@ def search(
     evaluator: Evaluator,
     tick: Tick | None = None,
     deadline: float | None = None,
+    first: Sequence[First] | None = None,
 ) -> bool:
     """Land trials until there are as many as the study wants; False when the deadline came first.
 
-    The trials are the same on any number of workers, in one go or in pieces.
+    The trials are the same on any number of workers, in one go or in pieces. `first` stands in for the usual first
+    candidates. Where the evaluator's samples are [C, S, R], a trial has S values.
     """
-    return _Search(spec.resolved(), study, evaluator).run(tick, deadline)
+    return _Search(spec.resolved(), study, evaluator, first).run(tick, deadline)
 
 
 class _Search:
     """One search while it runs."""
 
-    def __init__(self, spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> None:
-        self.spec, self.study, self.evaluator = spec, study, evaluator
+    def __init__(
+        self, spec: StudySpec, study: optuna.Study, evaluator: Evaluator, first: Sequence[First] | None
+    ) -> None:
+        self.spec, self.study, self.evaluator, self.first = spec, study, evaluator, first
         self.objective = evaluator.objective
         self.space = distributions(spec)
         self.stored = self.study.get_trials(deepcopy=False)
@@ -71,7 +76,7 @@ class _Search:
         self.elite: Elite | None = None
         if spec.pruner == "race":
             self._take_up_the_race()
-        self.mirror = _mirror(spec, study, self.objective.maximise)
+        self.mirror = _mirror(spec, study)
         self.mirror.add_trials(self.stored[: self.batch * spec.batch])
 
     def run(self, tick: Tick | None, deadline: float | None) -> bool:
@@ -88,7 +93,7 @@ class _Search:
         """Ask, play, land and tell one batch; gives the number of simulated steps."""
         begin = time.perf_counter()
         spec, start = self.spec, self.batch * self.spec.batch
-        trials = ask_batch(spec, self.mirror, self.batch)
+        trials = ask_batch(spec, self.mirror, self.batch, self.first)
         candidates = [self._values(trial.params) for trial in trials]
         landed = min(len(self.stored) - start, spec.batch)
         wanted = min(spec.trials - start, spec.batch)
@@ -126,16 +131,16 @@ class _Search:
         import optuna
 
         sample = outcome.sample
-        value = float(self.objective.value(sample))
+        values = np.atleast_1d(self.objective.value(sample)).tolist()
         system = self.mirror._storage.get_trial(trial._trial_id).system_attrs
         frozen = optuna.trial.create_trial(
             state=optuna.trial.TrialState.PRUNED if outcome.pruned else optuna.trial.TrialState.COMPLETE,
-            value=value,
+            values=values,
             params=trial.params,
             distributions=self.space,
             user_attrs={
-                keys.STDERR: float(sample.std(ddof=1) / np.sqrt(sample.size)) if sample.size > 1 else None,
-                keys.REPLICATIONS: int(sample.size),
+                keys.STDERR: _errors(sample),
+                keys.REPLICATIONS: int(sample.shape[-1]),
                 keys.SECONDS: round(seconds, 6),
             },
             system_attrs={name: value for name, value in system.items() if name.startswith(RUNG)},
@@ -153,9 +158,11 @@ class _Search:
                     trial.report(value, step)
             # Optuna takes a pruned trial's value from its last report.
             pruned = stored.state.name == "PRUNED"
-            self.mirror.tell(trial, None if pruned else stored.value, state=stored.state)
+            self.mirror.tell(trial, None if pruned else stored.values, state=stored.state)
 
     def _best(self) -> float | None:
+        if len(self.study.directions) > 1:
+            return None
         values = [t.value for t in self.stored if t.state.name == "COMPLETE" and t.value is not None]
         if not values:
             return None
@@ -176,13 +183,21 @@ class _Search:
         return self.spec.pruner == "race" and len(self.stored) >= (self.batch + 1) * self.spec.batch
 
 
-def _mirror(spec: StudySpec, study: optuna.Study, maximise: bool) -> optuna.Study:
+def _errors(sample: Floats) -> float | list[float] | None:
+    """The standard error of a trial's value, or of each where it has several."""
+    if sample.shape[-1] < 2:
+        return None
+    errors = sample.std(axis=-1, ddof=1) / np.sqrt(sample.shape[-1])
+    return float(errors) if errors.ndim == 0 else [float(error) for error in errors]
+
+
+def _mirror(spec: StudySpec, study: optuna.Study) -> optuna.Study:
     """A study in memory with the same name, which Hyperband's brackets hang on."""
     import optuna
 
     return optuna.create_study(
         study_name=study.study_name,
-        direction="maximize" if maximise else "minimize",
+        directions=study.directions,
         pruner=make_pruner(spec),
     )
 

@@ -100,11 +100,22 @@ def indistinguishable(
         drawn = _resampled_means(differences, seed) - differences.mean(axis=-1)
     else:
         drawn = _resampled(samples, seed, value) - found
+    return as_good_as_the_best(found, drawn, level)
+
+
+def as_good_as_the_best(found: Floats, drawn: Floats, level: float = 0.05) -> NDArray[np.bool_]:
+    """The step-down of `indistinguishable` for values found [C] and how they deviate over resamples [B, C].
+
+    >>> drawn = np.random.default_rng(1).normal(size=(500, 3))
+    >>> as_good_as_the_best(np.array([1.0, 2.0, 9.0]), drawn)
+    array([ True,  True, False])
+    """
+    best = int(np.argmin(found))
     errors = np.stack([(drawn - one[:, None]).std(axis=0) for one in drawn.T])
     weights = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0.0)
     behind = found - found[best]
     statistic = np.where(errors[best] > 0.0, behind * weights[best], np.where(behind > 0.0, np.inf, 0.0))
-    alive = np.ones(len(samples), dtype=np.bool_)
+    alive = np.ones(len(found), dtype=np.bool_)
     while True:
         going = alive & (statistic > np.quantile(_largest(drawn[:, alive], weights[np.ix_(alive, alive)]), 1.0 - level))
         if not going.any():

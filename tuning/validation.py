@@ -7,12 +7,13 @@ chooses; the chosen one, being again the best of several, plays a third, the *re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from environments import Scenario
 from environments.errors import InputError
 from environments.scale import reward_scale
 from environments.streams import Stream
@@ -67,15 +68,41 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
     assert spec.horizon is not None
     assert spec.arms is not None
     rivals = _rivals(spec)
-    entered = _entered(spec, study, evaluator.objective.maximise, rivals)
+    entered = best_and_rivals(spec, study, evaluator.objective.maximise, rivals.values())
 
-    selection = _play(evaluator, entered, Stream.SELECTION, spec.selection, tick)
-    chosen, equals = _choose(spec, evaluator, selection)
-    best = entered[chosen]
+    facts = None
+    if spec.trace is not None:
+        from tuning import trace_validation
 
-    report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report, tick)[..., REGRET]
-    mean, low, high = mean_interval(report[0], spec.seed)
-    mean_reward, spread = reward_scale(evaluator.game.scenario, spec.horizon, spec.arms, spec.seed)
+        values = [candidate.values for candidate in entered]
+        chosen, equals = trace_validation.choose(evaluator, values, spec.selection, spec.seed)
+        best = entered[chosen]
+        reported = trace_validation.report(spec, evaluator, [each.values for each in (best, *rivals.values())])
+        regret, scale, facts = reported.regret, reported.scale, reported.facts
+        versus = [
+            Rival(
+                name=name,
+                params=rival.shown,
+                regret=more.regret,
+                difference=more.mean,
+                low=more.low,
+                high=more.high,
+                decidable=more.enough,
+            )
+            for (name, rival), more in zip(rivals.items(), reported.rivals, strict=True)
+        ]
+    else:
+        selection = _play(evaluator, entered, Stream.SELECTION, spec.selection, tick)
+        chosen, equals = _choose(spec, evaluator, selection)
+        best = entered[chosen]
+        report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report, tick)[..., REGRET]
+        mean, low, high = mean_interval(report[0], spec.seed)
+        regret = Estimate(mean=mean, low=low, high=high, replications=spec.report)
+        versus = [
+            _against(name, rival, report[0], theirs, spec.seed)
+            for (name, rival), theirs in zip(rivals.items(), report[1:], strict=True)
+        ]
+        scale = _scale(spec, evaluator)
     return Recommendation(
         study=study.study_name,
         policy=spec.policy,
@@ -85,21 +112,28 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
         arms=spec.arms,
         params=best.shown,
         objective=spec.objective,
-        regret=Estimate(mean=mean, low=low, high=high, replications=spec.report),
+        regret=regret,
         search_estimate=_search_estimate(spec, evaluator, best),
         indistinguishable=[entered[i].shown for i in equals],
-        box=_box(spec, [entered[i] for i in equals]),
-        versus=[
-            _against(name, rival, report[0], regret, spec.seed)
-            for (name, rival), regret in zip(rivals.items(), report[1:], strict=True)
-        ],
+        box=box_around(spec, [entered[i] for i in equals]),
+        versus=versus,
         importance=importance(spec, study),
         edge=edges(spec, best.values),
-        scale=Scale(mean=mean_reward, spread=spread),
+        scale=scale,
         trials=len(study.get_trials(deepcopy=False)),
         seed=spec.seed,
         version=project_version(),
+        trace=facts,
     )
+
+
+def _scale(spec: StudySpec, evaluator: Evaluator) -> Scale:
+    scenario = evaluator.game.scenario
+    assert isinstance(scenario, Scenario)
+    assert spec.horizon is not None
+    assert spec.arms is not None
+    mean, spread = reward_scale(scenario, spec.horizon, spec.arms, spec.seed)
+    return Scale(mean=mean, spread=spread)
 
 
 def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
@@ -128,19 +162,20 @@ def _rivals(spec: StudySpec) -> dict[Literal["paper", "defaults"], Candidate]:
     advice = paper_advice(spec.scenario, spec.horizon) if spec.policy == ADVISED else None
     out: dict[Literal["paper", "defaults"], Candidate] = {}
     if advice is not None:
-        out["paper"] = _candidate(spec, {name: x for name, x in advice.items() if name not in spec.fixed})
-    out["defaults"] = _candidate(spec, {})
+        out["paper"] = candidate_of(spec, {name: x for name, x in advice.items() if name not in spec.fixed})
+    out["defaults"] = candidate_of(spec, {})
     return out
 
 
-def _candidate(spec: StudySpec, params: dict[str, float], estimate: float | None = None) -> Candidate:
+def candidate_of(spec: StudySpec, params: dict[str, float], estimate: float | None = None) -> Candidate:
+    """Parameters as a candidate; those that are left out have their defaults."""
     values = spec.values(params)
     shown = {name: value for name, value in values.items() if name in {*spec.space, *spec.fixed, *params}}
     return Candidate(values, shown, estimate)
 
 
-def _entered(
-    spec: StudySpec, study: optuna.Study, maximise: bool, rivals: dict[Literal["paper", "defaults"], Candidate]
+def best_and_rivals(
+    spec: StudySpec, study: optuna.Study, maximise: bool, rivals: Iterable[Candidate]
 ) -> list[Candidate]:
     """The best distinct complete trials, then the rivals; nobody twice."""
     import optuna
@@ -152,12 +187,12 @@ def _entered(
     for _, trial in ranked:
         if len(out) == spec.candidates:
             break
-        candidate = _candidate(spec, to_params(spec, trial.params), trial.value)
+        candidate = candidate_of(spec, to_params(spec, trial.params), trial.value)
         if all(candidate.values != other.values for other in out):
             out.append(candidate)
     if not out:
         raise InputError(f"study {study.study_name!r} has no complete trial to recommend; give it more trials.")
-    for rival in rivals.values():
+    for rival in rivals:
         if all(rival.values != other.values for other in out):
             out.append(rival)
     return out
@@ -195,7 +230,7 @@ def _against(name: Literal["paper", "defaults"], rival: Candidate, best: Floats,
     return Rival(name=name, params=rival.shown, regret=float(regret.mean()), difference=difference, low=low, high=high)
 
 
-def _box(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:
+def box_around(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:
     """The smallest box around the searched parameters of some candidates."""
 
     def ends(name: str) -> tuple[float, float]:

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from dashboards.figures._curves import curves
     from dashboards.figures._diagnosis import diagnosis
     from dashboards.figures._distributions import distributions
+    from dashboards.figures._front import front
     from dashboards.figures._heat_map import heat_map
     from dashboards.figures._history import HistoryPoint, history
     from dashboards.figures._horizons import horizons
     from dashboards.figures._importances import importances
+    from dashboards.figures._prices import prices
+    from dashboards.figures._recorded import recorded
     from dashboards.figures._regret_curves import regret_curves
     from dashboards.figures._sensitivity_lines import sensitivity_lines
     from dashboards.figures._standings import standings
@@ -35,11 +38,14 @@ __all__ = [
     "diagnosis",
     "distributions",
     "explain",
+    "front",
     "heat_map",
     "history",
     "horizons",
     "importances",
     "moments_of_change",
+    "prices",
+    "recorded",
     "regret_curves",
     "sensitivity_lines",
     "standings",

@@ -33,13 +33,22 @@ POINTS = 160
 """Points on all lines of a panel together, shared among them."""
 
 
-def curves(results: Sequence[Simulation], changes: Sequence[int] = (), names: Sequence[str] = ()) -> go.Figure:
+def curves(
+    results: Sequence[Simulation],
+    changes: Sequence[int] = (),
+    names: Sequence[str] = (),
+    *,
+    costs: bool = False,
+    bands: bool = True,
+) -> go.Figure:
     """Mean cumulative regret (above) and reward (below) of some simulations with 95 % bands.
 
     Args:
         results: Simulations that kept their curves (`checkpoints`).
         changes: Steps to mark, such as `moments_of_change` gives.
         names: What to call each; policy and parameters if absent.
+        costs: Rewards are costs with their sign turned, and are shown as what they were.
+        bands: Draw 95 % intervals; windows of a trace overlap, so theirs would be too narrow.
 
     >>> from policies.simulation import simulate
     >>> result = simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)
@@ -51,6 +60,7 @@ def curves(results: Sequence[Simulation], changes: Sequence[int] = (), names: Se
     if not drawn:
         title = heading("Regret and reward over time", *_context(results))
         return nothing(title, "No curve was kept.", "Nothing to draw: the simulations kept no curve.")
+    unit = "cost" if costs else "reward"
     policies = {each.policy for _, each in drawn}
     traces: list[Trace] = []
     parts = []
@@ -62,22 +72,23 @@ def curves(results: Sequence[Simulation], changes: Sequence[int] = (), names: Se
         name = given if i < len(names) or len(policies) == 1 else f"{each.policy} ({given})"
         steps = each.curve.steps
         kept = np.unique(np.linspace(0, steps.size - 1, min(points, steps.size)).round().astype(int))
-        for what, values, y in (("regret", each.curve.regret, "y"), ("reward", each.curve.reward, "y2")):
-            traces += _line(each, name, what, values[:, kept], steps[kept], place, y)
-        parts.append(f"{name}: regret {short(float(each.regret.mean()))}, reward {short(float(each.reward.mean()))}")
+        paid = -each.curve.reward if costs else each.curve.reward
+        for what, values, y in (("regret", each.curve.regret, "y"), (unit, paid, "y2")):
+            traces += _line(each, name, what, values[:, kept], steps[kept], place, y, bands)
+        parts.append(f"{name}: regret {short(float(each.regret.mean()))}, {unit} {short(float(paid[:, -1].mean()))}")
     entry, shapes = change_lines(changes)
     first = drawn[0][1]
     marked = f" {len(changes)} moments of change are marked." if changes else ""
     return make(
         [*traces, *entry],
-        heading("Regret and reward over time", *(_context([each for _, each in drawn]))),
-        f"Mean cumulative regret and reward over {first.horizon} steps in {first.scenario}, K = {first.arms},"
-        f" R = {first.replications}, with 95 % bands. At the end: {'; '.join(parts)}.{marked}",
+        heading(f"Regret and {unit} over time", *(_context([each for _, each in drawn]))),
+        f"Mean cumulative regret and {unit} over {first.horizon} steps in {first.scenario}, K = {first.arms},"
+        f" R = {first.replications}{', with 95 % bands' if bands else ''}. At the end: {'; '.join(parts)}.{marked}",
         height=600,
         shapes=shapes,
         xaxis=axis("step t", anchor="y2", range=[0, max(each.horizon for _, each in drawn)]),
         yaxis=axis("cumulative regret", domain=[0.53, 1], rangemode="tozero"),
-        yaxis2=axis("cumulative reward", domain=[0, 0.47], rangemode="tozero"),
+        yaxis2=axis(f"cumulative {unit}", domain=[0, 0.47], rangemode="tozero"),
     )
 
 
@@ -101,6 +112,7 @@ def _line(
     steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
     place: int,
     y: str,
+    bands: bool,
 ) -> list[Trace]:
     """One line with its band; one world has no interval."""
     mean = values.mean(axis=0)
@@ -109,7 +121,7 @@ def _line(
     colour, group = COLOURS[place % len(COLOURS)], f"g{place}"
     low, high = mean - Z95 * stderr, mean + Z95 * stderr
     out: list[Trace] = []
-    if count > 1 and steps.size > 1:
+    if bands and count > 1 and steps.size > 1:
         out.append(band([float(t) for t in steps], list(low), list(high), colour, legendgroup=group, yaxis=y))
     about = f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(params_in_words(each.params), 120)}"
     out.append(

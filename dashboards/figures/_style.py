@@ -175,6 +175,16 @@ def safe(name: object, longest: int = LONGEST_NAME) -> str:
     return html.escape(text, quote=False).replace("%{", "%&#123;")
 
 
+def folded(name: object, longest: int = 24) -> str:
+    """A name as the label of a tick: broken after a plus, and after the first hyphen of a long one.
+
+    >>> folded("localized-jump+blips")
+    'localized-<br>jump+<br>blips'
+    """
+    text = safe(name, longest)
+    return (text.replace("-", "-<br>", 1) if len(text) > 10 else text).replace("+", "+<br>")
+
+
 def rounded(value: float, digits: int = 6) -> float | None:
     """A few digits that count; None for what is no number.
 

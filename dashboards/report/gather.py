@@ -12,9 +12,10 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.grid import Grid
 from studies.grid_storage import read_grid
-from studies.keys import COMPARISON, GRID, read_recommendation, read_spec
+from studies.keys import COMPARISON, GRID, ROBUST, read_recommendation, read_robust, read_spec
 from studies.library import find_studies
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import Front, RobustRecommendation
 from studies.spec import StudySpec
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class Material:
     unfinished_grids: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     """Studies that are not ours, or that this version can't read."""
+    over_worlds: list[RobustRecommendation | Front] = field(default_factory=list)
+    """What searches over several scenarios found."""
+    unfinished_over_worlds: list[str] = field(default_factory=list)
 
     @property
     def recommendations(self) -> list[Recommendation]:
@@ -87,6 +91,8 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
         return Material(where, [])
     studies = storage.get_all_studies() if names is None else find_studies(storage, names)
     parts, grids, unfinished, strangers = [], [], [], []
+    over_worlds: list[RobustRecommendation | Front] = []
+    begun: list[str] = []
     for study in sorted(studies, key=lambda each: each.study_name):
         if GRID in study.user_attrs:
             grid = _grid(storage, study)
@@ -98,6 +104,13 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
         if COMPARISON in study.user_attrs:  # has a page of its own
             continue
         try:
+            if ROBUST in study.user_attrs:
+                several = read_robust(study)
+                if several is None:
+                    begun.append(study.study_name)
+                else:
+                    over_worlds.append(several)
+                continue
             spec, found = read_spec(study), read_recommendation(study)
         except InputError:
             spec = None
@@ -114,6 +127,8 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
         [GridPart(grid, play_best_cells(grid, len(grids))) for grid in grids],
         unfinished,
         strangers,
+        over_worlds,
+        begun,
     )
 
 
@@ -130,7 +145,7 @@ def _study(storage: RDBStorage, study: FrozenStudy, spec: StudySpec, found: Reco
 def _with_curves(part: StudyPart, studies: int) -> StudyPart:
     if part.recommendation is None:
         return part
-    played = play_recommendation(part.recommendation, studies)
+    played = play_recommendation(part.recommendation, studies, part.spec)
     return StudyPart(part.name, part.spec, part.recommendation, part.trials, played)
 
 

@@ -77,6 +77,19 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
                 ],
             )
         )
+    if any(spec.trace is not None for spec in specs):
+        terms.append(
+            (
+                "Traces",
+                [
+                    "On a trace, windows of rows take the place of worlds, and stretches of time that of streams: the"
+                    " first half of the rows is searched, the next fifth chooses, the rest reports. Windows overlap and"
+                    " rows remember, so there intervals come from a moving-block bootstrap of the reported rows, with"
+                    " blocks of at least half a window. A difference that those rows can't settle is called not"
+                    " decidable. Curves over time are of reported windows, without bands.",
+                ],
+            )
+        )
     if material.grids:
         counts = _span(part.grid.spec.replications for part in material.grids)
         terms.append(

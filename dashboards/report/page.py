@@ -13,7 +13,10 @@ from dashboards.report.sections import Entry, GridSection, ScenarioSection, Sear
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
+from dashboards.report.traces import trace_of
+from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
 from studies.keys import project_version
+from studies.robust_recommendation import RobustRecommendation
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Page:
     rows: list[Row]
     scenarios: list[ScenarioSection]
     grids: list[GridSection]
+    over_worlds: list[WorldsSection]
     searches: list[SearchSection]
     methods: list[tuple[str, list[str]]]
     not_claimed: Sequence[str] = NOT_CLAIMED
@@ -46,7 +50,8 @@ class Page:
     @property
     def all_panels(self) -> list[Panel]:
         """Every figure in the order of the page."""
-        parts: list[ScenarioSection | GridSection | SearchSection] = [*self.scenarios, *self.grids, *self.searches]
+        parts: list[ScenarioSection | WorldsSection | GridSection | SearchSection] = []
+        parts += [*self.scenarios, *self.over_worlds, *self.grids, *self.searches]
         return [panel for part in parts for panel in part.panels]
 
 
@@ -68,6 +73,7 @@ def build(material: Material) -> Page:
         rows=rows,
         scenarios=scenarios,
         grids=sections.grid_sections(material, slugs),
+        over_worlds=worlds_sections(material, slugs),
         searches=sections.search_sections(material, ids, slugs),
         methods=methods(material),
     )
@@ -77,9 +83,11 @@ def build(material: Material) -> Page:
 
 def _title(material: Material) -> str:
     names = sorted({part.spec.scenario for part in material.studies} | {g.grid.spec.scenario for g in material.grids})
+    names = names or sorted({name for each in material.over_worlds for name in each.scenarios})
     if not names:
         return "No studies yet"
-    policies = sorted({part.spec.policy for part in material.studies}) or ["raven-ucb"]
+    policies = sorted({part.spec.policy for part in material.studies} | {each.policy for each in material.over_worlds})
+    policies = policies or ["raven-ucb"]
     who = policies[0] if len(policies) == 1 else f"{len(policies)} policies"
     where = names[0] if len(names) == 1 else " and ".join(names) if len(names) == 2 else f"{len(names)} scenarios"
     return f"Parameters of {who} in {where}"
@@ -88,7 +96,7 @@ def _title(material: Material) -> str:
 def _lead(material: Material) -> list[str]:
     """How much there is, and what holds over all of it."""
     count, grids = len(material.studies), len(material.grids)
-    if not count and not grids:
+    if not count and not grids and not material.over_worlds:
         return [
             "There is nothing to report yet: this storage holds no study and no finished grid of ravenlab.",
             "Begin with: ravenlab tune variance-drift --horizon 10000, or ravenlab grid variance-drift; then ask for"
@@ -103,7 +111,8 @@ def _lead(material: Material) -> list[str]:
         lines.append(f"{_count(count, 'study', 'studies')} at {span}, with {how}.")
     if grids:
         lines.append(f"{_count(grids, 'sensitivity grid', 'sensitivity grids')} of α₀ and β₀.")
-    return [" ".join(lines), *overview(material.recommendations)]
+    several = [each for each in material.over_worlds if isinstance(each, RobustRecommendation)]
+    return [" ".join(lines), *overview(material.recommendations), *map(said_of, several)]
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -123,6 +132,10 @@ def _missing(material: Material) -> list[Missing]:
         for name in material.unfinished_grids
     ]
     lines += [
+        Missing(name, "The search over several scenarios is unfinished; the same command goes on with it.")
+        for name in material.unfinished_over_worlds
+    ]
+    lines += [
         Missing(name, "Not a study of ravenlab, or of a version that this one can't read; it was left out.")
         for name in material.strangers
     ]
@@ -133,6 +146,8 @@ def _missing(material: Material) -> list[Missing]:
 
 def _no_curves(part: StudyPart) -> str:
     assert part.recommendation is not None
+    if part.spec.trace is not None and trace_of(part) is None:
+        return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
     if part.recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."
     return "No curves over time: even a few worlds of this size would take too long for a report."
@@ -144,6 +159,9 @@ def _contents(page: Page) -> list[Entry]:
         entries.append(Entry("parameters", "Recommended parameters"))
     if page.scenarios:
         entries.append(Entry("scenarios", "Scenarios", [Entry(each.id, each.title) for each in page.scenarios]))
+    if page.over_worlds:
+        children = [Entry(each.id, each.short) for each in page.over_worlds]
+        entries.append(Entry("unknown-worlds", "Unknown worlds", children))
     entries.append(Entry("grids", "Sensitivity grids", [Entry(each.id, each.short) for each in page.grids]))
     if page.searches:
         entries.append(Entry("search", "Search", [Entry(each.id, each.short) for each in page.searches]))

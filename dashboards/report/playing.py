@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from dashboards.figures import moments_of_change
-from environments import find_scenario
+from environments import Scenario, find_scenario
 from environments.errors import InputError
+from environments.streams import Stream
 from environments.world import Floats
 from policies import find_policy
 from policies.simulation import Simulation, simulate
 from studies.grid import Grid
 from studies.recommendation import Recommendation
+from studies.spec import StudySpec
 
 WORK = 300_000_000
 """Steps × arms that all curves of a report may take together: some seconds."""
@@ -39,16 +41,17 @@ class Played:
     changes: list[int]
 
 
-def play_recommendation(each: Recommendation, studies: int) -> Played | None:
+def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> Played | None:
     """Recommended, paper's and default parameters over time; None where that would take too long.
 
     Args:
         each: What a study recommends.
         studies: How many studies share the time.
+        spec: What the study asked: it knows where a trace lies. Windows are then those that are reported on.
     """
     contenders = {"recommended": each.params} | {rival.name: rival.params for rival in each.versus}
     try:
-        scenario = find_scenario(each.scenario, dict(each.settings))
+        scenario = spec.world() if spec.trace is not None else find_scenario(each.scenario, dict(each.settings))
         scenario.check(each.horizon, each.arms)
         find_policy(each.policy)
     except InputError:
@@ -68,8 +71,9 @@ def play_recommendation(each: Recommendation, studies: int) -> Played | None:
             seed=each.seed,
             params=params,
             checkpoints=CHECKPOINTS,
+            stream=Stream.SIMULATE if isinstance(scenario, Scenario) else Stream.REPORT,
         )
-    return Played(results, moments_of_change(scenario, each.horizon))
+    return Played(results, moments_of_change(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
 
 
 def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:

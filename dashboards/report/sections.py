@@ -12,6 +12,7 @@ from dashboards.report.gather import GridPart, Material, StudyPart
 from dashboards.report.panels import Panel, panel
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import Sentence, sentence
+from dashboards.report.traces import define_trace, missing_by_arm, trace_of
 from environments import find_scenario
 from environments.errors import InputError
 from studies.grid import Grid
@@ -63,6 +64,7 @@ class ScenarioSection:
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
+    table: Numbers | None = None
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,11 @@ def _key(scenario: str, settings: dict[str, int | float | str], arms: int | None
 
 
 def _key_of(part: StudyPart | GridPart) -> str:
-    spec = part.spec if isinstance(part, StudyPart) else part.grid.spec.resolved()
-    return _key(spec.scenario, dict(spec.settings), spec.arms)
+    if isinstance(part, StudyPart):
+        spec, digest = part.spec, part.spec.digest
+        return _key(spec.scenario, {**spec.settings, **({"digest": digest} if digest else {})}, spec.arms)
+    grid = part.grid.spec.resolved()
+    return _key(grid.scenario, dict(grid.settings), grid.arms)
 
 
 def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> list[SummaryGroup]:
@@ -139,6 +144,8 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
     name, settings, arms = json.loads(key)
     studies = [part for part in material.studies if _key_of(part) == key]
     grids = [part.grid.spec.resolved() for part in material.grids if _key_of(part) == key]
+    if studies and studies[0].spec.trace is not None:
+        return _trace(key, studies, slugs)
     horizon = max([part.spec.horizon or 1 for part in studies] + [spec.horizon or 1 for spec in grids])
     try:
         scenario = find_scenario(name, dict(settings))
@@ -162,6 +169,30 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
             panels.append(panel(slugs, f"curves {part.name}", drawn))
     definition = None if scenario is None else define(scenario, horizon)
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
+
+
+def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
+    """The section of studies on one trace: what it is, its picture, and what came about over time."""
+    title, first = studies[0].spec.scenario, studies[0]
+    panels, notes, table, definition = [], [], None, None
+    scenario = trace_of(first)
+    if scenario is not None:
+        panels.append(panel(slugs, f"trace {title}", figures.recorded(scenario, first.spec.horizon or 1)))
+    else:
+        notes.append(f"{first.spec.trace} is not at hand or holds something else by now, so it is not drawn.")
+    panels += _horizons(title, studies, slugs)
+    for part in studies:
+        found = part.recommendation
+        if found is not None and found.trace is not None and definition is None:
+            definition = define_trace(found, found.trace)
+            rows = missing_by_arm(found.trace)
+            table = Numbers(["arm", "missing cells", "of its rows"], rows) if rows else None
+        if part.played is not None:
+            names = [CONTENDERS[name] for name in part.played.results]
+            results = list(part.played.results.values())
+            drawn = figures.curves(results, names=names, costs=part.spec.minimize, bands=False)
+            panels.append(panel(slugs, f"curves {part.name}", drawn))
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
 
 
 def _horizons(title: str, studies: list[StudyPart], slugs: Slugs) -> list[Panel]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from dashboards.report.definitions import settings_in_words
 from studies.recommendation import Recommendation, Rival
+from studies.trace_words import NOT_DECIDABLE
 from studies.words import short, symbol
 
 Verdict = Literal["same", "worse", "better", "unclear"]
@@ -43,9 +44,9 @@ def judge(each: Recommendation, rival: Rival) -> Verdict:
     """How a rival did in the same fresh worlds; what the interval does not settle is unclear."""
     if all(each.params.get(name) == value for name, value in rival.params.items()) and rival.difference == 0.0:
         return "same"
-    if rival.low > 0.0:
-        return "worse"
-    return "better" if rival.high < 0.0 else "unclear"
+    if not rival.told:
+        return "unclear"
+    return "worse" if rival.low > 0.0 else "better"
 
 
 def percent(each: Recommendation, rival: Rival) -> float | None:
@@ -102,6 +103,8 @@ def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
         more, less, same = "cost {} more", "cost {} less", "can't be told from it"
     if verdict == "unclear":
         ends = [_end(each, rival.low), Piece(" to "), _end(each, rival.high)]
+        if each.trace is not None:
+            return [Piece(f"against {name} it is {NOT_DECIDABLE} (they cost "), *ends, Piece(" more)")]
         return [Piece(f"{name} {same} ("), *ends, Piece(" more)")]
     before, _, after = (more if verdict == "worse" else less).partition("{}")
     pieces = [Piece(f"{name} {before}"), amount, Piece(after)]

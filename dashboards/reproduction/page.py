@@ -57,6 +57,8 @@ class Page:
     version: str
     tally: str
     groups: list[Group]
+    titles: dict[str, str]
+    """Of sections, by the link to them."""
     protocols: list[tuple[str, str]]
     parts: list[Part]
     rules: list[tuple[str, str]]
@@ -89,6 +91,7 @@ def build(document: Document) -> Page:
         version=project_version(),
         tally=tally(verdicts),
         groups=groups(verdicts),
+        titles={part.id: part.section.title for part in parts},
         protocols=[(name, text) for name, text in MEANING.items() if name.removeprefix("as ") in document.protocols],
         parts=parts,
         rules=[(name, text) for name, text in RULES.items() if name in used],

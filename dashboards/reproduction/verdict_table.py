@@ -11,8 +11,24 @@ from studies.reproduction.claims import Claim, claims
 from studies.reproduction.rules import WORDS, Measured, Verdict, Word
 from studies.words import short
 
+MANY: dict[Word, str] = {
+    "stands": "stand",
+    "within noise": "are within noise",
+    "does not stand": "do not stand",
+    "not decidable": "are not decidable",
+}
+ONE: dict[Word, str] = {
+    "stands": "stands",
+    "within noise": "is within noise",
+    "does not stand": "does not stand",
+    "not decidable": "is not decidable",
+}
+
 SIGNS: dict[Word, str] = {"stands": "✓", "within noise": "≈", "does not stand": "✗", "not decidable": "?"}
 """No verdict is told from another by colour alone."""
+
+SAID = ("%", "regret", "reward", "pulls")
+"""Units that stand beside the number, or in the claim."""
 
 PROTOCOLS = {"published": "as published", "defined": "as defined"}
 
@@ -40,6 +56,8 @@ class ClaimRows:
     text: str
     place: str
     printed: str
+    unit: str
+    """What our number counts, where the claim's own words do not say."""
     link: str
     """The section that shows it."""
     verdicts: list[VerdictRow]
@@ -63,7 +81,7 @@ def groups(verdicts: Sequence[Verdict]) -> list[Group]:
     """
     known = claims()
     by_claim = {key: list(found) for key, found in groupby(verdicts, key=lambda verdict: verdict.claim)}
-    titles = sorted({known[key].group for key in by_claim}, key=lambda title: title != "")
+    titles = sorted(dict.fromkeys(known[key].group for key in by_claim), key=lambda title: title != "")
     out = []
     for title in titles:
         keys = [key for key in by_claim if known[key].group == title]
@@ -79,7 +97,8 @@ def tally(verdicts: Sequence[Verdict]) -> str:
     'no verdict'
     """
     counts = Counter(verdict.word for verdict in verdicts)
-    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) or "no verdict"
+    said = [f"{counts[word]} {(ONE if counts[word] == 1 else MANY)[word]}" for word in WORDS if counts[word]]
+    return ", ".join(said) or "no verdict"
 
 
 def _rows(claim: Claim, verdicts: Sequence[Verdict]) -> ClaimRows:
@@ -88,6 +107,7 @@ def _rows(claim: Claim, verdicts: Sequence[Verdict]) -> ClaimRows:
         text=claim.text,
         place=claim.place,
         printed="" if claim.printed is None else _with_unit(short(claim.printed), claim.unit),
+        unit="" if claim.unit in SAID else claim.unit,
         link=claim.experiment,
         verdicts=[
             VerdictRow(

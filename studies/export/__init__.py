@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from environments.errors import unknown
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation
 
 FORMATS = {
     "json": "json_file",
@@ -20,7 +21,7 @@ FORMATS = {
 """Formats, and the module of each."""
 
 
-def export(recommendations: Sequence[Recommendation], form: str = "json") -> str:
+def export(recommendations: Sequence[Recommendation | RobustRecommendation], form: str = "json") -> str:
     """The text of a file in one of the formats; it ends with a newline.
 
     >>> print(export([], "json"), end="")

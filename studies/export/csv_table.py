@@ -1,4 +1,4 @@
-"""CSV: one row a recommendation, flat columns; parameters that a policy does not have are empty."""
+"""CSV: one row a recommendation (and scenario), flat columns; parameters that a policy does not have are empty."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ import json
 from collections.abc import Iterable, Sequence
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation, table_rows
 
 Cell = str | int | float
 
 RIVALS = ("paper", "defaults")
 RIVAL_FIELDS = ("regret", "difference", "low", "high")
+TRACE_FIELDS = (
+    *("file", "rows", "effective", "enough", "per_step", "digest", "missing"),
+    *("regret_fixed.mean", "regret_fixed.low", "regret_fixed.high", "defaults_decidable"),
+)
+"""Of studies on a trace; not there where no row is of one."""
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(found: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A header, then the rows; fields with commas, quotes or line ends are quoted as RFC 4180 says."""
+    recommendations = table_rows(found)
     rows = [_row(each) for each in recommendations]
     columns = _columns(recommendations)
     lines = [_line(columns), *(_line([row.get(column, "") for column in columns]) for row in rows)]
@@ -37,6 +44,7 @@ def _columns(recommendations: Sequence[Recommendation]) -> list[str]:
         *(f"{rival}.{field}" for rival in RIVALS for field in RIVAL_FIELDS),
         *(f"importance.{name}" for name in importances),
         *("edge", "scale.mean", "scale.spread", "trials", "seed", "version"),
+        *(f"trace.{name}" for name in TRACE_FIELDS if any(each.trace is not None for each in recommendations)),
     ]
 
 
@@ -60,6 +68,12 @@ def _row(each: Recommendation) -> dict[str, Cell]:
     row |= {f"regret.{name}": value for name, value in each.regret.model_dump().items()}
     row |= {f"scale.{name}": value for name, value in each.scale.model_dump().items()}
     row |= {f"importance.{name}": value for name, value in (each.importance or {}).items()}
+    if each.trace is not None:
+        facts = each.trace
+        row |= {f"trace.{name}": getattr(facts, name) for name in TRACE_FIELDS[:6]}
+        row |= {f"trace.regret_fixed.{name}": value for name, value in facts.regret_fixed.model_dump().items()}
+        row["trace.missing"] = sum(facts.arms.values())
+        row["trace.defaults_decidable"] = all(rival.told for rival in each.versus)
     for name, (low, high) in each.box.items():
         row |= {f"box.{name}.low": low, f"box.{name}.high": high}
     for rival in each.versus:

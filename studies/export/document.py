@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "schemas" / "recommendations.json"
 
@@ -24,15 +25,20 @@ class Document(BaseModel):
 
     number: Literal[1] = Field(default=1, alias="schema", description="The version of this format.")
     recommendations: list[Recommendation]
+    robust: list[RobustRecommendation] = Field(
+        default_factory=list, description="Settings for several scenarios at once; absent where there are none."
+    )
 
 
-def document(recommendations: Sequence[Recommendation]) -> dict[str, Any]:
+def document(recommendations: Sequence[Recommendation | RobustRecommendation]) -> dict[str, Any]:
     """Plain data, keys in their order.
 
     >>> document([])
     {'schema': 1, 'recommendations': []}
     """
-    return {"schema": 1, "recommendations": [each.as_object() for each in recommendations]}
+    several = [each.as_object() for each in recommendations if isinstance(each, RobustRecommendation)]
+    one = [each.as_object() for each in recommendations if not isinstance(each, RobustRecommendation)]
+    return {"schema": 1, "recommendations": one, **({"robust": several} if several else {})}
 
 
 def json_schema() -> str:

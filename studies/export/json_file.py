@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from studies.export.document import document
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """The document, indented, letters as they are."""
     return json.dumps(document(recommendations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation, table_rows
 from studies.words import short
 
 SYMBOLS = {
@@ -47,7 +48,7 @@ SPECIAL = {
 """A hyphen in braces does not become a dash with its neighbour; a bracket in braces is no option."""
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A tabular, one row a recommendation."""
     lines = [
         r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}",
@@ -55,7 +56,7 @@ def write(recommendations: Sequence[Recommendation]) -> str:
         r"\toprule",
         r"Study & Policy & Scenario & $T$ & $K$ & Parameters & Regret (95\,\%) \\",
         r"\midrule",
-        *(_row(each) for each in recommendations),
+        *(_row(each) for each in table_rows(recommendations)),
         r"\bottomrule",
         r"\end{tabular}",
     ]

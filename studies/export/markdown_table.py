@@ -6,21 +6,24 @@ import re
 from collections.abc import Sequence
 
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation, table_rows
 from studies.words import params_in_words, short
 
 COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A table, one row a recommendation; the last two columns say what they would cost more."""
     lines: list[tuple[str, ...]] = [COLUMNS, ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:")]
-    lines += [_cells(each) for each in recommendations]
+    lines += [_cells(each) for each in table_rows(recommendations)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def _cells(each: Recommendation) -> tuple[str, ...]:
     rivals = {
-        rival.name: f"{rival.difference:+.4g} ({short(rival.low)} to {short(rival.high)})" for rival in each.versus
+        rival.name: f"{rival.difference:+.4g} ({short(rival.low)} to {short(rival.high)})"
+        + (", not decidable" if rival.decidable is not None and not rival.told and not rival.same else "")
+        for rival in each.versus
     }
     regret = each.regret
     return (

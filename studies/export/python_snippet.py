@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from policies import find_policy
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """The snippet. Names go in as literals, so that none of them is ever code."""
     lines = [
         '"""Recommended policies by study; needs ravenlab."""',
@@ -27,18 +28,28 @@ def write(recommendations: Sequence[Recommendation]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _entry(each: Recommendation) -> list[str]:
+def _entry(each: Recommendation | RobustRecommendation) -> list[str]:
     policy = find_policy(each.policy)
     where = f"{each.scenario!a}, horizon {each.horizon}"
     if policy.peeks:
         return [f"    # {each.study!a}: {policy.name} reads the true means, so it exists in simulation only"]
     values = policy.resolve(each.params, each.arms, each.horizon)
     horizon = int(float(values.pop("horizon", each.horizon)))
+    turned = isinstance(each, Recommendation) and each.trace is not None and each.trace.minimize
     return [
-        f"    # {where}: mean regret {each.regret.mean:.6g}, 95 % {each.regret.low:.6g} to {each.regret.high:.6g}",
+        *(["    # it was tuned on costs: give it their negatives as rewards"] if turned else []),
+        f"    # {where}: {_worth(each)}",
         f"    {each.study!a}: ravenlab.{policy.__name__}(",
         f"        arms={each.arms},",
         f"        horizon={horizon},",
         *(f"        {name}={value!r}," for name, value in values.items()),
         "    ),",
     ]
+
+
+def _worth(each: Recommendation | RobustRecommendation) -> str:
+    """What was measured, in a comment."""
+    if isinstance(each, RobustRecommendation):
+        low, mean, high = (100.0 * end for end in (each.price.low, each.price.mean, each.price.high))
+        return f"price of not knowing the world ({each.measure}) {mean:.3g} %, 95 % {low:.3g} to {high:.3g} %"
+    return f"mean regret {each.regret.mean:.6g}, 95 % {each.regret.low:.6g} to {each.regret.high:.6g}"

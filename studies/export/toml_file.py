@@ -9,9 +9,10 @@ import tomli_w
 
 from studies.export.document import document
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """The document as `[[recommendations]]` tables."""
     return tomli_w.dumps(_without_none(document(recommendations)))
 

@@ -8,12 +8,13 @@ import yaml
 
 from studies.export.document import document
 from studies.recommendation import Recommendation
+from studies.robust_recommendation import RobustRecommendation
 
 NEVER = 10**9
 """A line is not broken before this width: a broken name is hard to find."""
 
 
-def write(recommendations: Sequence[Recommendation]) -> str:
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """The document; safe_dump writes plain data only."""
     text: str = yaml.safe_dump(document(recommendations), sort_keys=False, allow_unicode=True, width=NEVER)
     return text

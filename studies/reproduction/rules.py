@@ -51,7 +51,8 @@ RULES: dict[str, str] = {
         f"“About x” leaves room of {ABOUT:g} in its last printed digit on either side. It stands when x lies in our "
         "95 % interval, or the interval lies wholly in that room, and is not decidable when the interval only touches "
         f"the room or is wider than {WIDEST_ABOUT:g}; further off it is within noise when the room is within "
-        f"{NOISE:g} combined standard errors, ours and that of one run as large as the paper's; else, or where the paper ran nothing, it does not stand."
+        f"{NOISE:g} combined standard errors, ours and that of one run as large as the paper's; else, or where "
+        "the paper ran nothing, it does not stand."
     ),
     "all above": (
         "“All above x” stands when every interval lies above x, does not stand when one lies below it, and is not "

@@ -13,7 +13,7 @@ import pytest
 import studies
 from environments.errors import InputError
 from studies.files import load_study_file
-from studies.reading import spec_from
+from studies.reading import FIELDS, spec_from
 from studies.schema import PATH, schema_text, study_file_schema
 from studies.shipped import FOLDER, find_study_file, shipped_studies
 from studies.spec import Range, StudySpec
@@ -122,8 +122,8 @@ HEAD = '[[study]]\nscenario = "blips"\n'
         ("study = 5", "study must be a [[study]] table but got 5."),
         ("study = [5]", "study 1: must be a table but got 5."),
         ("[study]\nscenario = 'blips'", "study must be written [[study]], with double brackets."),
-        ("horizon = 5\n" + HEAD, "unknown key 'horizon'. Known: study; it belongs below a line [[study]]."),
-        ("[[studies]]", "unknown key 'studies'; did you mean 'study'? Known: study."),
+        ("horizon = 5\n" + HEAD, "unknown key 'horizon'. Known: study, robust; it belongs below a line [[study]]."),
+        ("[[studies]]", "unknown key 'studies'; did you mean 'study'? Known: study, robust."),
         (HEAD + "horizon =", "not TOML: Invalid value (at end of document)."),
         (HEAD + "horizon = x\n", "not TOML: Invalid value (at line 3, column 11)."),
         (HEAD + "seed = " + "9" * 5000, "not TOML: it holds a number of thousands of digits."),
@@ -135,7 +135,7 @@ HEAD = '[[study]]\nscenario = "blips"\n'
         ("[[study]]\nscenario = [[]]", "study 1: scenario must be a name, a table or a list of these but got []."),
         ("[[study]]\nscenario = 'blip'", "study 1: unknown scenario 'blip'; did you mean 'blips'?"),
         ("[[study]]\nscenario = ['blips', 'blip']", "study 1 (blip): unknown scenario 'blip'; did you mean 'blips'?"),
-        ("[[study]]\nscenario = {}", "study 1: scenario must have either a name or effects but got {}."),
+        ("[[study]]\nscenario = {}", "study 1: scenario must have a name, effects or a trace but got {}."),
         ("[[study]]\nscenario = {name = 3}", "study 1: scenario.name must be text but got 3."),
         ("[[study]]\nscenario = {effects = []}", "study 1: scenario.effects must be a list of names but got []."),
         ("[[study]]\nscenario = {effects = ['blip']}", "study 1: unknown effect 'blip'; did you mean 'blips'?"),
@@ -344,7 +344,7 @@ def test_the_schema_refuses(document: dict[str, Any]) -> None:
 
 def test_the_template_tells_of_every_field() -> None:
     text = TEMPLATE.read_text(encoding="utf-8")
-    for field in (*StudySpec.model_fields, "noise", "effects", "low", "high", "scale"):
+    for field in (*FIELDS, "effects", "low", "high", "scale", "window"):
         assert f"{field} = " in text or f"[study.{field}]" in text, field
 
 

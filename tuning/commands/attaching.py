@@ -23,7 +23,7 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
             ours = [
                 study.study_name
                 for study in storage.get_all_studies()
-                if (keys.SPEC in study.user_attrs or keys.GRID in study.user_attrs)
+                if {keys.SPEC, keys.GRID, keys.ROBUST} & study.user_attrs.keys()
                 and (names is None or study.study_name in names)
             ]
     except (InputError, Fault) as error:

@@ -34,7 +34,9 @@ def export(
     from environments.errors import InputError, unknown
     from studies.export import FORMATS
     from studies.export import export as written
-    from studies.library import list_studies, split_by_recommendation
+    from studies.library import list_studies, robust_findings, split_by_recommendation
+    from studies.recommendation import Recommendation
+    from studies.robust_recommendation import RobustRecommendation
     from tuning.commands.tables import plain
     from tuning.files import replacing
 
@@ -42,13 +44,19 @@ def export(
         raise unknown("format", form, FORMATS)
     with opened(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
+        over_worlds = robust_findings(store, studies or None)
         states = {row.name: row.state for row in list_studies(store)} if without else {}
-    for name in without:
+    several = {each.study: each for each in over_worlds}
+    for name in (name for name in without if not isinstance(several.get(name), RobustRecommendation)):
         why = ELSEWHERE.get(states[name], "has no recommendation yet")
+        if name in several:
+            why = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
         typer.echo(f"ravenlab: study {plain(repr(name))} {why}.", err=True)
-    if not found:
+    every: list[Recommendation | RobustRecommendation] = list(found)
+    every += [each for each in over_worlds if isinstance(each, RobustRecommendation)]
+    if not every:
         raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")
-    text = written(found, form)
+    text = written(every, form)
     if output is None:
         typer.echo(text.encode("utf-8"), nl=False)
         return

@@ -1,4 +1,4 @@
-"""`ravenlab init`: a commented study file to begin with."""
+"""`ravenlab init`: a commented study file to begin with, or a trace to try."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 def init(
     file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where it is written.")] = Path("study.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Write an example of a trace (trace.csv) instead.")] = False,
 ) -> None:
     """Write a study file with a comment on everything that can be set.
 
@@ -20,8 +21,17 @@ def init(
     from environments.errors import InputError
     from tuning.files import replacing
 
+    if trace and file == Path("study.toml"):
+        file = Path("trace.csv")
     if not force and (file.is_symlink() or file.exists()) and not file.is_dir():
         raise InputError(f"{file} is there already; say --force to overwrite it.")
+    if trace:
+        from environments.example_trace import as_csv, example_trace
+
+        with replacing(file) as out:
+            out.write(as_csv(example_trace()))
+        typer.echo(f"{file} is written: milliseconds of five servers. Then: ravenlab tune --trace {file} --minimize")
+        return
     template = (Path(studies.__file__).parent / "template.toml").read_text(encoding="utf-8")
     with replacing(file) as out:
         out.write(template)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from studies.recommendation import Recommendation
+    from studies.recommendation import Recommendation, Rival
     from tuning.running import Ran
 
 
@@ -34,16 +34,28 @@ def _print_table(found: list[Recommendation]) -> None:
 
     rows = []
     for one in found:
-        versus = {rival.name: _cost(rival.difference, rival.low, rival.high) for rival in one.versus}
-        regret = f"{one.regret.mean:.1f} ({one.regret.low:.1f} to {one.regret.high:.1f})"
+        versus = {rival.name: _cost(rival, one.trace is not None) for rival in one.versus}
+        regret = f"{_short(one.regret.mean)} ({_short(one.regret.low)} to {_short(one.regret.high)})"
         use = params_in_words(one.params)
         rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
     columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
     print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:])
 
 
-def _cost(difference: float, low: float, high: float) -> str:
+def _cost(rival: Rival, on_a_trace: bool) -> str:
     """What others cost more, and whether that can be told from nothing."""
-    if low <= 0.0 <= high:
-        return f"{difference:+.1f} (within noise)"
-    return f"{difference:+.1f} ({low:.1f} to {high:.1f})"
+    more = f"{'+' if rival.difference >= 0 else ''}{_short(rival.difference)}"
+    if on_a_trace and rival.same:
+        return "the same"
+    if not rival.told:
+        return f"{more} ({'not decidable' if on_a_trace else 'within noise'})"
+    return f"{more} ({_short(rival.low)} to {_short(rival.high)})"
+
+
+def _short(value: float) -> str:
+    """One decimal, and of what is small, as on a trace of small rewards, two digits that count.
+
+    >>> _short(123.45), _short(0.01234)
+    ('123.5', '0.012')
+    """
+    return f"{value:.1f}" if abs(value) >= 1.0 or value == 0.0 else f"{value:.2g}"

@@ -29,11 +29,12 @@ def show(
     Example: `ravenlab show raven-ucb/variance-drift/T10000/K10`
     """
     from environments.errors import InputError
-    from studies.keys import read_comparison_spec, read_grid_spec, read_recommendation, read_spec
+    from studies.keys import ROBUST, read_comparison_spec, read_grid_spec, read_recommendation, read_spec
     from studies.library import describe_study, find_studies
     from studies.words import in_words
     from tuning.commands.comparison_files import show_comparison
     from tuning.commands.grid_tables import show_grid
+    from tuning.commands.robust import show_robust
     from tuning.commands.tables import say
 
     with opened(storage) as store:
@@ -43,6 +44,9 @@ def show(
         row, trials = describe_study(store, found[0]), store.get_all_trials(found[0]._study_id, deepcopy=False)
         if read_grid_spec(found[0]) is not None:
             show_grid(row, found[0], trials, as_json)
+            return
+        if ROBUST in found[0].user_attrs:
+            show_robust(row, found[0], as_json)
             return
         if read_comparison_spec(found[0]) is not None:
             show_comparison(row, found[0], trials, as_json)
@@ -97,7 +101,7 @@ def _print_spec(spec: StudySpec) -> None:
     from tuning.commands.tables import say
 
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
-        if value not in ({}, None):
+        if value not in ({}, None, False):
             text = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
             say(f"  {name}: {text}")
     for name, range_ in spec.space.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +25,14 @@ def tune(
         ),
     ] = None,
     horizon: Annotated[str | None, typer.Option(metavar="T[,T…]", help="Steps; several make several studies.")] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A .csv or .parquet of your own: one row a step, one column an arm."),
+    ] = None,
+    window: Annotated[
+        str | None, typer.Option(metavar="W", help="Rows of a window. [default: an eighth of the trace]")
+    ] = None,
+    minimize: Annotated[bool, typer.Option("--minimize", help="The cells of the trace are costs.")] = False,
     study: Annotated[
         str | None, typer.Option("--study", metavar="FILE", help="A study file, or a shipped one by name.")
     ] = None,
@@ -50,6 +59,19 @@ def tune(
         list[str] | None, typer.Option("--fix", help="A parameter that is not searched, name=value.")
     ] = None,
     own: BringOption = None,
+    robust: Annotated[
+        bool, typer.Option("--robust", help="One setting for all scenarios, when nobody knows which it will be.")
+    ] = False,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="With --robust, what counts of relative regrets: worst, mean or cvar:0.5. [default: worst]"),
+    ] = None,
+    pareto: Annotated[
+        bool, typer.Option("--pareto", help="With --robust, every setting that no other beats in all scenarios.")
+    ] = False,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --robust, write settings × scenarios to a file.")
+    ] = None,
     batch: Annotated[str | None, typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]")] = None,
     selection: Annotated[
         str | None, typer.Option(metavar="R", help="Fresh worlds to choose on. [default: 2000]")
@@ -78,12 +100,14 @@ def tune(
     from environments.errors import InputError
     from environments.own_scenarios import bring_scenario
     from policies.own import bring_policy
-    from studies.files import load_study_file
+    from studies.files import load_robust_tables, load_study_file
     from studies.reading import spec_from
+    from studies.robust import RobustSpec, robust_spec_from
     from studies.shipped import find_study_file
     from studies.storage import storage_url
     from tuning.commands.attaching import attach_to
     from tuning.commands.outcome import print_outcome
+    from tuning.commands.robust import print_plan, run_and_print
     from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers, workers
     from tuning.progress import Reporter
     from tuning.running import run_study
@@ -116,28 +140,52 @@ def tune(
         fields["space"] = parse_ranges(ranges)
     if fix:
         fields["fixed"] = parse_assignments("--fix", fix)
+    fields |= _trace_fields(trace, window, minimize, bool(scenarios), horizon)
+    if robust and trace is not None:
+        raise InputError("--robust takes scenarios, so --trace can't be given beside it.")
+    over_worlds = {"measure": measure, "pareto": pareto or None, "csv": csv}
+    over_worlds = {key: given for key, given in over_worlds.items() if given is not None}
+    if over_worlds and not robust:
+        raise InputError(f"--{next(iter(over_worlds))} belongs to --robust.")
+    worlds: list[RobustSpec] = []
+    specs: list[StudySpec] = []
     if study is not None:
-        if scenarios or horizon or fields:
-            given = "SCENARIO" if scenarios else "--horizon" if horizon else f"--{next(iter(fields))}"
+        if scenarios or horizon or fields or robust:
+            given = "SCENARIO" if scenarios else "--horizon" if horizon else f"--{next(iter(fields), 'robust')}"
             raise InputError(f"--study takes everything from its file, so {given} can't be given beside it.")
-        specs = load_study_file(find_study_file(study))
+        path = find_study_file(study)
+        specs, worlds = load_study_file(path), load_robust_tables(path)
+    elif trace is not None:
+        specs = [spec_from(fields, names={**NAMES, "horizon": "--window"})]
     else:
         if not scenarios:
-            raise InputError("SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study.")
+            raise InputError(
+                "SCENARIO is missing: name one or more (ravenlab list scenarios), or give --study or --trace."
+            )
         horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
-        specs = [
-            spec_from({"scenario": one, "horizon": steps, **fields}, names=NAMES)
-            for one in map(bring_scenario, scenarios)
-            for steps in horizons
-        ]
-    if name is not None and len(specs) > 1:
-        raise InputError(f"--name fits one study but {len(specs)} were asked for.")
+        brought = [bring_scenario(one) for one in scenarios]
+        if robust:
+            fields |= {key: over_worlds[key] for key in ("measure", "pareto") if key in over_worlds}
+            worlds = [robust_spec_from({"scenarios": brought, "horizon": steps, **fields}, NAMES) for steps in horizons]
+        else:
+            asked = [{"scenario": one, "horizon": steps, **fields} for one in brought for steps in horizons]
+            specs = [spec_from(each, names=NAMES) for each in asked]
+    if name is not None and len(specs) + len(worlds) > 1:
+        raise InputError(f"--name fits one study but {len(specs) + len(worlds)} were asked for.")
     if backend not in ("threads", "loky"):
         raise InputError(f"--backend must be threads or loky but got {backend!r}.")
     count = workers(jobs)
     seconds = _seconds(timeout)
     if dry_run:
-        _print_plan(specs)
+        print_plan(worlds)
+        if specs:
+            _print_plan(specs)
+        return
+    if worlds and specs and as_json:
+        raise InputError("--json fits studies or searches over several scenarios but the file holds both; use export.")
+    if worlds:
+        run_and_print(worlds, storage_url(storage), count, backend, seconds, quiet, as_json, csv)
+    if not specs:
         return
     ran = []
     with Reporter(quiet) as reporter:
@@ -146,6 +194,26 @@ def tune(
             if ran[-1].recommendation is not None:
                 attach_to(storage_url(storage), [ran[-1].study])
     print_outcome(ran, as_json)
+
+
+def _trace_fields(
+    trace: str | None, window: str | None, minimize: bool, scenarios: bool, horizon: str | None
+) -> dict[str, Any]:
+    """The fields of a study on a trace; the rows of a window are its horizon."""
+    from environments.errors import InputError
+    from tuning.commands.words import whole_number
+
+    if trace is None:
+        if window is not None or minimize:
+            raise InputError(f"--{'minimize' if window is None else 'window'} goes with --trace.")
+        return {}
+    if scenarios or horizon is not None:
+        instead = "SCENARIO" if scenarios else "--horizon (say --window)"
+        raise InputError(f"--trace takes the place of a scenario, so {instead} can't be given beside it.")
+    fields: dict[str, Any] = {"trace": trace, "minimize": minimize}
+    if window is not None:
+        fields["horizon"] = whole_number("--window", window)
+    return fields
 
 
 def _seconds(timeout: str | None) -> float | None:

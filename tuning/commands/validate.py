@@ -14,12 +14,15 @@ def validate(
 
     Example: `ravenlab validate study.toml`
     """
-    from studies.files import load_study_file
+    from studies.files import load_robust_tables, load_study_file
     from studies.shipped import find_study_file
 
-    held = [(name, load_study_file(find_study_file(name))) for name in files]
-    for name, specs in held:
+    paths = [(name, find_study_file(name)) for name in files]
+    held = [(name, load_study_file(path), load_robust_tables(path)) for name, path in paths]
+    for name, specs, over_worlds in held:
         steps = sum(spec.simulated_steps() for spec in specs)
         typer.echo(f"{name}: {len(specs)} {'study' if len(specs) == 1 else 'studies'}, {steps:,} steps")
         for spec in specs:
             typer.echo(f"  {spec.study_name()}: {spec.simulated_steps():,} steps")
+        for each in over_worlds:
+            typer.echo(f"  {each.study_name()}: {len(each.scenarios)} scenarios, {each.base.trials} trials")

@@ -120,6 +120,9 @@ def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
     name = study.study_name
     stored = keys.read_comparison_spec(study)
     if stored is None:
+        if not study.user_attrs and not study.get_trials(deepcopy=False):
+            keys.write_comparison_spec(study, spec)  # killed between making the study and saying what it is
+            return spec.resolved()
         raise InputError(f"study {name!r} is there already and no comparison; give another --name.")
     differences = spec.differences(stored)
     if differences:

@@ -1,0 +1,144 @@
+"""A Pareto front: two worlds against each other, or more of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures._style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    VERMILION,
+    Trace,
+    axis,
+    counts,
+    folded,
+    heading,
+    make,
+    numbers,
+    safe,
+)
+from studies.robust_recommendation import Front, Member
+from studies.robust_words import percent
+from studies.words import params_in_words, short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def front(found: Front) -> go.Figure:
+    """The settings of a front on fresh worlds, with those that the search had but fresh worlds do not bear out.
+
+    Two worlds: regret in one against regret in the other. More: a line a setting over the worlds, in percent above
+    the setting tuned for each, since regrets of different worlds do not share a scale.
+    """
+    kept = found.kept()
+    plain = [member for member in kept if member.tuned_for is None and member.name != "defaults"]
+    known = [member for member in found.members if member.tuned_for is not None or member.name == "defaults"]
+    gone = [member for member in found.members if not member.kept and member not in known]
+    even = min(kept, key=lambda member: member.price.mean)
+    fresh = found.members[0].worlds[0].regret.replications
+    title = heading("Pareto front", safe(found.policy), safe(found.scenario), *counts(found.horizon, found.arms, fresh))
+    groups = [
+        ("not borne out by fresh worlds", gone, GREY, "x-thin-open", "dot"),
+        ("on the front", plain, BLUE, "circle", "solid"),
+        ("tuned for one world, and defaults", known, ORANGE, "diamond", "dash"),
+        ("most even", [even], VERMILION, "star", "solid"),
+    ]
+    two = len(found.scenarios) == 2
+    draw = _points if two else _lines
+    traces = [trace for group in groups if group[1] for trace in draw(*group)]
+    if two:
+        names = [f"mean regret in {safe(name, 28)}" for name in found.scenarios]
+        return make(traces, title, _alt(found, even), height=520, xaxis=axis(names[0]), yaxis=axis(names[1]))
+    places = list(range(len(found.scenarios)))
+    labels = [folded(name, 20) for name in found.scenarios]
+    return make(
+        traces,
+        title,
+        _alt(found, even),
+        height=520,
+        margin={"t": 80, "r": 16, "b": 110, "l": 60},
+        xaxis=axis("", tickmode="array", tickvals=places, ticktext=labels, range=[-0.2, len(places) - 0.8]),
+        yaxis=axis("above the tuned setting (%)"),
+    )
+
+
+def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: str) -> list[Trace]:
+    """Regret in the second world over that in the first, with both 95 % intervals."""
+
+    def errors(place: int) -> dict[str, Any]:
+        regrets = [member.worlds[place].regret for member in members]
+        return {
+            "type": "data",
+            "symmetric": False,
+            "array": numbers(each.high - each.mean for each in regrets),
+            "arrayminus": numbers(each.mean - each.low for each in regrets),
+            "thickness": 1,
+            "width": 0,
+            "color": colour,
+        }
+
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": numbers(member.worlds[0].regret.mean for member in members),
+            "y": numbers(member.worlds[1].regret.mean for member in members),
+            "error_x": errors(0),
+            "error_y": errors(1),
+            "marker": {"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 8, "line": {"width": 1}},
+            "name": name,
+            "customdata": [_says(member) for member in members],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+    ]
+
+
+def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash: str) -> list[Trace]:
+    """One trace for all members, with a gap after each line."""
+    x: list[int | None] = []
+    y: list[float | None] = []
+    says: list[str | None] = []
+    for member in members:
+        x += [*range(len(member.worlds)), None]
+        y += [*numbers(100.0 * world.price.mean for world in member.worlds), None]
+        says += [*[_says(member)] * len(member.worlds), None]
+    width = 3 if symbol == "star" else 1.5
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": x,
+            "y": y,
+            "line": {"color": colour, "dash": dash, "width": width},
+            "marker": {"color": colour, "symbol": symbol, "size": 12 if symbol == "star" else 7, "line": {"width": 1}},
+            "opacity": 0.5 if dash == "dot" else 0.9,
+            "name": name,
+            "customdata": says,
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+    ]
+
+
+def _says(member: Member) -> str:
+    worlds = "<br>".join(
+        f"{safe(world.scenario)}: regret {short(world.regret.mean)} ({percent(world.price.mean)})"
+        for world in member.worlds
+    )
+    return f"{safe(member.name)}: {safe(params_in_words(member.params), 80)}<br>{worlds}"
+
+
+def _alt(found: Front, even: Member) -> str:
+    kept = found.kept()
+    spans = [
+        f"{short(min(member.worlds[s].regret.mean for member in kept))} to"
+        f" {short(max(member.worlds[s].regret.mean for member in kept))} in {name}"
+        for s, name in enumerate(found.scenarios)
+    ]
+    return (
+        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon}, K = {found.arms}:"
+        f" {len(kept)} settings on fresh worlds, of mean regret {', '.join(spans)}. The most even one,"
+        f" {params_in_words(even.params)}, costs at most {percent(even.price.mean)} more than knowing the world."
+    )

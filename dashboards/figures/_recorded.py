@@ -1,0 +1,188 @@
+"""A trace as it was recorded: the arms over its rows, and which rows search, choose and report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboards.figures._style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILION,
+    Trace,
+    axis,
+    faded,
+    heading,
+    make,
+    numbers,
+    rounded,
+    safe,
+)
+from environments.streams import Stream
+from environments.trace_world import STRETCHES, TraceScenario
+from environments.world import Floats
+from studies.words import short
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+POINTS = 240
+MOST_ARMS = 8
+ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
+SAID = {Stream.SEARCH: "searched", Stream.SELECTION: "chooses", Stream.REPORT: "reported"}
+SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
+
+
+def recorded(scenario: TraceScenario, window: int) -> go.Figure:
+    """Centred means of all arms, the best of the moment in bold, the three stretches shaded, a window to scale.
+
+    >>> from environments.trace_file import Trace
+    >>> table = np.random.default_rng(1).normal(size=(400, 3))
+    >>> figure = recorded(TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine"), 50)
+    >>> figure.data[-1].name
+    'best arm of the moment'
+    """
+    worlds = scenario.draw(window, 0, 0, 1, Stream.SEARCH)
+    sign = -1.0 if scenario.minimize else 1.0
+    rows, table = _thinned(sign * worlds.smoothed)
+    _, best = _thinned(sign * worlds.best[:, None])
+    shown = _shown(worlds.smoothed, worlds.best)
+    traces: list[Trace] = []
+    for place, k in enumerate(shown):
+        traces.append(_arm(rows, table[:, k], scenario.trace.names[k], place))
+    traces.append(
+        {
+            "type": "scatter",
+            "x": numbers(rows),
+            "y": numbers(best[:, 0]),
+            "mode": "lines",
+            "line": {"color": VERMILION, "width": 3.5},
+            "opacity": 0.85,
+            "name": "best arm of the moment",
+            "hovertemplate": "best of the moment<br>row %{x}<br>%{y}<extra></extra>",
+        }
+    )
+    bottom, top = _reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
+    unit = "cost" if scenario.minimize else "reward"
+    missing = sum(scenario.trace.missing)
+    context = [safe(scenario.name), f"{scenario.trace.rows} rows", f"K = {scenario.arms} arms", f"window {window}"]
+    if len(shown) < scenario.arms:
+        context.append(f"{len(shown)} of {scenario.arms} arms drawn")
+    return make(
+        traces,
+        heading("The trace: centred means over 25 rows", *context),
+        f"Centred means of {scenario.arms} arms over {scenario.trace.rows} rows of {scenario.name}, from"
+        f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))}; {_held(worlds.smoothed, worlds.best)}"
+        f" the best at some time; {missing or 'no'} cells are missing. {_in_words(scenario)}",
+        height=520,
+        xaxis=axis("row", range=[0, scenario.trace.rows + 1]),
+        yaxis=axis(f"{unit}, centred mean", range=[bottom, top]),
+        shapes=[*_stretches(scenario), _ruler(window)],
+        annotations=[*_labels(scenario), {**_note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
+    )
+
+
+def _thinned(table: Floats) -> tuple[Floats, Floats]:
+    """Middles and means of at most so many even parts of the rows; NaN where a part has no value."""
+    rows = table.shape[0]
+    cuts = np.unique(np.linspace(0, rows, min(POINTS, rows) + 1).astype(np.int64))
+    there = ~np.isnan(table)
+    sums = np.add.reduceat(np.where(there, table, 0.0), cuts[:-1], axis=0)
+    counts = np.add.reduceat(there.astype(np.float64), cuts[:-1], axis=0)
+    means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    return np.asarray(np.round((cuts[:-1] + 1 + cuts[1:]) / 2)), means
+
+
+def _shown(smoothed: Floats, best: Floats) -> list[int]:
+    """All of a few arms; of many those that are the best the longest, then the best on average."""
+    total = smoothed.shape[1]
+    if total <= MOST_ARMS + 2:
+        return list(range(total))
+    time = (smoothed == best[:, None]).sum(axis=0)
+    return sorted(int(k) for k in np.lexsort((-np.nanmean(smoothed, axis=0), -time))[:MOST_ARMS])
+
+
+def _held(smoothed: Floats, best: Floats) -> str:
+    number = int((smoothed == best[:, None]).any(axis=0).sum())
+    return f"{number} {'arm is' if number == 1 else 'arms are'}"
+
+
+def _reach(values: Floats) -> tuple[float, float]:
+    """What the axis shows: all but single spikes, which would flatten the rest."""
+    low, high = (float(end) for end in np.nanquantile(values, [0.01, 0.99]))
+    room = 0.08 * (high - low) or 0.5
+    return low - room, high + 3 * room
+
+
+def _arm(rows: Floats, values: Floats, name: str, place: int) -> Trace:
+    return {
+        "type": "scatter",
+        "x": numbers(rows),
+        "y": numbers(values),
+        "mode": "lines",
+        "connectgaps": False,
+        "line": {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2},
+        "name": safe(name, 24),
+        "hovertemplate": f"{safe(name, 40)}<br>row %{{x}}<br>%{{y}}<extra></extra>",
+    }
+
+
+def _stretches(scenario: TraceScenario) -> list[dict[str, Any]]:
+    shapes = []
+    for stream in STRETCHES:
+        here = scenario.stretch(stream)
+        shapes.append(
+            {
+                "type": "rect",
+                "xref": "x",
+                "yref": "paper",
+                "x0": here.first + 0.5,
+                "x1": here.last + 0.5,
+                "y0": 0,
+                "y1": 1,
+                "line": {"width": 0},
+                "fillcolor": faded(GREY, SHADES[stream]),
+                "layer": "below",
+            }
+        )
+    return shapes
+
+
+def _labels(scenario: TraceScenario) -> list[dict[str, Any]]:
+    return [
+        _note((here.first + here.last) / 2, 1.0, SAID[stream], "top")
+        for stream in STRETCHES
+        for here in [scenario.stretch(stream)]
+    ]
+
+
+def _ruler(window: int) -> dict[str, Any]:
+    line = {"color": GREY, "width": 3}
+    return {"type": "line", "xref": "x", "yref": "paper", "x0": 1, "x1": window, "y0": 0.03, "y1": 0.03, "line": line}
+
+
+def _note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
+    return {
+        "x": rounded(x),
+        "y": y,
+        "xref": "x",
+        "yref": "paper",
+        "yanchor": anchor,
+        "showarrow": False,
+        "text": text,
+        "font": {"size": 11},
+    }
+
+
+def _in_words(scenario: TraceScenario) -> str:
+    parts = []
+    for stream in STRETCHES:
+        here = scenario.stretch(stream)
+        parts.append(f"rows {here.first + 1} to {here.last} {SAID[stream]}")
+    return f"{', '.join(parts)}.".capitalize()

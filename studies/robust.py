@@ -1,0 +1,186 @@
+"""One setting for an unknown world: what is searched, over which worlds, and how their regrets make one number.
+
+Regrets of different worlds can't be added: a lost reward is dear in one and cheap in another. So each is divided by
+the regret of the setting that was tuned for that very world, in the same replications; 1 is as good as knowing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from environments import InputError, find_scenario
+from environments.world import Floats
+from studies.reading import explain, spec_from
+from studies.spec import NOT_IN_NAME, StudySpec
+
+SAMPLERS = ("tpe", "random", "qmc")
+"""Those that need no more than the trials before a batch."""
+
+MOST_SCENARIOS = 20
+LONGEST_NAME = 400
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How relative regrets of several worlds make one: worst, mean, or cvar:q (mean of the worst 1 − q of them)."""
+
+    kind: Literal["worst", "mean", "cvar"]
+    level: float = 0.0
+
+    def counted(self, scenarios: int) -> int:
+        """How many of the worst worlds count."""
+        if self.kind == "worst":
+            return 1
+        return scenarios if self.kind == "mean" else max(1, round(scenarios * (1.0 - self.level)))
+
+    def value(self, relative: Floats) -> Floats:
+        """Over the last axis, worlds.
+
+        >>> float(Measure("cvar", 0.5).value(np.array([1.0, 4.0, 2.0, 2.0])))
+        3.0
+        """
+        kinds = relative.shape[-1]
+        return np.asarray(np.sort(relative, axis=-1)[..., kinds - self.counted(kinds) :].mean(axis=-1))
+
+    def sample(self, relative: Floats) -> Floats:
+        """Of [..., R, S] the mean over the worlds that count, replication by replication; its mean is the value."""
+        kinds = relative.shape[-1]
+        order = np.argsort(relative.mean(axis=-2), axis=-1, kind="stable")[..., kinds - self.counted(kinds) :]
+        return np.asarray(np.take_along_axis(relative, order[..., None, :], axis=-1).mean(axis=-1))
+
+
+def parse_measure(text: str) -> Measure:
+    """Read a measure as people write it.
+
+    >>> parse_measure("cvar:0.5")
+    Measure(kind='cvar', level=0.5)
+    """
+    kind, colon, rest = text.partition(":")
+    if kind in ("worst", "mean") and not colon:
+        return Measure(kind)  # type: ignore[arg-type]
+    try:
+        level = float(rest) if kind == "cvar" else -1.0
+    except ValueError:
+        level = -1.0
+    if not 0.0 < level < 1.0:
+        raise InputError(f"measure must be worst, mean or cvar:0.5 (any level between 0 and 1) but got {text!r}.")
+    return Measure("cvar", level)
+
+
+class RobustSpec(BaseModel):
+    """One search over several scenarios: `base` says all the rest, for the first of them.
+
+    >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 1000})
+    >>> spec.study_name()
+    'robust/raven-ucb/blips,periodic/T1000/K10'
+    >>> [own.study_name() for own in spec.each()]
+    ['raven-ucb/blips/T1000/K10', 'raven-ucb/periodic/T1000/K10']
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    base: StudySpec
+    scenarios: tuple[str, ...] = Field(max_length=MOST_SCENARIOS)
+    measure: str = Field(default="worst", max_length=100, description="worst, mean or cvar:0.5.")
+    pareto: bool = Field(default=False, strict=True, description="All that no other beats, instead of one setting.")
+
+    @field_validator("measure")
+    @classmethod
+    def _known_measure(cls, text: str) -> str:
+        parse_measure(text)
+        return text
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        names = self.scenarios
+        if len(names) < 2:
+            raise ValueError(f"robust must have at least 2 scenarios but got {len(names)}")
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"robust must name each scenario once but got {name} twice")
+        if self.base.scenario != names[0]:
+            raise ValueError(f"base must be for the first scenario, {names[0]}, but got {self.base.scenario}")
+        if getattr(self.base, "trace", None) is not None:
+            raise ValueError("robust takes scenarios, not a trace")
+        if self.pareto and self.measure != "worst":
+            raise ValueError(f"pareto keeps each scenario apart, so it takes no measure but got {self.measure}")
+        for field, wanted in (("objective", ("mean",)), ("pruner", ("none",)), ("sampler", SAMPLERS)):
+            if getattr(self.base, field) not in wanted:
+                said = ", ".join(wanted)
+                raise ValueError(f"{field} must be {said} with robust but got {getattr(self.base, field)}")
+        for field in ("horizon", "arms"):
+            own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
+            if getattr(self.base, field) is None and len(own) > 1:
+                raise ValueError(f"{field} must be given where scenarios have different ones of their own")
+        self.each()
+        if len(self.study_name()) > LONGEST_NAME:
+            raise ValueError(f"name must be given: that of {len(names)} scenarios would be too long")
+        return self
+
+    def each(self) -> list[StudySpec]:
+        """Each scenario's own study: same policy, box, size, budget and seed."""
+        return [self._own(name) for name in self.scenarios]
+
+    def _own(self, scenario: str) -> StudySpec:
+        fields = self.base.resolved().model_dump()
+        name = None if self.base.name is None else f"{self.base.name}/{scenario}"
+        try:
+            return StudySpec.model_validate({**fields, "scenario": scenario, "name": name}).resolved()
+        except ValidationError as error:
+            raise InputError(f"{scenario}: {explain(error)}") from None
+
+    def resolved(self) -> RobustSpec:
+        """The same with every default written out, as it is stored."""
+        return self.model_copy(update={"base": self.base.resolved()})
+
+    def study_name(self) -> str:
+        """`robust/policy/scenario,scenario/T…/K…`, with a short hash as that of a study; `pareto/…` for a front."""
+        if self.base.name is not None:
+            return self.base.name
+        here = self.base.resolved()
+        kind = "pareto" if self.pareto else "robust"
+        name = f"{kind}/{here.policy}/{','.join(self.scenarios)}/T{here.horizon}/K{here.arms}"
+        if self.measure == "worst" and "~" not in here.study_name().rpartition("/")[2]:
+            return name
+        mine = [here.model_dump(mode="json", exclude=set(NOT_IN_NAME)), self.measure]
+        return f"{name}~{hashlib.sha256(json.dumps(mine, sort_keys=True).encode()).hexdigest()[:4]}"
+
+    def differences(self, stored: RobustSpec) -> list[str]:
+        """In words, where a stored study's trials would not be comparable with this one's."""
+        mine = {"scenarios": ",".join(self.scenarios), "measure": self.measure, "pareto": self.pareto}
+        theirs = {"scenarios": ",".join(stored.scenarios), "measure": stored.measure, "pareto": stored.pareto}
+        changed = [f"{key} was {theirs[key]}, now {mine[key]}" for key in mine if mine[key] != theirs[key]]
+        return [*changed, *self.base.differences(stored.base)]
+
+
+def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = None, where: str = "") -> RobustSpec:
+    """The specification of fields as people write them: `scenarios`, `measure`, `pareto`, and those of a study.
+
+    >>> robust_spec_from({"scenarios": ["blips"]})
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: robust must have at least 2 scenarios but got 1.
+    """
+    own = {key: fields[key] for key in ("measure", "pareto") if key in fields}
+    rest = {key: value for key, value in fields.items() if key not in ("scenarios", *own)}
+    scenarios = fields.get("scenarios")
+    try:
+        if "scenario" in rest or not isinstance(scenarios, Sequence) or isinstance(scenarios, str):
+            raise InputError("scenarios must be a list of at least 2 names.")
+        if len(scenarios) < 2:
+            raise InputError(f"robust must have at least 2 scenarios but got {len(scenarios)}.")
+        base = spec_from({**rest, "scenario": scenarios[0]}, names=names)
+        known = [find_scenario(str(name), dict(base.settings)).name for name in scenarios]
+        try:
+            return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
+        except ValidationError as error:
+            raise InputError(explain(error, names)) from None
+    except InputError as error:
+        raise InputError(f"{where}: {error}" if where else str(error)) from None

@@ -1,0 +1,37 @@
+"""Settings in every scenario as CSV: one row a setting and scenario, of recommendations and of Pareto fronts."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+from studies.robust_recommendation import Front, Member, RobustRecommendation
+
+BEFORE = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
+AFTER = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
+
+
+def write(found: Iterable[RobustRecommendation | Front]) -> str:
+    """A header, then the rows; numbers with every digit, so the same result gives the same bytes.
+
+    `front` says whether nothing beats the setting on fresh worlds; it is empty where no front was asked for.
+
+    >>> write([]).startswith("study,policy,horizon,arms,setting,tuned_for,front,scenario")
+    True
+    """
+    found = list(found)
+    rows = [(one, each) for one in found for each in (one.members if isinstance(one, Front) else one.contenders)]
+    params = list(dict.fromkeys(name for _, each in rows for name in each.params))
+    buffer = io.StringIO()
+    out = csv.writer(buffer, lineterminator="\n")
+    out.writerow([*BEFORE, *params, *AFTER])
+    for one, each in rows:
+        front = str(each.kept).lower() if isinstance(each, Member) else ""
+        place = [one.study, one.policy, one.horizon, one.arms, each.name, each.tuned_for or "", front]
+        values = [each.params.get(name, "") for name in params]
+        for world in each.worlds:
+            regret, price = world.regret, world.price
+            numbers = [regret.mean, regret.low, regret.high, price.mean, price.low, price.high]
+            out.writerow([*place, *values, world.scenario, *map(repr, numbers), regret.replications])
+    return buffer.getvalue()

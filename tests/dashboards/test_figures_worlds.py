@@ -1,0 +1,105 @@
+"""Figures of searches over several scenarios: the matrix of prices, and Pareto fronts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboards.figures import explain, front, prices
+from dashboards.notes import worlds_note
+from dashboards.report.gather import Material
+from dashboards.report.render import render
+from studies.recommendation import Estimate, Scale
+from studies.robust_recommendation import Contender, Front, Member, Price, RobustRecommendation, Tuned, World
+from tests.dashboards.drawn import check, names, shown_text
+
+WILD = "<b>%{x}"
+PARAMS: dict[str, float | str] = {"alpha0": 1.5, "beta0": 2.0}
+
+
+def world(scenario: str, price: float) -> World:
+    regret = Estimate(mean=50 + 50 * price, low=45.0, high=120.0, replications=300)
+    return World(scenario=scenario, regret=regret, price=Price(mean=price, low=price - 0.05, high=price + 0.05))
+
+
+def contender(name: str, scenarios: list[str], shares: list[float], **more: Any) -> dict[str, Any]:
+    worst = max(shares)
+    return {
+        "name": name, "params": PARAMS, "worlds": [world(*pair) for pair in zip(scenarios, shares, strict=True)],
+        "price": Price(mean=worst, low=worst - 0.05, high=worst + 0.05), **more,
+    }  # fmt: skip
+
+
+def common(scenarios: list[str]) -> dict[str, Any]:
+    return {
+        "study": "robust/mine", "policy": "raven-ucb", "scenario": ",".join(scenarios), "scenarios": scenarios,
+        "horizon": 1000, "arms": 10, "trials": 20, "seed": 0, "version": "0.1.0",
+        "tuned": [Tuned(scenario=name, study=name, params=PARAMS) for name in scenarios],
+    }  # fmt: skip
+
+
+def made(scenarios: list[str]) -> RobustRecommendation:
+    rows = [contender("recommended", scenarios, [0.1, -0.02])]
+    rows += [
+        contender(f"tuned for {name}", scenarios, [0.0 if s == n else 1.5 for s in range(2)], tuned_for=name)
+        for n, name in enumerate(scenarios)
+    ]
+    rows.append(contender("defaults", scenarios, [0.3, 0.4]))
+    return RobustRecommendation(
+        **common(scenarios), params=PARAMS, measure="worst", price=Price(mean=0.1, low=0.05, high=0.15),
+        search_estimate=1.05, indistinguishable=[PARAMS], box={}, contenders=[Contender(**row) for row in rows],
+        importance=None, scales=[Scale(mean=0.5, spread=0.2)] * 2,
+    )  # fmt: skip
+
+
+def made_front(scenarios: list[str]) -> Front:
+    shares = [[0.0, 1.0, 0.5], [0.5, 0.0, 0.5], [0.2, 0.2, 0.2], [0.9, 0.9, 0.9]]
+    labels = [f"tuned for {scenarios[0]}", "defaults", "trial 3", "trial 4"]
+    members = [
+        Member(
+            **contender(name, scenarios, row[: len(scenarios)], tuned_for=scenarios[0] if n == 0 else None),
+            trial=n, kept=n < 3,
+        )
+        for n, (name, row) in enumerate(zip(labels, shares, strict=True))
+    ]  # fmt: skip
+    return Front(**common(scenarios), members=members)
+
+
+def test_the_matrix_says_every_price() -> None:
+    figure = prices(made(["blips", WILD]))
+    out = check(figure)
+    cells, written = out["data"]
+    assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
+    assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
+    assert "tuned for blips: 0.0 % in blips, 150 %" in explain(figure)
+    assert WILD not in shown_text(out)
+
+
+@pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
+def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
+    figure = front(made_front(scenarios))
+    out = check(figure)
+    assert names(figure) == [
+        "not borne out by fresh worlds", "on the front", "tuned for one world, and defaults", "most even"
+    ]  # fmt: skip
+    best = out["data"][-1]
+    if len(scenarios) == 2:
+        assert (best["x"], best["y"]) == ([60], [60])
+        assert best["error_x"]["array"] == [60]
+    else:
+        assert best["y"] == [20, 20, 20, None]
+        assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
+    assert "3 settings on fresh worlds" in explain(figure)
+    assert WILD not in shown_text(out)
+
+
+def test_note_and_report_say_the_price() -> None:
+    found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
+    assert "Not knowing which of these 2 worlds it is costs at most 10 %" in worlds_note(found)
+    assert "Pareto front" in worlds_note(its_front)
+    page = render(Material("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"]))
+    assert "Not knowing which of these 2 worlds it is costs at most 10 % (95 %: 5.0 % to 15 %)." in page
+    assert "A wrong guess costs up to 150 %" in page
+    assert "robust/begun" in page
+    assert WILD not in page.partition("<script")[0]

@@ -1,0 +1,75 @@
+"""The command's page in a real browser: verdicts on top, every figure drawn, nothing asked of a network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tuning import cli
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ASKED = ["reproduce", "figure1", "table1", "figure3", "--replications", "2", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("reproduction")
+    assert cli.run([*ASKED, "--jobs", "2", "-o", str(made)]) == cli.DONE
+    return made
+
+
+def test_the_same_seed_gives_the_same_json(folder: Path, tmp_path: Path) -> None:
+    assert cli.run([*ASKED, "--jobs", "1", "-o", str(tmp_path)]) == cli.DONE
+    first, second = (place / "reproduction.json" for place in (folder, tmp_path))
+    assert first.read_bytes() == second.read_bytes()
+    assert cli.run([*ASKED, "--jobs", "1", "--seed", "1", "-o", str(tmp_path)]) == cli.DONE
+    assert first.read_bytes() != second.read_bytes()
+
+
+def test_every_table_is_a_csv_file(folder: Path) -> None:
+    document = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))
+    for name, found in document["experiments"].items():
+        for key, table in found["tables"].items():
+            lines = (folder / "csv" / f"{name}-{key}.csv").read_text(encoding="utf-8").splitlines()
+            assert lines[0] == ",".join(table["columns"])
+            assert len(lines) > len(table["rows"])
+
+
+def test_the_page_shows_the_verdicts_and_draws_offline(folder: Path, browser_page: Page) -> None:
+    page, asked, wrong = browser_page, [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto((folder / "reproduction.html").as_uri())
+    document = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))
+    rows = page.locator(".verdicts tr[data-claim]")
+    assert rows.count() == len(document["verdicts"])
+    shown = {
+        (row.get_attribute("data-claim"), row.locator(".protocol").inner_text()): row.get_attribute("data-verdict")
+        for row in rows.all()
+        if row.is_visible()
+    }
+    for verdict in document["verdicts"]:
+        key = (verdict["claim"], f"as {verdict['protocol']}")
+        assert shown.get(key, verdict["verdict"]) == verdict["verdict"]
+    same = page.locator("tr[data-claim='figure3-three-problems']").first
+    assert same.get_attribute("data-verdict") == "does not stand"
+    for text in ("What the paper says", "What we did", "What came out"):
+        assert page.get_by_text(text, exact=True).count() == len(document["experiments"])
+    for place, plot in enumerate(page.locator(".plot").all()):
+        assert len(plot.get_attribute("aria-label") or "") > 40
+        if place < 6:
+            plot.scroll_into_view_if_needed()
+            page.wait_for_function("i => document.querySelectorAll('.plot')[i].dataset.state === 'drawn'", arg=place)
+    for anchor in page.locator("a[href^='#']").all():
+        target = (anchor.get_attribute("href") or "#")[1:]
+        assert page.locator(f"[id='{target}']").count() == 1, target
+    for width in (1400, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")  # figures fold a moment later
+    assert not wrong
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -1,0 +1,35 @@
+"""A reproduction that was killed −9 goes on to the same bytes, and does nothing twice."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from tests.faults.studies import start
+from tuning import cli
+
+SMALL = ["reproduce", "figure3", "advice", "--protocol=published", "--replications=2", "--quiet"]
+
+
+def pieces(folder: Path) -> set[Path]:
+    """What is kept so far."""
+    return set((folder / "pieces").rglob("*.json"))
+
+
+def test_a_killed_reproduction_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    """Killed in the middle: some pieces are there, and perhaps some trials of a search."""
+    cut, whole = tmp_path / "cut", tmp_path / "whole"
+    process = start(*SMALL, "--jobs=2", f"--output={cut}", folder=tmp_path)
+    while len(pieces(cut)) < 7:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    before = {path: path.stat().st_mtime_ns for path in pieces(cut)}
+    assert not (cut / "reproduction.json").exists()
+    for folder, jobs in ((cut, 1), (whole, 2)):
+        assert cli.run([*SMALL, f"--jobs={jobs}", f"--output={folder}"]) == cli.DONE
+    assert (cut / "reproduction.json").read_bytes() == (whole / "reproduction.json").read_bytes()
+    assert before.items() <= {path: path.stat().st_mtime_ns for path in pieces(cut)}.items()
+    assert len(before) < len(pieces(cut))

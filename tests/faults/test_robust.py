@@ -1,0 +1,34 @@
+"""A search over several scenarios that was killed −9 goes on to the same bytes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from studies.robust import robust_spec_from
+from studies.robust_csv import write
+from tests.faults.studies import landed, run, start, states
+from tuning.robust.running import run_robust
+
+TRIALS = 16
+FIELDS = {"horizon": 300, "arms": 4, "trials": TRIALS, "batch": 8, "replications": 20, "selection": 200, "report": 200}
+SCENARIOS = ["localized-jump", "stationary"]
+SMALL = ["tune", "--robust", *SCENARIOS, *(f"--{key}={value}" for key, value in FIELDS.items()), "--quiet"]
+
+
+def test_a_killed_search_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    whole = run_robust(robust_spec_from({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3")
+    assert whole.found is not None
+    process = start(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
+    while landed(tmp_path) < 2 * TRIALS + 3:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert set(states(tmp_path)) == {"COMPLETE"}
+    assert not (tmp_path / "matrix.csv").exists()
+    again = run(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert states(tmp_path) == {"COMPLETE": 3 * TRIALS}
+    assert (tmp_path / "matrix.csv").read_text() == write([whole.found])

@@ -1,0 +1,78 @@
+"""Specifications and measures of a search over several scenarios."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import InputError
+from studies.robust import Measure, RobustSpec, parse_measure, robust_spec_from
+
+TWO: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}
+
+
+@pytest.mark.parametrize(("text", "counted"), [("worst", 1), ("mean", 4), ("cvar:0.5", 2), ("cvar:0.9", 1)])
+def test_a_measure_is_the_mean_of_the_worst(text: str, counted: int) -> None:
+    relative = np.random.default_rng(3).gamma(2.0, size=(5, 30, 4))
+    measure = parse_measure(text)
+    means = relative.mean(axis=1)
+    plain = [np.mean(sorted(row)[-counted:]) for row in means]
+    np.testing.assert_allclose(measure.value(means), plain)
+    sample = measure.sample(relative)
+    assert sample.shape == (5, 30)
+    np.testing.assert_allclose(sample.mean(axis=1), plain)
+
+
+@pytest.mark.parametrize("text", ["best", "cvar", "cvar:1", "cvar:x", "worst:2", "mean:0.5"])
+def test_unknown_measures_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"measure must be worst, mean or cvar:0\.5"):
+        parse_measure(text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"scenarios": ["blips"]}, "at least 2 scenarios but got 1"),
+        ({"scenarios": ["blips", "periodic", "blips"]}, "name each scenario once but got blips twice"),
+        ({"scenarios": "blips"}, "scenarios must be a list"),
+        ({"scenarios": ["blips", "perodic"]}, "did you mean 'periodic'"),
+        ({"measure": "best"}, "measure must be worst, mean or cvar:0.5"),
+        ({"measure": "mean", "pareto": True}, "takes no measure"),
+        ({"objective": "cvar:0.9"}, "objective must be mean with robust"),
+        ({"pruner": "race"}, "pruner must be none with robust"),
+        ({"sampler": "cmaes"}, "sampler must be tpe, random, qmc with robust"),
+        ({"scenarios": ["blips", "logistics"], "horizon": None}, "must be given where scenarios have different"),
+        ({"name": None, "horizn": 3}, "unknown key 'horizn'"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        robust_spec_from({key: value for key, value in {**TWO, **fields}.items() if value is not None})
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_names_and_own_studies() -> None:
+    assert robust_spec_from(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
+    assert robust_spec_from({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
+    others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
+    names = {robust_spec_from({**TWO, **other}).study_name() for other in others}
+    assert len(names) == 3
+    assert all("~" in name for name in names)
+    named = robust_spec_from({**TWO, "name": "mine", "fixed": {"epsilon": 0.1}})
+    assert [own.study_name() for own in named.each()] == ["mine/blips", "mine/periodic"]
+    assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.each())
+
+
+def test_a_stored_one_is_read_back_and_compared() -> None:
+    spec = robust_spec_from({**TWO, "measure": "mean"}).resolved()
+    assert RobustSpec.model_validate(spec.model_dump(mode="json")) == spec
+    other = robust_spec_from({**TWO, "seed": 4})
+    assert other.differences(spec) == ["measure was mean, now worst", "seed was 0, now 4"]
+    assert spec.differences(spec) == []
+
+
+def test_cvar_of_one_world_is_never_of_none() -> None:
+    assert Measure("cvar", 0.99).counted(3) == 1

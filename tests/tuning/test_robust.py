@@ -1,0 +1,314 @@
+"""One setting for an unknown world: the numbers against plain simulation, and the same ones whatever the way there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import optuna
+import pytest
+
+import ravenlab
+from environments.streams import Stream
+from environments.world import Floats
+from policies.simulation import simulate
+from studies import keys
+from studies.advice import paper_advice
+from studies.robust import RobustSpec, parse_measure, robust_spec_from
+from studies.robust_recommendation import Front, RobustRecommendation
+from studies.schema import study_file_schema
+from studies.storage import open_storage
+from tuning.cli import run
+from tuning.robust.fronts import unbeaten
+from tuning.robust.measuring import overall_price
+from tuning.robust.running import RanRobust, first_of_all, run_robust
+from tuning.running import Listener
+from tuning.statistics import mean_interval, relative_interval
+
+SCENARIOS = ["stationary", "localized-jump", "periodic"]
+SIZE: dict[str, Any] = {"horizon": 120, "arms": 3, "seed": 3}
+SMALL: dict[str, Any] = {
+    **SIZE, "trials": 12, "batch": 5, "replications": 8, "selection": 40, "report": 40, "candidates": 3
+}  # fmt: skip
+WORDS = [
+    *("--horizon=120", "--arms=3", "--trials=6", "--batch=4", "--replications=5", "--selection=20", "--report=20"),
+    "--quiet",
+    "--jobs=1",
+]
+Captured = pytest.CaptureFixture[str]
+
+
+def small(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
+    return robust_spec_from({"scenarios": scenarios, **SMALL, **fields})
+
+
+def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
+    """[R, S], one simulation after the other."""
+    played = [
+        simulate("raven-ucb", name, replications=count, params=params, stream=stream, **SIZE) for name in scenarios
+    ]
+    return np.stack([each.regret for each in played], axis=-1)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RanRobust, str]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('robust')}/studies.sqlite3"
+    return run_robust(small(), url), url
+
+
+def found_in(ran: tuple[RanRobust, str]) -> RobustRecommendation:
+    found = ran[0].found
+    assert isinstance(found, RobustRecommendation)
+    return found
+
+
+def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
+    return optuna.load_study(study_name=name, storage=open_storage(url, create=False)).get_trials(deepcopy=False)
+
+
+def plain_relative(found: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
+    """Relative regrets [R, S] with each scenario's tuned setting simulated by itself."""
+    least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(found.tuned)]
+    return np.asarray(regrets(params, stream, count) / np.array(least))
+
+
+def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RanRobust, str]) -> None:
+    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    assert len(trials) == 12
+    for trial in trials[::5]:
+        relative = plain_relative(found, trial.params, Stream.SEARCH, 8)
+        means, errors = relative.mean(axis=0), relative.std(axis=0, ddof=1) / 8**0.5
+        assert trial.value == pytest.approx(means.max(), rel=1e-9)
+        tied = errors[means > means.max() - 1e-9]
+        assert min(abs(tied - trial.user_attrs[keys.STDERR])) < 1e-9
+        assert trial.user_attrs[keys.REPLICATIONS] == 8
+
+
+def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RanRobust, str]) -> None:
+    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
+    tried = [trial.params for trial in trials]
+    assert all(each.params in tried for each in found.tuned)
+    spec = robust_spec_from({"scenarios": ["periodic", "blips"], "horizon": 1000})
+    assert paper_advice("blips", 1000) in first_of_all(spec, [])
+
+
+def test_own_studies_give_what_is_relative_to(ran: tuple[RanRobust, str]) -> None:
+    found = found_in(ran)
+    assert [one.study for one in ran[0].own] == [each.study for each in found.tuned]
+    assert [one.recommendation.params for one in ran[0].own if one.recommendation] == [e.params for e in found.tuned]
+    alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
+    assert alone[0].params == found.tuned[2].params
+
+
+def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RanRobust, str]) -> None:
+    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
+    entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
+    entered += [each.params for each in found.tuned] + [trials[0].params]
+    values = [plain_relative(found, params, Stream.SELECTION, 40).mean(axis=0).max() for params in entered]
+    assert found.params == entered[int(np.argmin(values))]
+    assert found.params in found.indistinguishable
+
+
+def test_the_matrix_is_what_report_worlds_say(ran: tuple[RanRobust, str]) -> None:
+    found = found_in(ran)
+    assert [each.name for each in found.contenders] == [
+        "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
+    ]  # fmt: skip
+    least = np.stack([regrets(each.params, Stream.REPORT, 40)[:, s] for s, each in enumerate(found.tuned)], axis=-1)
+    for each in found.contenders:
+        played = regrets(each.params, Stream.REPORT, 40)
+        for s, world in enumerate(each.worlds):
+            regret = (world.regret.mean, world.regret.low, world.regret.high)
+            np.testing.assert_allclose(regret, mean_interval(played[:, s], 3), rtol=1e-9)
+            price = (world.price.mean, world.price.low, world.price.high)
+            np.testing.assert_allclose(price, relative_interval(played[:, s], least[:, s], 3), rtol=1e-7, atol=1e-9)
+        ratios = played.mean(axis=0) / least.mean(axis=0) - 1.0
+        assert each.price.mean == pytest.approx(ratios.max(), abs=1e-9)
+        assert each.price.high >= max(world.price.high for world in each.worlds) - 1e-9
+    assert found.price == found.contenders[0].price
+    for s, each in enumerate(found.contenders[1:4]):
+        assert each.worlds[s].price.mean == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["worst", "mean", "cvar:0.5"])
+def test_the_price_covers_the_truth(measure: str) -> None:
+    """Skewed regrets of four worlds whose true ratios are known: at least 95 % of 150 tries, less 3 standard errors."""
+    truth = np.array([1.1, 1.2, 1.2, 0.9])
+    rng = np.random.default_rng(5)
+    inside = 0
+    for _ in range(150):
+        least = rng.gamma(2.0, size=(100, 4))
+        regret = truth * (0.5 * least + 0.5 * rng.gamma(2.0, size=(100, 4)))
+        price = overall_price(regret, least, parse_measure(measure), seed=1)
+        inside += price.low <= float(parse_measure(measure).value(truth)) - 1.0 <= price.high
+    assert inside >= 150 * (0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5)
+
+
+def one_batch() -> Listener:
+    """Stops a run after its first batch."""
+
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    return Listener(lambda spec, landed: None, stop, lambda: None)
+
+
+@pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
+def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Path) -> None:
+    spec = small(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
+    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", jobs=2)
+    url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
+    while True:
+        try:
+            pieces = run_robust(spec, url, listener=one_batch)
+            break
+        except KeyboardInterrupt:
+            cuts += 1
+    assert cuts == 3 * 2
+    assert pieces.found == whole.found
+    for name in (spec.study_name(), *(own.study_name() for own in spec.each())):
+        ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{each}.sqlite3", name) for each in "ab")
+        assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
+    again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
+    assert not again.fresh
+    assert again.found == whole.found
+
+
+def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
+    names = SCENARIOS[:2]
+    found = run_robust(small(names, pareto=True), ran[1]).found
+    assert isinstance(found, Front)
+    trials = trials_of(ran[1], found.study)
+    for trial in trials[::6]:
+        np.testing.assert_allclose(trial.values, regrets(trial.params, Stream.SEARCH, 8, names).mean(axis=0), rtol=1e-9)
+    values = np.array([trial.values for trial in trials])
+    best = {trial.number for trial in optuna.load_study(
+        study_name=found.study, storage=open_storage(ran[1], create=False)
+    ).best_trials}  # fmt: skip
+    assert best == set(np.flatnonzero(unbeaten(values)).tolist())
+    assert {member.trial for member in found.members if member.trial is not None} <= best
+    selected = [regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in found.members]
+    assert [member.kept for member in found.members] == unbeaten(np.array(selected)).tolist()
+    for member in found.members[:2]:
+        means = regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
+        np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
+
+
+def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:
+    with pytest.raises(ravenlab.InputError, match="no search over several scenarios"):
+        run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
+    with pytest.raises(ravenlab.InputError, match="is a search over several scenarios"):
+        ravenlab.tune("blips", name=ran[0].study, storage=ran[1], **SMALL)
+    with pytest.raises(ravenlab.InputError, match="replications was 8, now 9"):
+        run_robust(small(replications=9), ran[1])
+
+
+def test_a_study_that_was_only_just_made_is_taken_up(tmp_path: Path) -> None:
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
+    optuna.create_study(study_name=spec.study_name(), storage=open_storage(url, create=True))
+    assert run_robust(spec, url).found is not None
+
+
+def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
+    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
+    words = ["tune", "--robust", *SCENARIOS[:2], *WORDS, url, f"--csv={path}"]
+    assert run([*words, "--dry-run"]) == 0
+    assert "6 trials × 5 replications × 2 scenarios, tpe, measure worst" in capsys.readouterr().out
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert "Not knowing which of these 2 worlds it is costs at most" in out
+    assert "A wrong guess costs up to" in out
+    assert run([*words, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "complete already" in captured.err
+    (entry,) = json.loads(captured.out)["robust"]
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 4 * 2
+    assert float(rows[0]["regret"]) == entry["contenders"][0]["worlds"][0]["regret"]["mean"]
+    assert run(["export", url, f"--output={tmp_path}/all.json"]) == 0
+    document = json.loads((tmp_path / "all.json").read_text())
+    assert document["robust"] == [entry]
+    assert len(document["recommendations"]) == 2
+    assert ravenlab.RavenUCB.load(tmp_path / "all.json", scenario="stationary,localized-jump").arms == 3
+    for form in ("csv", "markdown", "latex", "python", "yaml", "toml"):
+        assert run(["export", "robust/*", f"--format={form}", url]) == 0
+        assert "robust/" in capsys.readouterr().out
+    assert run(["show", "robust", url]) == 0
+    assert "tuned for stationary" in capsys.readouterr().out
+    assert run(["show", "robust", url, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"] == entry
+    assert run(["copy", "robust", "--as=copied", f"--to=sqlite:///{tmp_path}/t.sqlite3", url]) == 0
+    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["found"] == {**entry, "study": "copied"}
+
+
+def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
+    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
+    words = ["tune", "--robust", "--pareto", *SCENARIOS[:2], *WORDS, url, f"--csv={path}"]
+    assert run(words) == 0
+    assert "Pareto front on fresh worlds" in capsys.readouterr().out
+    assert {row["front"] for row in csv.DictReader(path.read_text().splitlines())} <= {"true", "false"}
+    assert run([*words, "--json"]) == 0
+    (front,) = json.loads(capsys.readouterr().out)["fronts"]
+    assert front["scenarios"] == SCENARIOS[:2]
+    assert run(["export", "pareto/*", url]) == 2
+    assert "is a Pareto front" in capsys.readouterr().err
+    assert run(["show", "pareto", url]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--robust", "blips"], "at least 2 scenarios but got 1"),
+        (["--robust"], "SCENARIO is missing"),
+        (["--robust", "--trace=log.csv"], "--trace can't be given beside it"),
+        (["--robust", "blips", "blips"], "name each scenario once but got blips twice"),
+        (["--robust", "blips", "periodic", "--measure=best"], "measure must be worst, mean or cvar:0.5"),
+        (["--robust", "blips", "periodic", "--pruner=race"], "pruner must be none"),
+        (["blips", "periodic", "--measure=mean"], "--measure belongs to --robust"),
+        (["blips", "--pareto"], "--pareto belongs to --robust"),
+        (["--robust", "--study=quick"], "--robust can't be given beside it"),
+        (["--robust", "blips", "periodic", "--horizon=90,99", "--name=x"], "--name fits one study but 2"),
+        (["--robust", "blips", "periodic", "--csv=no/such/f.csv"], "there is no folder"),
+        (["--robust", "blips", "./none.py:mine"], "none.py"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], said: str, tmp_path: Path, capsys: Captured) -> None:
+    assert run(["tune", *words, f"--storage=sqlite:///{tmp_path}/s.sqlite3"]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_world_without_regret_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ravenlab.InputError, match="can't be one of robust"):
+        run_robust(small(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")
+
+
+def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
+    path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
+    path.write_text(text)
+    assert run(["validate", str(path)]) == 0
+    assert capsys.readouterr().out.count("2 scenarios, 200 trials") == 2
+    assert run(["tune", f"--study={path}", "--dry-run"]) == 0
+    assert "robust/raven-ucb/blips,periodic/T2000/K10: 200 trials" in capsys.readouterr().out
+    jsonschema.validate(tomllib.loads(text), study_file_schema())
+    for wrong, said in (
+        ("[[robust]]\nscenarios = ['blips']", "robust 1: robust must have at least 2 scenarios but got 1."),
+        ("[[robust]]\nscenarios = ['blips', 'periodic']\nmeasur = 'mean'", "robust 1: unknown key 'measur'"),
+        ("[robust]\nscenarios = ['blips', 'periodic']", "robust must be written [[robust]]"),
+        (text + text, "is that of two"),
+    ):
+        path.write_text(wrong)
+        assert run(["validate", str(path)]) == 2
+        captured = capsys.readouterr().err
+        assert said in captured
+        assert len(captured.splitlines()) == 1

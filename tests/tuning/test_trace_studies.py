@@ -1,0 +1,164 @@
+"""Studies on a trace: the same on any number of workers and after a stop; a changed file and bad ones are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ravenlab
+from environments.streams import Stream
+from studies.files import load_study_file
+from studies.keys import read_recommendation
+from studies.reading import spec_from
+from studies.spec import StudySpec
+from tests.environments.made_traces import table, write_csv
+from tuning.cli import run
+from tuning.fanout import Evaluator
+from tuning.placing import place
+
+SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
+ARGS = [f"--{key}={value}" for key, value in SMALL.items() if key != "candidates"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "my trace.csv", 50 * table(rows=500, missing=0.15))
+
+
+def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    (found,) = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
+    assert found.study == "raven-ucb/trace:my-trace/T62/K4"
+    facts = found.trace
+    assert facts is not None
+    assert facts.stretches == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
+    assert sum(facts.arms.values()) > 0
+    assert 1 <= facts.effective <= 150
+    assert 0 < facts.per_step < found.scale.mean
+    assert found.regret.low <= found.regret.mean <= found.regret.high
+    assert facts.regret_fixed.mean < found.regret.mean
+    again = ravenlab.tune(trace=str(file), minimize=True, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
+    assert again == [found]
+    for form in ("json", "toml", "yaml", "csv", "markdown", "latex", "python"):
+        assert "trace:my" in ravenlab.export(form=form, storage=url)
+    assert run(["show", found.study, "--storage", url]) == 0
+    said = capsys.readouterr().out
+    assert "independent ones" in said
+    assert "Against the best fixed arm" in said
+    assert "costs: give the policy" in said.replace("\n", " ")
+    page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
+    for words in (
+        "The trace: centred means",
+        "Missing cells by arm",
+        "moving-block bootstrap of those rows",
+        "cumulative cost",
+    ):
+        assert words in page
+    file.unlink()
+    assert run(["show", found.study, "--storage", url]) == 0
+    report = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
+    assert "is not at hand" in report
+
+
+def test_stopped_and_gone_on_with_it_is_the_same(file: Path, tmp_path: Path) -> None:
+    from studies.storage import open_storage
+
+    whole, cut = (f"sqlite:///{tmp_path}/{name}.sqlite3" for name in ("whole", "cut"))
+    (found,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
+    ravenlab.tune(trace=str(file), storage=cut, **{**SMALL, "trials": 3})
+    ravenlab.tune(trace=str(file), storage=cut, **SMALL)
+    stored = open_storage(cut, create=False).get_all_studies()
+    assert [read_recommendation(study) for study in stored] == [found]
+
+
+def test_a_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["tune", "--trace", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
+    assert run([*command, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["recommendations"][0]
+    assert first["trace"]["file"] == "my trace.csv"
+    assert run(command) == 0
+    moved = file.parent / "elsewhere" / file.name
+    moved.parent.mkdir()
+    moved.write_bytes(file.read_bytes())
+    capsys.readouterr()
+    assert run([str(moved) if part == str(file) else part for part in command]) == 0
+    assert "complete already" in capsys.readouterr().err
+    write_csv(file, table(rows=500, seed=9))
+    assert run(command) == 2
+    assert "holds something else than it did" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--window", "101"], "window must be at most 100 for a trace of 500 rows"),
+        (["--window", "3"], "window must be at least the number of arms (4)"),
+        (["--window", "many"], "--window must be a whole number"),
+        (["--horizon", "50"], "--horizon (say --window) can't be given"),
+        (["blips"], "SCENARIO can't be given"),
+        (["--arms", "5"], "arms must be 4"),
+        (["--noise", "laplace"], "a trace has no setting 'noise'"),
+        (["--objective", "cvar:0.9"], "objective must be mean on a trace"),
+        (["--policy", "published-thompson"], "reads the true means"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    options: list[str], said: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["tune", "--trace", str(file), "--dry-run", *options]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_bad_files_end_with_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.csv"
+    for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n", "a,b\n1,2\n3,4\n"):
+        path.write_text(text)
+        assert run(["tune", "--trace", str(path)]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert "Traceback" not in error
+    assert run(["tune", "blips", "--minimize", "--dry-run"]) == 2
+    assert "--minimize goes with --trace" in capsys.readouterr().err
+
+
+def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    study = tmp_path / "study.toml"
+    study.write_text('[[study]]\npolicy = "f-dsw-ts"\n[study.scenario]\ntrace = "my trace.csv"\nwindow = 40\n')
+    (spec,) = load_study_file(study)
+    here = spec.resolved()
+    assert (here.horizon, here.arms) == (40, 4)
+    cells = 50 * table(rows=500, missing=0.15)[:250]
+    np.testing.assert_allclose(float(here.fixed["low"]), np.nanpercentile(cells, 1))
+    np.testing.assert_allclose(float(here.fixed["high"]), np.nanpercentile(cells, 99))
+    assert StudySpec.model_validate(here.model_dump(mode="json")).resolved() == here
+
+
+def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
+    small, large = (
+        spec_from({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
+        for size in (1, 100)
+    )
+    for name, power in (("alpha0", 1), ("beta0", 0), ("epsilon", 2)):
+        np.testing.assert_allclose(large.space[name].low, 100**power * small.space[name].low, rtol=0.01)
+        usual = [float(spec.values({})[name]) for spec in (small, large)]
+        np.testing.assert_allclose(usual[1], 100**power * usual[0], rtol=1e-6)
+
+
+def test_parts_are_what_rows_add(file: Path) -> None:
+    spec = spec_from({"trace": str(file), "horizon": 40})
+    evaluator = Evaluator(spec)
+    values = [spec.values({}), spec.values({"alpha0": 5.0})]
+    placed = place(evaluator, values, Stream.REPORT, 50)
+    assert placed.parts.shape == (2, 150)
+    for parts in (placed.parts, placed.fixed_parts):
+        np.testing.assert_allclose(parts.sum(axis=1), 0.0, atol=1e-9)
+        assert np.abs(parts).max() > 1e-3
+    played = evaluator.play(values, Stream.REPORT, 0, 50)
+    np.testing.assert_array_equal(played[..., 0], placed.regret)

@@ -1,0 +1,142 @@
+"""`ravenlab tune --robust`: one setting for an unknown world, or a Pareto front over several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from optuna.study._frozen import FrozenStudy
+
+    from studies.library import StudyRow
+    from studies.robust import RobustSpec
+    from studies.robust_recommendation import Contender, Front, RobustRecommendation
+    from tuning.robust.running import RanRobust
+
+LISTED = 20
+"""Members of a front that are printed."""
+
+
+def run_and_print(
+    specs: Sequence[RobustSpec],
+    url: str,
+    jobs: int,
+    backend: str,
+    timeout: float | None,
+    quiet: bool,
+    as_json: bool,
+    csv: Path | None,
+) -> None:
+    """Run what was asked for and say what came of it; the dashboard's notes and figures are attached."""
+    from studies.robust_csv import write
+    from tuning.commands.attaching import attach_to
+    from tuning.files import check_place, replacing
+    from tuning.progress import Reporter
+    from tuning.robust.running import run_robust
+
+    if csv is not None:
+        check_place(csv)
+    ran = []
+    with Reporter(quiet) as reporter:
+        for spec in specs:
+            ran.append(run_robust(spec, url, jobs, backend, timeout, reporter.listener))
+            attach_to(url, [one.study for one in ran[-1].own if one.recommendation is not None])
+            if ran[-1].found is not None:
+                attach_to(url, [ran[-1].study])
+    found = [one.found for one in ran if one.found is not None]
+    if csv is not None and found:
+        with replacing(csv) as file:
+            file.write(write(found))
+    _print(ran, found, as_json)
+
+
+def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Front], as_json: bool) -> None:
+    from studies.export import export
+    from studies.robust_recommendation import Front, RobustRecommendation
+
+    if as_json:
+        fronts = [one for one in found if isinstance(one, Front)]
+        if fronts:
+            document = {"fronts": [front.as_object() for front in fronts]}
+            typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        else:
+            typer.echo(export([one for one in found if isinstance(one, RobustRecommendation)], "json"), nl=False)
+    else:
+        for one in found:
+            print_found(one)
+    for each in ran:
+        if not each.fresh:
+            typer.echo(f"{each.study}: complete already, nothing to do.", err=True)
+        elif each.found is None:
+            typer.echo(f"{each.study}: time is up; run the same command to go on.", err=True)
+
+
+def print_plan(specs: Sequence[RobustSpec]) -> None:
+    """What would run: each scenario's own study, then the search over all of them."""
+    for spec in specs:
+        for own in spec.each():
+            typer.echo(f"{own.study_name()}: {own.trials} trials × {own.replications} replications, {own.sampler}")
+        base = spec.base
+        what = "Pareto front" if spec.pareto else f"measure {spec.measure}"
+        typer.echo(
+            f"{spec.study_name()}: {base.trials} trials × {base.replications} replications × "
+            f"{len(spec.scenarios)} scenarios, {base.sampler}, {what}"
+        )
+
+
+def print_found(found: RobustRecommendation | Front) -> None:
+    """The settings in every world, and what follows from them in words."""
+    from studies.robust_recommendation import Front
+    from studies.robust_words import front_in_words, robust_in_words
+    from tuning.commands.tables import say
+
+    if isinstance(found, Front):
+        kept = found.kept()
+        more = f"; the first {LISTED} of {len(kept)}" if len(kept) > LISTED else ""
+        _print_worlds(f"{found.study}: Pareto front on fresh worlds{more}", found.scenarios, kept[:LISTED])
+        lines = front_in_words(found)
+    else:
+        title = f"{found.study}: regret, and by how much it lies above that of the setting tuned for the world"
+        _print_worlds(title, found.scenarios, found.contenders)
+        lines = robust_in_words(found)
+    for line in lines:
+        say(line)
+
+
+def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Contender]) -> None:
+    from studies.robust_words import percent
+    from studies.words import params_in_words, short
+    from tuning.commands.tables import print_table
+
+    columns = ["setting", "parameters", *scenarios, "price (95 %)"]
+    rows = []
+    for each in contenders:
+        cells = [f"{short(world.regret.mean)} ({percent(world.price.mean)})" for world in each.worlds]
+        price = f"{percent(each.price.mean)} ({percent(each.price.low)} to {percent(each.price.high)})"
+        rows.append([each.name, params_in_words(each.params), *cells, price])
+    print_table(title, columns, rows, numbers=columns[2:])
+
+
+def show_robust(row: StudyRow, study: FrozenStudy, as_json: bool) -> None:
+    """What `ravenlab show` says of a search over several scenarios, finished or not."""
+    from studies.keys import read_robust, read_robust_spec
+    from tuning.commands.tables import say
+
+    found, spec = read_robust(study), read_robust_spec(study)
+    if as_json:
+        shown = {
+            "spec": None if spec is None else spec.model_dump(mode="json"),
+            "found": None if found is None else found.as_object(),
+        }
+        typer.echo(json.dumps({**asdict(row), **shown}, ensure_ascii=False, allow_nan=False))
+        return
+    say(f"{row.name}: {row.state}, {row.done} of {row.asked} trials")
+    if found is None:
+        say("Not finished; run the same ravenlab tune --robust command again to go on.")
+        return
+    print_found(found)

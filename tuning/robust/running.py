@@ -1,0 +1,167 @@
+"""Run a search over several worlds from where it stands to its end.
+
+First each scenario's own study, as `tune` runs it; then, against the settings that those recommend, the search over
+all scenarios. The settings are kept with the study before its first trial, so a rerun goes on against the same ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from environments.errors import InputError
+from studies import keys
+from studies.advice import paper_advice
+from studies.robust import RobustSpec, parse_measure
+from studies.robust_recommendation import Front, RobustRecommendation, Tuned
+from studies.spec import BUDGET
+from studies.storage import clear_faults, only_driver, open_storage
+from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
+from tuning.robust.fronts import find_front
+from tuning.robust.validating import recommend_robust, tuned_candidate
+from tuning.running import VALIDATED, Listener, Ran, run_study
+from tuning.samplers import First, inside_the_box
+from tuning.search import Progress, Tick, search
+from tuning.validation import ADVISED
+
+if TYPE_CHECKING:
+    import optuna
+
+
+@dataclass(frozen=True)
+class RanRobust:
+    """What came of it: `own` are the scenarios' own studies that were run, `found` is None when time was up first."""
+
+    study: str
+    trials: int
+    fresh: bool
+    own: list[Ran]
+    found: RobustRecommendation | Front | None
+
+
+def run_robust(
+    spec: RobustSpec,
+    url: str,
+    jobs: int = 1,
+    backend: str = "threads",
+    timeout: float | None = None,
+    listener: Callable[[], Listener] | None = None,
+) -> RanRobust:
+    """Search, choose and measure; go on where an earlier run stopped, do nothing where it is complete.
+
+    The same for any number of workers, in one go or in pieces. A listener is made for each study.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    name = spec.study_name()
+    with only_driver(url, name), clear_faults(url):
+        study = _open(spec, url, name)
+        spec = _agreed(spec, study)
+        done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
+        if done is not None and landed >= spec.base.trials:
+            return RanRobust(name, landed, fresh=False, own=[], found=done)
+        own: list[Ran] = []
+        tuned = keys.read_tuned(study)
+        if tuned is None:
+            own, tuned = _run_each(spec, url, jobs, backend, deadline, listener)
+            if tuned is None:
+                return RanRobust(name, landed, fresh=True, own=own, found=None)
+            keys.write_tuned(study, tuned)
+        base = spec.base.resolved()
+        worlds = ManyWorlds(spec, jobs, backend) if spec.pareto else _relative(spec, tuned, jobs, backend)
+        here = listener() if listener else None
+        if here is not None:
+            here.begin(base.model_copy(update={"name": name}), landed)
+        tick = None if here is None else _counting_all(here.batch, 1 if spec.pareto else len(spec.scenarios))
+        if not search(base, study, worlds, tick, deadline, first_of_all(spec, tuned)):
+            return RanRobust(name, len(study.get_trials(deepcopy=False)), fresh=True, own=own, found=None)
+        if here is not None:
+            here.validate()
+        found: RobustRecommendation | Front
+        if isinstance(worlds, RelativeWorlds):
+            found = recommend_robust(spec, study, worlds, tuned)
+        else:
+            found = find_front(spec, study, worlds, tuned)
+        keys.write_robust(study, found)
+        return RanRobust(name, found.trials, fresh=True, own=own, found=found)
+
+
+def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
+    """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
+    base = spec.base.resolved()
+    assert base.horizon is not None
+    advised = [paper_advice(name, base.horizon) for name in spec.scenarios] if base.policy == ADVISED else []
+    return inside_the_box(base, [{}, *(each for each in advised if each is not None), *(each.params for each in tuned)])
+
+
+def _run_each(
+    spec: RobustSpec,
+    url: str,
+    jobs: int,
+    backend: str,
+    deadline: float | None,
+    listener: Callable[[], Listener] | None,
+) -> tuple[list[Ran], list[Tuned] | None]:
+    """Every scenario's own study; None for what they recommend where time was up first."""
+    own, tuned = [], []
+    for scenario, each in zip(spec.scenarios, spec.each(), strict=True):
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        ran = run_study(each, url, jobs, backend, left, listener() if listener else None)
+        own.append(ran)
+        if ran.recommendation is None:
+            return own, None
+        tuned.append(Tuned(scenario=scenario, study=ran.study, params=ran.recommendation.params))
+    return own, tuned
+
+
+def _relative(spec: RobustSpec, tuned: Sequence[Tuned], jobs: int, backend: str) -> RelativeWorlds:
+    values = [tuned_candidate(spec.base.resolved(), each).values for each in tuned]
+    return RelativeWorlds(spec, parse_measure(spec.measure), values, jobs, backend)
+
+
+def _counting_all(tick: Tick, times: int) -> Tick:
+    """A search of one value counts the steps of one scenario; all of them were played."""
+    return lambda progress: tick(Progress(progress.trials, progress.best, times * progress.steps))
+
+
+def _open(spec: RobustSpec, url: str, name: str) -> optuna.Study:
+    """The study in the storage, made if it is not there: one value a trial, or one a scenario."""
+    import optuna
+    from optuna.study import StudyDirection
+
+    storage = open_storage(url, create=True)
+    if name not in optuna.get_all_study_names(storage):
+        directions = [StudyDirection.MINIMIZE] * (len(spec.scenarios) if spec.pareto else 1)
+        study = optuna.create_study(storage=storage, study_name=name, directions=directions)
+        keys.write_robust_spec(study, spec)
+        return study
+    return optuna.load_study(storage=storage, study_name=name)
+
+
+def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
+    """The specification to go on with: refuses what would mix trials that can't be compared."""
+    name = study.study_name
+    stored = keys.read_robust_spec(study)
+    landed = len(study.get_trials(deepcopy=False))
+    if stored is None:
+        if not study.user_attrs and not landed and len(study.directions) == (len(spec.scenarios) if spec.pareto else 1):
+            keys.write_robust_spec(study, spec)  # killed between making the study and saying what it is
+            return spec.resolved()
+        raise InputError(
+            f"study {name!r} is there already and is no search over several scenarios; give another --name."
+        )
+    differences = spec.differences(stored)
+    if differences:
+        raise InputError(
+            f"study {name!r} is there already and its trials would not be comparable: "
+            f"{'; '.join(differences)}. Give another --name, or delete it."
+        )
+    base = spec.base.resolved().model_copy(update={"trials": max(spec.base.trials, landed)})
+    agreed = spec.model_copy(update={"base": base})
+    if any(getattr(base, field) != getattr(stored.base, field) for field in BUDGET):
+        changed = any(getattr(base, field) != getattr(stored.base, field) for field in VALIDATED)
+        if changed or base.trials > landed:
+            keys.write_robust(study, None)
+        keys.write_robust_spec(study, agreed)
+    return agreed

@@ -1,0 +1,163 @@
+"""From a search over several worlds to one setting, measured on fresh worlds of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from environments import find_scenario
+from environments.scale import reward_scale
+from environments.streams import Stream
+from environments.world import Floats
+from studies.keys import project_version
+from studies.recommendation import Scale
+from studies.robust import Measure, RobustSpec, parse_measure
+from studies.robust_recommendation import Contender, RobustRecommendation, Tuned
+from studies.spec import StudySpec
+from tuning.edges import edges
+from tuning.robust.evaluating import ManyWorlds, RelativeWorlds, positive
+from tuning.robust.measuring import overall_price, worlds_of
+from tuning.statistics import indistinguishable
+from tuning.validation import Candidate, best_and_rivals, box_around, candidate_of, importance
+
+if TYPE_CHECKING:
+    import optuna
+
+RECOMMENDED, DEFAULTS = "recommended", "defaults"
+
+
+def tuned_candidate(base: StudySpec, tuned: Tuned) -> Candidate:
+    """The setting of a scenario's own study as a candidate."""
+    return candidate_of(base, {name: x for name, x in tuned.params.items() if name not in base.fixed})  # type: ignore[misc]
+
+
+def rivals_of(base: StudySpec, tuned: Sequence[Tuned]) -> dict[str, Candidate]:
+    """What is held against the chosen one: each scenario's tuned setting, and the defaults."""
+    out = {f"tuned for {each.scenario}": tuned_candidate(base, each) for each in tuned}
+    return {**out, DEFAULTS: candidate_of(base, {})}
+
+
+def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int]]:
+    """Each setting once, and where each of those given went."""
+    once: list[Candidate] = []
+    places = []
+    for candidate in candidates:
+        place = next((i for i, other in enumerate(once) if other.values == candidate.values), len(once))
+        if place == len(once):
+            once.append(candidate)
+        places.append(place)
+    return once, places
+
+
+def recommend_robust(
+    spec: RobustSpec, study: optuna.Study, worlds: RelativeWorlds, tuned: Sequence[Tuned]
+) -> RobustRecommendation:
+    """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
+    base = spec.base.resolved()
+    measure = parse_measure(spec.measure)
+    rivals = rivals_of(base, tuned)
+    entered = best_and_rivals(base, study, False, rivals.values())
+    experts = [_place(entered, rivals[f"tuned for {name}"]) for name in spec.scenarios]
+    played = worlds.play([each.values for each in entered], Stream.SELECTION, 0, base.selection)
+    chosen, equals = _choose(spec, measure, played, experts)
+    best = entered[chosen]
+    contenders = measure_contenders(spec, worlds, measure, {RECOMMENDED: best, **rivals}, tuned)
+    return RobustRecommendation(
+        **described(spec, study, tuned),
+        params=best.shown,
+        measure=spec.measure,
+        price=contenders[0].price,
+        search_estimate=_search_estimate(base, worlds, best),
+        indistinguishable=[entered[i].shown for i in equals],
+        box=box_around(base, [entered[i] for i in equals]),
+        contenders=contenders,
+        importance=importance(base, study),
+        edge=edges(base, best.values),
+        scales=scales(spec),
+    )
+
+
+def described(spec: RobustSpec, study: optuna.Study, tuned: Sequence[Tuned]) -> dict[str, Any]:
+    """What a recommendation and a front both say of the study."""
+    base = spec.base.resolved()
+    return {
+        "study": study.study_name,
+        "policy": base.policy,
+        "scenario": ",".join(spec.scenarios),
+        "scenarios": list(spec.scenarios),
+        "settings": dict(base.settings),
+        "horizon": base.horizon,
+        "arms": base.arms,
+        "tuned": list(tuned),
+        "trials": len(study.get_trials(deepcopy=False)),
+        "seed": base.seed,
+        "version": project_version(),
+    }
+
+
+def measure_contenders(
+    spec: RobustSpec,
+    worlds: ManyWorlds,
+    measure: Measure,
+    named: dict[str, Candidate],
+    tuned: Sequence[Tuned],
+) -> list[Contender]:
+    """Settings by name, the tuned ones among them, on the report worlds, which choose nothing."""
+    base = spec.base.resolved()
+    once, places = distinct(list(named.values()))
+    played = worlds.play([each.values for each in once], Stream.REPORT, 0, base.report)
+    at = dict(zip(named, places, strict=True))
+    least = np.stack([played[at[f"tuned for {name}"], :, s] for s, name in enumerate(spec.scenarios)], axis=-1)
+    positive(spec.scenarios, least.mean(axis=0))
+    scenario_of = {f"tuned for {each.scenario}": each.scenario for each in tuned}
+    return [
+        Contender(
+            name=name,
+            tuned_for=scenario_of.get(name),
+            params=candidate.shown,
+            worlds=worlds_of(played[at[name]], least, spec.scenarios, base.seed),
+            price=overall_price(played[at[name]], least, measure, base.seed),
+        )
+        for name, candidate in named.items()
+    ]
+
+
+def scales(spec: RobustSpec) -> list[Scale]:
+    """Of each scenario's rewards."""
+    base = spec.base.resolved()
+    assert base.horizon is not None
+    assert base.arms is not None
+    worlds = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
+    found = [reward_scale(world, base.horizon, base.arms, base.seed) for world in worlds]
+    return [Scale(mean=mean, spread=spread) for mean, spread in found]
+
+
+def _place(entered: Sequence[Candidate], wanted: Candidate) -> int:
+    return next(i for i, each in enumerate(entered) if each.values == wanted.values)
+
+
+def _choose(spec: RobustSpec, measure: Measure, played: Floats, experts: Sequence[int]) -> tuple[int, list[int]]:
+    """The best by the measure, and all that can't be told from it, best first.
+
+    Regrets [C, R, S] are resampled whole, so that candidates, scenarios and those who know the world go together.
+    """
+
+    def value(regrets: Floats) -> Floats:
+        means = regrets.mean(axis=-2)
+        least = np.stack([means[place, ..., s] for s, place in enumerate(experts)], axis=-1)
+        return measure.value(means / least)
+
+    positive(spec.scenarios, np.array([played[place, :, s].mean() for s, place in enumerate(experts)]))
+    found = value(played)
+    mask = indistinguishable(played, spec.base.seed, value)
+    return int(np.argmin(found)), [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
+
+
+def _search_estimate(base: StudySpec, worlds: RelativeWorlds, best: Candidate) -> float:
+    """Relative regret as the search saw it; what was no trial is played as one would have been."""
+    if best.estimate is not None:
+        return best.estimate
+    played = worlds.play([best.values], Stream.SEARCH, 0, base.replications)
+    return float(worlds.objective.value(worlds.sample(played))[0])

@@ -1,0 +1,120 @@
+"""Choosing and reporting on time that was held out: what `validation` asks, answered with the block bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from environments.streams import Stream
+from environments.trace_world import STRETCHES, TraceScenario
+from environments.world import Floats
+from policies.base import Value
+from studies.recommendation import Estimate, Scale, TraceFacts
+from studies.spec import StudySpec
+from tuning.block_bootstrap import Memory, memory, resampled_sums, sum_interval
+from tuning.fanout import Evaluator
+from tuning.placing import place
+from tuning.statistics import as_good_as_the_best
+
+MEMORY_SHARE = 2
+"""A block is at least the window over this: what a policy saw early decides what it does for the rest of a window, too
+weakly for correlations to show it."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a rival lost more than the chosen one."""
+
+    regret: float
+    mean: float
+    low: float
+    high: float
+    enough: bool
+    """Whether there are enough independent rows to decide."""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What the last stretch says of the chosen parameters and of their rivals."""
+
+    regret: Estimate
+    rivals: list[Difference]
+    facts: TraceFacts
+    scale: Scale
+
+
+def choose(
+    evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
+) -> tuple[int, list[int]]:
+    """The best on the stretch that chooses, and all that can't be told from it, best first."""
+    placed = place(evaluator, candidates, Stream.SELECTION, count)
+    found = placed.regret.mean(axis=1)
+    best = int(np.argmin(found))
+    others = placed.parts - placed.parts[best]
+    known = [row_memory(evaluator, series, Stream.SELECTION) for series in others]
+    longest = max(known, key=lambda each: each.block)
+    mask = np.ones(len(candidates), dtype=np.bool_)
+    if all(each.enough for each in known):
+        mask = as_good_as_the_best(found, longest.widening * resampled_sums(others, longest.block, seed))
+    return best, [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
+
+
+def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> Reported:
+    """The first candidate is the chosen one, the others are its rivals."""
+    scenario = evaluator.game.scenario
+    assert isinstance(scenario, TraceScenario)
+    placed = place(evaluator, candidates, Stream.REPORT, spec.report)
+    own = row_memory(evaluator, placed.parts[0], Stream.REPORT)
+    rivals = []
+    for regret, parts in zip(placed.regret[1:], placed.parts[1:], strict=True):
+        mean = float((regret - placed.regret[0]).mean())
+        known = row_memory(evaluator, parts - placed.parts[0], Stream.REPORT)
+        low, high = sum_interval(parts - placed.parts[0], known, spec.seed)
+        rivals.append(Difference(float(regret.mean()), mean, mean + low, mean + high, known.enough))
+    trace, sign = scenario.trace, -1.0 if spec.minimize else 1.0
+    facts = TraceFacts(
+        file=Path(spec.trace or "").name,
+        digest=trace.digest,
+        rows=trace.rows,
+        empty_rows=trace.empty_rows,
+        arms=dict(zip(trace.names, trace.missing, strict=True)),
+        minimize=spec.minimize,
+        stretches={
+            stream.name.lower(): (scenario.stretch(stream).first + 1, scenario.stretch(stream).last)
+            for stream in STRETCHES
+        },
+        block=own.block,
+        effective=own.effective,
+        enough=own.enough,
+        regret_fixed=_estimate(evaluator, placed.fixed[0], placed.fixed_parts[0], spec.seed),
+        per_step=sign * float(placed.reward[0].mean()) / evaluator.game.horizon,
+        scale=scenario.scale.factor,
+    )
+    regret = _estimate(evaluator, placed.regret[0], placed.parts[0], spec.seed)
+    return Reported(regret, rivals, facts, _scale(scenario, sign))
+
+
+def _estimate(evaluator: Evaluator, sample: Floats, parts: Floats, seed: int) -> Estimate:
+    mean = float(sample.mean())
+    low, high = sum_interval(parts, row_memory(evaluator, parts, Stream.REPORT), seed)
+    # What can't be below 0 for any window is not believed to be so on average.
+    bottom = 0.0 if sample.min() >= 0.0 else -np.inf
+    return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
+
+
+def row_memory(evaluator: Evaluator, parts: Floats, stream: Stream) -> Memory:
+    """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
+    scenario, window = evaluator.game.scenario, evaluator.game.horizon
+    assert isinstance(scenario, TraceScenario)
+    return memory(parts, window // MEMORY_SHARE, scenario.stretch(stream).rows - window + 1)
+
+
+def _scale(scenario: TraceScenario, sign: float) -> Scale:
+    """Mean of the searched cells, and their spread around the smoothed table."""
+    here = scenario.stretch(Stream.SEARCH)
+    worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
+    cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
+    return Scale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
