@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from environments.errors import InputError
+from environments.trace_world import USUAL_SPREAD
 from studies.diagnosis.result import STATIONARY, Diagnosis
 
-USUAL_SPREAD = 0.36
-"""Distance between the quartiles of a reward of the base world, which the policy's own ranges are made for."""
 ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""
 
