@@ -24,12 +24,12 @@ def page(document: Mapping[str, Any]) -> str:
     lines = [
         "# The paper, run again: all verdicts",
         "",
-        f"From `ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}`, written by",
-        "`python -m tests.reproduction_docs reproduction`. "
+        f"From `ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}`,",
+        "written by `python -m tests.reproduction_docs reproduction`. "
         + ", ".join(f"{SIGNS[word]} {word} {counts[word]}" for word in SIGNS)
         + ".",
-        "*As published* is what the authors' scripts did, *as defined* what the paper's text and Table 1 define. The page",
-        "that the command writes has every figure, the rules in full and what was done.",
+        "*As published* is what the authors' scripts did, *as defined* what the paper's text and Table 1 define. The",
+        "page that the command writes has every figure, the rules in full and what was done.",
         "",
         "| claim | where | paper | run | ours (95 %) | verdict |",
         "| --- | --- | --- | --- | --- | --- |",
