@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -13,6 +15,7 @@ from tuning.commands import (
     copying,
     dashboard,
     deleting,
+    diagnosing,
     exporting,
     grid,
     init,
@@ -30,30 +33,27 @@ from tuning.interrupts import interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
-app = typer.Typer(
-    name="ravenlab",
-    help="Tune and study RAVEN-UCB, a bandit policy for rewards that change over time.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-app.command("tune")(tune.tune)
-app.command("grid")(grid.grid)
-app.command("compare")(compare.compare)
-app.command("simulate")(simulation.simulate)
-app.command("init")(init.init)
-app.command("validate")(validate.validate)
-app.add_typer(listing.app, name="list")
-app.command("recommend")(recommending.recommend)
-app.command("export")(exporting.export)
-app.command("report")(report.report)
-app.command("reproduce")(reproduce.reproduce)
-app.command("studies")(studies.studies)
-app.command("show")(showing.show)
-app.command("copy")(copying.copy)
-app.command("delete")(deleting.delete)
-app.command("dashboard")(dashboard.dashboard)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "tune": tune.tune,
+    "grid": grid.grid,
+    "compare": compare.compare,
+    "diagnose": diagnosing.diagnose,
+    "simulate": simulation.simulate,
+    "init": init.init,
+    "validate": validate.validate,
+    "recommend": recommending.recommend,
+    "export": exporting.export,
+    "report": report.report,
+    "reproduce": reproduce.reproduce,
+    "studies": studies.studies,
+    "show": showing.show,
+    "copy": copying.copy,
+    "delete": deleting.delete,
+    "dashboard": dashboard.dashboard,
+}
+
+COMPLETION = "_RAVENLAB_COMPLETE"
+"""Set by the shell where it asks what could be typed next."""
 
 
 def _version(wanted: bool) -> None:
@@ -64,13 +64,46 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def ravenlab(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Tune and study RAVEN-UCB, a bandit policy for rewards that change over time."""
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The commands, of which only those named in the arguments know their options.
+
+    Working out the options of all of them takes as long as the rest of `ravenlab --help`, which shows none.
+
+    >>> len(app_for(["--help"]).registered_commands) == len(COMMANDS)
+    True
+    """
+    app = typer.Typer(
+        name="ravenlab",
+        help=ravenlab.__doc__,
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(ravenlab)
+    for name, command in COMMANDS.items():
+        app.command(name)(command if name in arguments or COMPLETION in os.environ else _in_name(command))
+        if name == "validate":
+            app.add_typer(listing.app, name="list")
+    return app
+
+
+def _in_name(command: Callable[..., None]) -> Callable[[], None]:
+    """A command that says what it is for and has no options."""
+
+    def named() -> None:
+        raise AssertionError("a command that was not named is not run")
+
+    named.__doc__ = command.__doc__
+    return named
 
 
 def run(arguments: list[str]) -> int:
@@ -80,7 +113,7 @@ def run(arguments: list[str]) -> int:
     2
     """
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="ravenlab", standalone_mode=False)
+        code = typer.main.get_command(app_for(arguments)).main(arguments, prog_name="ravenlab", standalone_mode=False)
     except InputError as error:
         return _say(str(error), REFUSED)
     except typer.TyperException as error:

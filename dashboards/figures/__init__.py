@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dashboards.figures._critical_difference import critical_difference
     from dashboards.figures._curves import curves
+    from dashboards.figures._diagnosis import diagnosis
     from dashboards.figures._distributions import distributions
     from dashboards.figures._front import front
     from dashboards.figures._heat_map import heat_map
@@ -35,6 +36,7 @@ __all__ = [
     "HistoryPoint",
     "critical_difference",
     "curves",
+    "diagnosis",
     "distributions",
     "explain",
     "front",

@@ -9,6 +9,10 @@ from environments.errors import InputError
 from tuning.reproduction.context import PROTOCOLS, USUAL, Context
 
 BOTH = "both"
+
+STUDIES = Path("studies", "studies.sqlite3")
+"""Where searches are kept in the folder of a reproduction."""
+
 MOST = 100_000
 
 
@@ -34,5 +38,5 @@ def context_of(
         protocols=PROTOCOLS if protocol == BOTH else (protocol,),
         jobs=jobs,
         backend=backend,
-        url=f"sqlite:///{folder.resolve() / 'studies.sqlite3'}",
+        url=f"sqlite:///{folder.resolve() / STUDIES}",
     )

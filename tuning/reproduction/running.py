@@ -15,6 +15,7 @@ from typing import Any
 from environments.errors import InputError
 from studies.reproduction.document import Document
 from tuning.files import replacing
+from tuning.reproduction.asking import STUDIES
 from tuning.reproduction.context import Context, Found, Piece
 from tuning.reproduction.experiments import experiment
 
@@ -34,7 +35,7 @@ def reproduce(
     """Everything that the experiments found; what an earlier run in the same folder did is not done again."""
     from filelock import FileLock, Timeout
 
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STUDIES).parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / ".lock", timeout=0):
             found = _run(names, context, folder / "pieces", listener)

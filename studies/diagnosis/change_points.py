@@ -1,0 +1,194 @@
+"""Where levels change: change points of each arm's block means, joined over arms and refined to the row.
+
+Every arm is cut for itself (`ruptures`, an exact search with a price for each change): arms may share their noise, and
+then a sum over arms would take the same accident ten times for evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from environments.world import Floats, Ints
+from studies.diagnosis.blocks import Blocks
+from studies.diagnosis.model import Fit, Scale
+
+RARE = 0.01
+"""How often a world in which no level changes may show a change point, in all its blocks and arms together."""
+SHORTEST_NOISE = (5, 60)
+"""Blocks, and rows, between changes of noise: the variance of fewer may be one spike's."""
+LOUDEST = 4.0
+"""Standard deviations that one block's noise may count for."""
+CLEAR = 10.0
+"""The gain from which an arm has a say in where a cut lies."""
+MOST = 60
+"""Change points; more of them are no jumps any more."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """Running sums over rows, from which the levels of any stretch follow at once."""
+
+    counts: Floats
+    sums: Floats
+    noise: Floats
+    loudness: Floats
+    """Logarithm of the noise against the variance that the current model says."""
+    wobble: Floats
+    """[K] relative variance of an estimated variance, times its rows."""
+
+    @staticmethod
+    def of(blocks: Blocks, current: Fit, scale: Scale) -> Running:
+        """Of what the current model leaves."""
+        seen = ~np.isnan(current.residuals)
+        of_rows = np.diff(blocks.starts)
+        noise = np.repeat(blocks.noise * scale.mean, of_rows, axis=0)
+        loudness = np.repeat(_loudness(blocks, current, scale), of_rows, axis=0)
+        tables = (
+            seen.astype(np.float64),
+            np.nan_to_num(current.residuals),
+            np.where(seen, noise, 0.0),
+            np.where(seen, loudness, 0.0),
+        )
+        zero = np.zeros((1, blocks.arms))
+        counts, sums, noise, loud = (np.concatenate([zero, np.cumsum(table, axis=0)]) for table in tables)
+        return Running(counts, sums, noise, loud, scale.variance)
+
+    def level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
+        """Mean of the rows start … end − 1 and its squared standard error, [..., K]; infinite where none was seen."""
+        count = self.counts[end] - self.counts[start]
+        some = np.maximum(count, 1.0)
+        error = np.where(count > 0, (self.noise[end] - self.noise[start]) / some**2, np.inf)
+        return (self.sums[end] - self.sums[start]) / some, error
+
+    def noise_level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
+        """The logarithm of the noise of some rows, and its squared standard error."""
+        count = self.counts[end] - self.counts[start]
+        mean = (self.loudness[end] - self.loudness[start]) / np.maximum(count, 1.0)
+        error = np.where(count > 1, self.wobble / np.maximum(count, 1.0), np.inf)
+        return mean, error
+
+    def without(self, spans: Sequence[tuple[int, int]]) -> Running:
+        """As if nothing had been seen in some spans."""
+        tables = []
+        for table in (self.counts, self.sums, self.noise, self.loudness):
+            steps = np.diff(table, axis=0)
+            for start, end in spans:
+                steps[start:end] = 0.0
+            tables.append(np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(steps, axis=0)]))
+        counts, sums, noise, loudness = tables
+        return Running(counts, sums, noise, loudness, self.wobble)
+
+    def gain(self, start: Ints, cut: Ints, end: Ints) -> Floats:
+        """χ² of one degree of freedom for two levels instead of one on either side of a cut, [..., K]."""
+        return self.distance(*self.level(start, cut), *self.level(cut, end))
+
+    def noise_gain(self, start: Ints, cut: Ints, end: Ints, shortest: float) -> Floats:
+        """The same for the noise; nothing where either side is too short to tell a spike from a level."""
+        gain = self.distance(*self.noise_level(start, cut), *self.noise_level(cut, end))
+        return np.where((np.minimum(cut - start, end - cut) < shortest)[..., None], 0.0, gain)
+
+    @staticmethod
+    def distance(level: Floats, error: Floats, other: Floats, other_error: Floats) -> Floats:
+        """Squared distance of two levels in standard errors."""
+        return np.asarray((level - other) ** 2 / np.maximum(error + other_error, 1e-300))
+
+
+def threshold(blocks: Blocks) -> float:
+    """The gain that one arm must show at one place."""
+    from scipy.stats import chi2
+
+    return float(chi2.isf(RARE / (blocks.number * blocks.arms), 1))
+
+
+def change_points(blocks: Blocks, current: Fit, scale: Scale, running: Running) -> Ints:
+    """Rows at which the level or the noise of some arm changes, in order."""
+    least = threshold(blocks)
+    cuts = _of_each_arm(blocks, current, scale, least)
+    for _ in range(2):
+        cuts = _keep(_refine(cuts, blocks, running), blocks, running, least)
+    return cuts
+
+
+def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> Ints:
+    found: set[int] = set()
+    error = np.sqrt(blocks.noise * scale.mean / np.maximum(blocks.counts, 1.0))
+    of_mean = current.rest / error
+    of_noise = _loudness(blocks, current, scale) / _wobble(blocks, scale)
+    tables = [(of_mean, 1, 1)] if blocks.binary else [(of_mean, 1, 1), (of_noise, 2, _shortest(blocks))]
+    for signal, fewest, shortest in tables:
+        for k in range(blocks.arms):
+            there = np.flatnonzero(blocks.counts[:, k] >= fewest)
+            if there.size > 2 * shortest + 2:
+                found.update(int(blocks.starts[there[cut]]) for cut in _cuts(signal[there, k], shortest, least))
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _shortest(blocks: Blocks) -> int:
+    """Blocks between changes of noise."""
+    number, rows = SHORTEST_NOISE
+    return max(number, int(np.ceil(rows / blocks.size)))
+
+
+def _loudness(blocks: Blocks, current: Fit, scale: Scale) -> Floats:
+    """The logarithm of each block's own variance against the model's, cut off where a spike would outweigh a level."""
+    most = LOUDEST * _wobble(blocks, scale)
+    ratio = np.maximum(current.spread / current.variance, 1e-300)
+    return np.asarray(np.clip(np.log(ratio), -most, most))
+
+
+def _wobble(blocks: Blocks, scale: Scale) -> Floats:
+    """Standard deviation of the logarithm of a block's variance."""
+    return np.sqrt(scale.variance / np.maximum(blocks.counts - 1.0, 1.0))
+
+
+def _cuts(signal: Floats, shortest: int, price: float) -> list[int]:
+    """The segmentation of least squares when every cut costs something."""
+    import ruptures
+
+    search = ruptures.KernelCPD(kernel="linear", min_size=shortest)
+    return list(search.fit(np.ascontiguousarray(signal[:, None])).predict(pen=price)[:-1])
+
+
+def _refine(cuts: Ints, blocks: Blocks, running: Running) -> Ints:
+    """Move each cut to the row within a block and a half that parts the levels best."""
+    reach = int(1.5 * blocks.size) + 1
+    moved = cuts.copy()
+    for i in range(cuts.size):
+        before = moved[i - 1] if i else 0
+        after = cuts[i + 1] if i + 1 < cuts.size else blocks.rows
+        places = np.arange(max(before + 1, cuts[i] - reach), min(after, cuts[i] + reach + 1))
+        if not places.size:
+            continue
+        gains = running.gain(np.full_like(places, before), places, np.full_like(places, after))
+        moving = gains.max(axis=0) > CLEAR
+        # A change of noise alone is known to the block.
+        if moving.any():
+            moved[i] = places[int(np.argmax(gains[:, moving].sum(axis=1)))]
+    return np.unique(moved)
+
+
+def _keep(cuts: Ints, blocks: Blocks, running: Running, least: float) -> Ints:
+    """Drop the weakest cut until every one shows in some arm, and none stands half a block from the next."""
+    while cuts.size:
+        bounds = np.concatenate([[0], cuts, [blocks.rows]])
+        strength = strengths(bounds, blocks, running).max(axis=1)
+        lengths = np.diff(bounds)
+        close = np.minimum(lengths[:-1], lengths[1:]) < 0.5 * blocks.size
+        strength[close] = np.minimum(strength[close] * 1e-9, 0.5 * least)
+        weakest = int(np.argmin(strength))
+        if strength[weakest] >= least and cuts.size <= MOST:
+            break
+        cuts = np.delete(cuts, weakest)
+    return cuts
+
+
+def strengths(bounds: Ints, blocks: Blocks, running: Running) -> Floats:
+    """How much each cut between the first and the last bound shows in each arm, in its mean or its noise."""
+    of_mean = running.gain(bounds[:-2], bounds[1:-1], bounds[2:])
+    if blocks.binary:
+        return of_mean
+    shortest = _shortest(blocks) * blocks.size
+    return np.maximum(of_mean, running.noise_gain(bounds[:-2], bounds[1:-1], bounds[2:], shortest))

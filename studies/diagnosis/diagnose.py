@@ -1,0 +1,165 @@
+"""From a table of rewards to what the world is like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from environments.world import Floats
+from studies.diagnosis.base_ranges import base_ranges
+from studies.diagnosis.blocks import Blocks
+from studies.diagnosis.choose import DOUBT, KINDS, Choice, choose, holm
+from studies.diagnosis.churn import Absence, absences
+from studies.diagnosis.describe import NONE_SEEN, TELLERS, Seen, Told, count, percent
+from studies.diagnosis.noise_shape import noise_shape
+from studies.diagnosis.result import Diagnosis, Finding, Mark, Picture
+
+FEWEST_ROWS = 200
+"""Below this the answer is that nothing can be said."""
+FEWEST_SEEN = 40
+"""Rows at which the typical arm must have been seen."""
+LARGEST = 1e50
+"""Size of a reward whose square's square is still a number."""
+CHURN = "arm-churn"
+WITHIN_CHANCE = "within chance"
+NOT_WORTH_IT = "not worth its parameters"
+
+
+def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: int = 0) -> Diagnosis:
+    """What the world of a table [N, K] is like; NaN where an arm was not seen.
+
+    `halves` asks as many random halves of the rows again, to say how sure the answer is.
+
+    >>> rewards = np.random.default_rng(1).normal(size=(1000, 3))
+    >>> diagnose(rewards).verdict
+    'stationary'
+    >>> diagnose(rewards + np.linspace(0, 1, 1000)[:, None]).verdict
+    'incremental-drift'
+    """
+    values = np.asarray(values, dtype=np.float64)
+    names = tuple(names) or tuple(f"arm {k + 1}" for k in range(values.shape[1]))
+    rows = values.shape[0]
+    seen = float(np.median((~np.isnan(values)).sum(axis=0)))
+    if rows < FEWEST_ROWS or seen < FEWEST_SEEN:
+        few = f"{rows} rows" if rows < FEWEST_ROWS else f"{seen:.0f} rewards of the typical arm"
+        least = f"{FEWEST_ROWS} rows" if rows < FEWEST_ROWS else f"{FEWEST_SEEN}"
+        reason = f"{few} are too few to tell one kind of change from another; at least {least} are needed."
+        return Diagnosis(names, rows, (), reason=reason)
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        return Diagnosis(names, rows, (), reason="all rewards are the same number.")
+    if max(abs(low), abs(high)) > LARGEST or high - low < 1.0 / LARGEST:
+        return Diagnosis(names, rows, (), reason=f"rewards between {low:g} and {high:g} can't be squared safely.")
+    blocks = Blocks.of(values)
+    choice = choose(blocks)
+    away = absences(values)
+    findings = _findings(blocks, choice, away, names)
+    chosen = [term.kind for term in choice.fit.terms]
+    kinds = (*chosen, *([CHURN] if away else []))
+    again = [set(diagnose(_half(values, [seed, half]), names).kinds) for half in range(halves)]
+    findings = tuple(replace(each, again=sum(each.kind in named for named in again)) for each in findings)
+    lower, upper = np.nanpercentile(values, [25, 75])
+    return Diagnosis(
+        names=names,
+        rows=rows,
+        kinds=kinds,
+        findings=findings,
+        noise=noise_shape(blocks, choice.fit),
+        base=base_ranges(blocks, choice.fit),
+        spread=float(upper - lower) or high - low,
+        agreeing=sum(named == set(kinds) for named in again),
+        halves=halves,
+        picture=_picture(blocks, choice, away, names),
+    )
+
+
+def _half(values: Floats, seed: list[int]) -> Floats:
+    """One of every two neighbouring rows, by a coin."""
+    rows = values.shape[0]
+    kept = 2 * np.arange((rows + 1) // 2)
+    kept = np.minimum(kept + np.random.default_rng(seed).integers(0, 2, kept.size), rows - 1)
+    return np.asarray(values[kept])
+
+
+def _findings(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequence[str]) -> tuple[Finding, ...]:
+    p = holm({**choice.p, CHURN: min((each.p for each in away), default=1.0)})
+    inside = {term.kind: (term, choice.fit) for term in choice.fit.terms}
+    outside = {
+        kind: (next(term for term in each.terms if term.kind == kind), each.fit) for kind, each in choice.others.items()
+    }
+    out = []
+    for kind in KINDS:
+        if kind == CHURN:
+            told = _told_of_churn(away, blocks.rows, names, choice)
+        elif kind in inside or kind in outside:
+            term, fitted = inside.get(kind) or outside[kind]
+            told = TELLERS[kind](Seen.of(term, fitted, choice.scale, blocks, names))
+        else:
+            why = "does not apply to rewards of 0 and 1" if blocks.binary and kind == "variance-drift" else NONE_SEEN
+            told = Told(why, {}, {})
+        found = kind in inside or (kind == CHURN and bool(away))
+        strength = told.strength
+        if not found and told.numbers:
+            strength = f"{WITHIN_CHANCE if p[kind] >= DOUBT else NOT_WORTH_IT}: {strength}"
+        out.append(Finding(kind, found, p[kind], strength, told.arms, told.numbers, told.settings))
+    return tuple(out)
+
+
+def _told_of_churn(away: list[Absence], rows: int, names: Sequence[str], choice: Choice) -> Told:
+    if not away:
+        return Told(NONE_SEEN, {}, {})
+    came = [each for each in away if each.first == 0]
+    left = [each for each in away if each.last == rows]
+    gaps = [each for each in away if each.first > 0 and each.last < rows]
+    words = [f"{names[each.arm]} comes at step {each.last + 1}" for each in came]
+    words += [f"{names[each.arm]} goes at step {each.first + 1}" for each in left]
+    if gaps:
+        away_arms = len({each.arm for each in gaps})
+        words.append(f"{count(away_arms, 'arm')} away for a while, {count(len(gaps), 'time')} in all")
+    settings: dict[str, object] = {}
+    # An effect knows one arm that comes and one that goes; what never happens lies beyond the horizon.
+    settings["opens"] = percent(float(np.median([each.last + 1 for each in came])) / rows) if came else "200%"
+    settings["closes"] = percent(float(np.median([each.first + 1 for each in left])) / rows) if left else "200%"
+    if left:
+        settings["closing"] = "best" if _was_best(left[0], choice) else "random"
+    numbers = {
+        "came": {names[each.arm]: each.last + 1 for each in came},
+        "left": {names[each.arm]: each.first + 1 for each in left},
+        "away": [{"arm": names[each.arm], "from": each.first + 1, "to": each.last} for each in gaps],
+    }
+    arms = tuple(dict.fromkeys(names[each.arm] for each in away))
+    shown = words if len(words) <= 4 else [*words[:3], f"and {len(words) - 3} more"]
+    return Told("; ".join(shown), numbers, settings, arms)
+
+
+def _was_best(gone: Absence, choice: Choice) -> bool:
+    """Whether the arm that goes had the largest mean among those there."""
+    return bool(int(np.argmax(choice.fit.base_mean)) == gone.arm)
+
+
+def _picture(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequence[str]) -> Picture:
+    there = blocks.counts > 0
+    marks: list[Mark] = []
+    for term in choice.fit.terms:
+        if term.kind == "localized-jump":
+            marks += [Mark(term.kind, cut + 1) for cut in term.about["at"]]
+        elif term.kind == "blips":
+            marks += [Mark(term.kind, start + 1, end + 1) for start, end in term.about["spans"]]
+        elif term.kind == "gradual-drift":
+            first, last = (max(1, round(term.about[name] * blocks.rows)) for name in ("start", "end"))
+            marks.append(Mark(term.kind, first, last))
+    for each in away:
+        if each.first == 0:
+            marks.append(Mark(CHURN, each.last + 1, arm=names[each.arm]))
+        else:
+            marks.append(Mark(CHURN, each.first + 1, None if each.last == blocks.rows else each.last, names[each.arm]))
+    return Picture(
+        starts=blocks.starts,
+        means=np.where(there, blocks.means, np.nan),
+        fitted=np.where(there, blocks.means - choice.fit.rest, np.nan),
+        variances=np.where(blocks.counts > 1, choice.fit.spread, np.nan),
+        fitted_variances=np.where(there, choice.fit.variance, np.nan),
+        marks=tuple(marks),
+    )

@@ -1,0 +1,124 @@
+"""`diagnose` names the right kind of our own worlds, and knows when it can't say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from environments.world import Floats
+from studies.diagnosis import diagnose
+from studies.diagnosis.choose import KINDS
+from studies.diagnosis.proposal import propose
+from studies.files import load_study_file
+from tests.studies.diagnosis.confusion import answers
+from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
+
+SHARE = {"stationary": 0.95} | dict.fromkeys(KINDS, 0.85)
+
+
+@pytest.mark.parametrize("name", SHARE)
+def test_a_tenth_of_the_tries_names_the_right_kind(name: str) -> None:
+    assert answers(name, 20)[name] >= SHARE[name] * 20
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("name", SHARE)
+def test_names_the_right_kind(name: str) -> None:
+    assert answers(name, 200)[name] >= SHARE[name] * 200
+
+
+def test_strengths_are_those_of_the_world() -> None:
+    season = diagnose(full_trace("periodic", 0)).finding("periodic")
+    assert season.numbers["period"] == pytest.approx(2000, rel=0.01)
+    blips = diagnose(full_trace("blips", 0)).finding("blips")
+    assert np.abs(np.array(blips.numbers["at"]) % 1000 - 500).min() > 400
+    assert blips.settings["lasting"] == "2%"
+    gradual = diagnose(full_trace("gradual-drift", 0)).finding("gradual-drift")
+    assert gradual.numbers["start"] == pytest.approx(2500, abs=500)
+    assert gradual.numbers["end"] == pytest.approx(7500, abs=500)
+    churn = diagnose(full_trace("arm-churn", 0)).finding("arm-churn")
+    assert list(churn.numbers["came"].values()) == [3300]
+    assert list(churn.numbers["left"].values()) == [6700]
+
+
+def test_the_slope_of_the_strongest_arm_lies_in_its_interval() -> None:
+    rng = np.random.default_rng(5)
+    inside = 0
+    for _ in range(40):
+        slopes = np.array([0.5, 0.0, -0.1])
+        table = rng.normal(size=(1000, 3)) * 0.2 + np.linspace(0, 1, 1000)[:, None] * slopes
+        low, high = diagnose(table).finding("incremental-drift").numbers["largest_interval"]
+        inside += low <= 0.5 <= high
+    # 95 % of 40 are 38; fewer than 33 would come once in a thousand times.
+    assert inside >= 33
+
+
+def test_a_log_of_one_arm_a_step_will_do() -> None:
+    table = seen_one_at_a_time(full_trace("localized-jump", 1, arms=5), 1)
+    assert diagnose(table).verdict == "localized-jump"
+    assert diagnose(seen_one_at_a_time(full_trace("stationary", 1, arms=5), 1)).verdict == "stationary"
+
+
+def test_rows_that_depend_on_each_other_are_no_change() -> None:
+    rng = np.random.default_rng(1)
+    named = 0
+    for _ in range(10):
+        noise = rng.normal(size=(4000, 4))
+        for t in range(1, 4000):
+            noise[t] += 0.7 * noise[t - 1]
+        named += diagnose(noise).verdict != "stationary"
+    assert named <= 1
+
+
+def test_too_little_is_not_decidable() -> None:
+    few = diagnose(np.random.default_rng(0).normal(size=(199, 3)))
+    assert few.verdict == "not decidable"
+    assert "199 rows are too few" in few.reason
+    seldom = np.full((1000, 3), np.nan)
+    seldom[::100] = 1.0
+    assert "10 rewards" in diagnose(seldom).reason
+    assert diagnose(np.ones((500, 2))).reason == "all rewards are the same number."
+    assert "squared" in diagnose(np.random.default_rng(0).normal(size=(500, 2)) * 1e80).reason
+
+
+@pytest.mark.parametrize("case", ["constant arm", "zeros and ones", "huge", "two rows apart", "one spike"])
+def test_odd_tables_are_answered(case: str) -> None:
+    rng = np.random.default_rng(3)
+    table: Floats = rng.normal(size=(400, 3))
+    if case == "constant arm":
+        table[:, 1] = 7.0
+    elif case == "zeros and ones":
+        table = (table > 0).astype(np.float64)
+    elif case == "huge":
+        table *= 1e40
+    elif case == "two rows apart":
+        table[np.arange(400) % 3 > 0, 2] = np.nan
+    else:
+        table[200, 1] = 1000.0
+    found = diagnose(table)
+    assert found.verdict == "stationary"
+    assert json.loads(json.dumps(found.to_dict()))["verdict"] == "stationary"
+    if case == "zeros and ones":
+        assert found.noise == "bernoulli"
+
+
+def test_more_often_than_chance_no_half_disagrees() -> None:
+    found = diagnose(full_trace("periodic", 2), halves=3)
+    assert (found.agreeing, found.halves) == (3, 3)
+    assert found.finding("periodic").again == 3
+
+
+@pytest.mark.parametrize("name", ["stationary", *KINDS, "localized-jump+blips", "periodic+variance-drift+arm-churn"])
+def test_the_proposed_study_is_valid_and_alike(name: str, tmp_path: Path) -> None:
+    found = diagnose(full_trace(name, 3, horizon=5000, arms=6))
+    place = tmp_path / "proposed.toml"
+    place.write_text(propose(found, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")
+    (spec,) = load_study_file(place)
+    assert (spec.horizon, spec.arms) == (7000, 6)
+    assert set(spec.scenario.split("+")) == set(found.verdict.split("+"))
+    base = found.base
+    assert 0.15 < base["mean_low"] < 0.5
+    assert 0.6 < base["mean_high"] < 0.95

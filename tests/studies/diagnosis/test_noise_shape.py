@@ -1,0 +1,14 @@
+"""The noise of a trace is told by its likeliest shape."""
+
+from __future__ import annotations
+
+import pytest
+
+from environments.noise import NOISES
+from studies.diagnosis import diagnose
+from tests.studies.diagnosis.traces_of_ours import full_trace
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_names_the_noise(noise: str) -> None:
+    assert diagnose(full_trace("stationary", 4, horizon=8000, arms=3, noise=noise)).noise == noise

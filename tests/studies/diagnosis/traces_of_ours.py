@@ -1,0 +1,34 @@
+"""Full traces of our own scenarios: what every arm would have paid at every step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.world import Floats, fill_rewards
+
+SEED = 2026
+
+
+def full_trace(name: str, number: int, horizon: int = 10_000, arms: int = 10, **settings: Any) -> Floats:
+    """World number `number` of a scenario as a trace; NaN where an arm is not open."""
+    worlds = draw_worlds(find_scenario(name, settings), horizon, arms, SEED, first=number)
+    means = np.empty((horizon, worlds.level.shape[2]))
+    rewards = np.empty_like(means)
+    fill_rewards(worlds, 0, 1, means, rewards)
+    t = np.arange(1, horizon + 1)[:, None]
+    rewards[(t < worlds.opens[0]) | (t >= worlds.closes[0])] = np.nan
+    return rewards
+
+
+def seen_one_at_a_time(table: Floats, seed: int) -> Floats:
+    """A log of a policy that picks any open arm: one cell a row is left."""
+    rng = np.random.default_rng(seed)
+    picked = np.where(np.isnan(table), -1.0, rng.random(table.shape)).argmax(axis=1)
+    out = np.full_like(table, np.nan)
+    rows = np.arange(table.shape[0])
+    out[rows, picked] = table[rows, picked]
+    return out

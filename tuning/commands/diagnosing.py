@@ -1,0 +1,72 @@
+"""`ravenlab diagnose`: what is my world like?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def diagnose(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace or a log: .csv or .parquet.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page with a picture.")
+    ] = None,
+    study_file: Annotated[
+        Path | None,
+        typer.Option("--study-file", metavar="FILE", help="Where the proposed study goes. [default: it is printed]"),
+    ] = None,
+    horizon: Annotated[
+        str | None, typer.Option(metavar="T", help="Steps of the proposed study. [default: as many as there are rows]")
+    ] = None,
+    halves: Annotated[str, typer.Option(metavar="N", help="Random halves of the rows to ask again.")] = "10",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+) -> None:
+    """Say which of the seven kinds of change a trace or a log shows, how strongly and how sure that is.
+
+    Then it proposes a study file whose scenario resembles it.
+
+    Example: `ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml`
+    """
+    import json
+
+    from dashboards.diagnosis.render import render
+    from dashboards.diagnosis.words import COLUMNS, rows, summary
+    from environments.checks import whole
+    from studies.diagnosis import diagnose as answer
+    from studies.diagnosis.proposal import propose
+    from studies.diagnosis.reading import read_rewards
+    from tuning.commands.tables import print_table, say
+    from tuning.commands.words import whole_number
+    from tuning.files import check_place, replacing
+
+    steps = None if horizon is None else whole("--horizon", whole_number("--horizon", horizon), least=1)
+    asked = whole("--halves", whole_number("--halves", halves), least=0, most=1000)
+    for place in (output, study_file):
+        if place is not None:
+            check_place(place)
+    names, values = read_rewards(file)
+    result = answer(values, names, halves=asked)
+    proposed = propose(result, file.name, steps) if result.decidable else ""
+    if output is not None:
+        with replacing(output) as out:
+            out.write(render(result, file.name, proposed))
+    if study_file is not None and proposed:
+        with replacing(study_file) as out:
+            out.write(proposed)
+    if as_json:
+        typer.echo(json.dumps({**result.to_dict(), "study": proposed}, ensure_ascii=False, indent=2))
+        return
+    for line in summary(result):
+        say(line)
+    if not result.decidable:
+        return
+    print_table(f"{file.name}: {result.rows} steps, {result.arms} arms", COLUMNS, rows(result), numbers=("p", "halves"))
+    if output is not None:
+        say(f"{output} is written.")
+    if study_file is None:
+        say("A study of such a world:")
+        typer.echo(proposed)
+    else:
+        say(f"{study_file} is written. Next: ravenlab tune --study {study_file}")
