@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from environments.errors import InputError
-from environments.trace_world import USUAL_SPREAD
+from environments.recorded import USUAL_SPREAD
 from studies.diagnosis.result import STATIONARY, Diagnosis
 
 ANOTHER_SIZE = 2.0
