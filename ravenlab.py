@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from environments.compiled import inlined
     from policies import find_policy, policy_names
     from policies.base import Param, Policy, Sizes
+    from policies.replay import Replay, replay
     from policies.simulation import Simulation, simulate
     from studies.files import load_study_file
     from studies.grid import Grid, GridSpec
@@ -81,6 +82,7 @@ __all__ = [
     "Param",
     "Policy",
     "Recommendation",
+    "Replay",
     "RobustRecommendation",
     "Scenario",
     "Simulation",
@@ -95,6 +97,7 @@ __all__ = [
     "inlined",
     "load_study_file",
     "policy_names",
+    "replay",
     "report",
     "reproduce",
     "scenarios",
