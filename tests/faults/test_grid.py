@@ -38,7 +38,7 @@ def test_workers_do_not_show(undisturbed: bytes, tmp_path: Path) -> None:
     assert (tmp_path / "grid.csv").read_bytes() == undisturbed
 
 
-@pytest.mark.parametrize("count", [1, 11, CELLS])
+@pytest.mark.parametrize("count", [11, CELLS])
 def test_a_killed_grid_goes_on_to_the_same_bytes(count: int, undisturbed: bytes, tmp_path: Path) -> None:
     process = start(*SMALL, "--jobs=2", folder=tmp_path)
     while landed(tmp_path) < count:

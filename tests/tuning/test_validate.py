@@ -127,7 +127,7 @@ def check(content: bytes) -> None:
         assert "study.toml: " in err
 
 
-MANY = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=220, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @MANY
