@@ -18,7 +18,7 @@ def example_log(events: int = EVENTS, seed: int = SEED) -> Log:
 
     >>> log = example_log()
     >>> log.events, log.arms, round(float(log.reward.mean()), 2)
-    (20000, 5, 0.14)
+    (20000, 5, 0.13)
     """
     rng = np.random.default_rng(seed)
     favourite = 2
