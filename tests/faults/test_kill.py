@@ -13,7 +13,7 @@ import pytest
 from tests.faults.studies import BATCH, SMALL, TRIALS, exported, landed, run, start, states
 from tuning import cli
 
-KILLS = int(os.environ.get("RAVENLAB_KILLS", "5"))
+KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
 
 
 @pytest.fixture(scope="module")
