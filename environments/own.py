@@ -79,6 +79,10 @@ class Brought(Generic[T]):
         """What installed packages offer, by name; looking does not import them."""
         return {point.name: point for point in entry_points(group=self.group)}
 
+    def absent(self, name: str) -> bool:
+        """Whether a name is of something that a user brought elsewhere and that is not at hand here."""
+        return self.get(name) is None and self.missing(name) is not None
+
     def missing(self, name: str) -> InputError | None:
         """An error for a name that would have to be brought first; None for one that looks like none of these."""
         if MARK in name:

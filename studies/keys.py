@@ -61,7 +61,7 @@ def _of_others(stored: Any) -> bool:
     return (
         isinstance(stored, dict)
         and all(isinstance(stored.get(field), str) for field in ("policy", "scenario"))
-        and (POLICIES.missing(stored["policy"]) or SCENARIOS.missing(stored["scenario"])) is not None
+        and (POLICIES.absent(stored["policy"]) or SCENARIOS.absent(stored["scenario"]))
     )
 
 
@@ -106,7 +106,7 @@ def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
     try:
         return GridSpec.model_validate(stored)
     except ValidationError:
-        if isinstance(stored, dict) and SCENARIOS.missing(str(stored.get("scenario"))) is not None:
+        if isinstance(stored, dict) and SCENARIOS.absent(str(stored.get("scenario"))):
             return None
         raise InputError(f"grid {study.study_name!r} has a specification that this version can't read.") from None
 

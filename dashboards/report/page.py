@@ -15,6 +15,8 @@ from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
 from dashboards.report.traces import trace_of
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
+from environments.own_scenarios import BROUGHT as SCENARIOS
+from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
 from studies.robust_recommendation import RobustRecommendation
 
@@ -155,6 +157,8 @@ def _no_curves(part: StudyPart) -> str:
         return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
     if part.recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."
+    if POLICIES.absent(part.spec.policy) or SCENARIOS.absent(part.spec.scenario):
+        return "No curves over time: it plays something of its user's own, which is not run for a report."
     return "No curves over time: even a few worlds of this size would take too long for a report."
 
 

@@ -121,6 +121,7 @@ def test_a_study_of_ones_own_is_the_same_everywhere(
         exports.append(capsys.readouterr().out)
         for command in (["studies"], ["show", policy.rpartition("/")[2]], ["report", "-o", "page.html"]):
             assert cli.run([*command, *storage]) == cli.DONE, capsys.readouterr().err
+        assert "something of its user's own" in capsys.readouterr().err
     assert exports[0] == exports[1]
     found = json.loads(exports[0])["recommendations"][0]
     assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
