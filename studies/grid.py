@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from environments import Scenario, find_scenario
-from environments.scenario import LONGEST_HORIZON
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
-from studies.spec import Name, Real, Text, Whole
+from studies.fields import Real
+from studies.played_spec import PlayedSpec
 
 POLICY = "raven-ucb"
 
@@ -35,32 +34,17 @@ MOST_PLAYED = 100_000_000
 """Cells times replications: what each cell got in each world is kept in memory until they are compared."""
 
 
-class GridSpec(BaseModel):
+class GridSpec(PlayedSpec):
     """What a grid plays.
 
     >>> GridSpec(scenario="blips", horizon=1000).study_name()
     'grid/raven-ucb/blips/T1000/K10'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    scenario: str = Field(max_length=300)
-    settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
-    horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
-    arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
     alpha0: tuple[Real, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
     beta0: tuple[Real, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
     epsilon: Real = 0.1
     replications: int = Field(default=1000, strict=True, ge=2, le=10_000_000)
-    seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1)
-    name: str | None = Field(default=None, min_length=1, max_length=400)
-
-    @field_validator("name")
-    @classmethod
-    def _printable_name(cls, name: str | None) -> str | None:
-        if name is not None and (not name.isprintable() or name != name.strip()):
-            raise ValueError(f"name must be printable, without space around it, but got {name!r}")
-        return name
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -79,16 +63,6 @@ class GridSpec(BaseModel):
             most = MOST_PLAYED // cells
             raise ValueError(f"replications must be at most {most} with {cells} cells but got {self.replications}")
         return self
-
-    def world(self) -> Scenario:
-        """The scenario with its settings."""
-        return find_scenario(self.scenario, dict(self.settings))
-
-    def resolved(self) -> GridSpec:
-        """The same with horizon and arms written out."""
-        world = self.world()
-        update = {"scenario": world.name, "horizon": self.horizon or world.horizon, "arms": self.arms or world.arms}
-        return self.model_copy(update=update)
 
     def study_name(self) -> str:
         """`grid/raven-ucb/scenario/T…/K…`, with a short hash where cells or settings are not the default."""

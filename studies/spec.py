@@ -6,9 +6,17 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from environments import InputError, find_scenario
 from environments.any_world import AnyScenario, RecordedScenario
@@ -18,13 +26,8 @@ from environments.scenario import LONGEST_HORIZON
 from environments.trace_world import open_trace
 from policies import find_policy
 from policies.base import Param, Policy, Setting, Value
+from studies.fields import Name, OwnName, Real, Text, Whole
 from studies.objective import parse_objective
-
-Whole = Annotated[int, Field(strict=True)]
-Real = Annotated[float, Field(strict=True)]
-Text = Annotated[str, Field(strict=True, max_length=200)]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-"""Strict: neither True nor "5" is a number."""
 
 Sampler = Literal["tpe", "gp", "cmaes", "qmc", "random", "grid"]
 Pruner = Literal["none", "hyperband", "race"]
@@ -80,7 +83,7 @@ class StudySpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    name: str | None = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
+    name: OwnName = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
     policy: str = Field(default="raven-ucb", max_length=100, description="Whose parameters are searched.")
     scenario: str = Field(max_length=300, description="A scenario's name, or effects joined by '+'.")
     settings: dict[Name, Whole | Real | Text] = Field(
@@ -125,13 +128,6 @@ class StudySpec(BaseModel):
     seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1, description="Names the worlds and the search.")
 
     _is_resolved: bool = PrivateAttr(default=False)
-
-    @field_validator("name")
-    @classmethod
-    def _printable_name(cls, name: str | None) -> str | None:
-        if name is not None and (not name.isprintable() or name != name.strip()):
-            raise ValueError(f"name must be printable, without space around it, but got {name!r}")
-        return name
 
     @field_validator("objective")
     @classmethod

@@ -6,13 +6,12 @@ import hashlib
 import json
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from environments import Scenario, find_scenario
-from environments.scenario import LONGEST_HORIZON
 from policies import find_policy
 from policies.base import Value
-from studies.spec import Name, Real, StudySpec, Text, Whole
+from studies.played_spec import PlayedSpec
+from studies.spec import StudySpec
 
 PAPER = (
     *("raven-ucb", "ucb1", "ucb-v", "epsilon-greedy", "thompson"),
@@ -36,32 +35,17 @@ MOST_WORLDS = 100_000
 """What every entry got in every world is kept with it."""
 
 
-class ComparisonSpec(BaseModel):
+class ComparisonSpec(PlayedSpec):
     """One comparison.
 
     >>> ComparisonSpec(scenario="blips", horizon=1000).study_name()
     'compare/blips/T1000/K10'
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    scenario: str = Field(max_length=300)
-    settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
-    horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
-    arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
     policies: tuple[str, ...] = Field(default=PAPER, min_length=1, max_length=1000)
     tune: int = Field(default=50, strict=True, ge=0, le=1_000_000)
     search_replications: int = Field(default=50, strict=True, ge=2, le=10_000_000)
     replications: int = Field(default=200, strict=True, ge=2, le=MOST_WORLDS)
-    seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1)
-    name: str | None = Field(default=None, min_length=1, max_length=400)
-
-    @field_validator("name")
-    @classmethod
-    def _printable_name(cls, name: str | None) -> str | None:
-        if name is not None and (not name.isprintable() or name != name.strip()):
-            raise ValueError(f"name must be printable, without space around it, but got {name!r}")
-        return name
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -79,16 +63,6 @@ class ComparisonSpec(BaseModel):
                 raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults alone (--tune 0)")
             self.search(policy)
         return self
-
-    def world(self) -> Scenario:
-        """The scenario with its settings."""
-        return find_scenario(self.scenario, dict(self.settings))
-
-    def resolved(self) -> ComparisonSpec:
-        """The same with horizon and arms written out."""
-        world = self.world()
-        update = {"scenario": world.name, "horizon": self.horizon or world.horizon, "arms": self.arms or world.arms}
-        return self.model_copy(update=update)
 
     def entries(self) -> list[tuple[str, SettingOf]]:
         """Who meets whom, in the order of the trials: all at their defaults, then all that are tuned."""

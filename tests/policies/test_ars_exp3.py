@@ -70,8 +70,8 @@ def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) ->
 
 @pytest.mark.parametrize("arms", [1, 2, 6])
 def test_rounds_are_cut_by_arms_that_come_and_go(arms: int) -> None:
-    params = {"eta": 3.0}
-    check_twin("ars-exp3", SlowARSEXP3, "arm-churn+delayed", horizon=400, arms=arms, params=params, replications=4)
+    world, params = "arm-churn+delayed", {"eta": 3.0}
+    assert check_twin("ars-exp3", SlowARSEXP3, world, horizon=400, arms=arms, params=params, replications=4) == 0
 
 
 @pytest.mark.parametrize("horizon", [*range(1, 40), 1000, 9999, 10_000, 123_456])

@@ -1,0 +1,38 @@
+"""What grids and comparisons have in common: a scenario that is played under a seed, kept under a name."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from environments import Scenario, find_scenario
+from environments.scenario import LONGEST_HORIZON
+from studies.fields import Name, OwnName, Real, Text, Whole
+
+
+class PlayedSpec(BaseModel):
+    """Where and under which seed something is played.
+
+    >>> PlayedSpec(scenario="blips", horizon=100).resolved().arms
+    10
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    scenario: str = Field(max_length=300)
+    settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
+    horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
+    arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
+    seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1)
+    name: OwnName = Field(default=None, min_length=1, max_length=400)
+
+    def world(self) -> Scenario:
+        """The scenario with its settings."""
+        return find_scenario(self.scenario, dict(self.settings))
+
+    def resolved(self) -> Self:
+        """The same with horizon and arms written out."""
+        world = self.world()
+        update = {"scenario": world.name, "horizon": self.horizon or world.horizon, "arms": self.arms or world.arms}
+        return self.model_copy(update=update)
