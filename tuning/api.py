@@ -15,7 +15,7 @@ from studies.reproduction.document import Document
 from studies.robust import robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.spec import StudySpec
-from studies.storage import storage_url
+from studies.urls import storage_url
 from tuning.grids import run_grid
 from tuning.robust.running import run_robust
 from tuning.running import run_study
