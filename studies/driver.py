@@ -138,16 +138,16 @@ class _Waiting:
             self.former = holder.session
         self.ever = self.now = True
 
-    def wait(self, error: Exception) -> None:
+    def wait(self, error: LostConnection | Unreachable) -> None:
         """Say so and sleep; give up when patience is at its end, or when there never was a connection to lose."""
-        if not self.ever and not getattr(error, "starting", False):
+        if not self.ever and not (isinstance(error, Unreachable) and error.starting):
             raise error
         if not self.now:
             self.left -= time.monotonic() - self.since
         if self.left <= 0.0:
             raise Fault(
-                f"storage {shown(self.url)} was away for {self.patience:g} s; what had landed is kept, "
-                f"and the same command goes on from there. The last word was: {error}"
+                f"storage {shown(self.url)} was away for {self.patience:g} s ({error.reason}); "
+                "what had landed is kept, and the same command goes on from there."
             ) from None
         if self.now or not self.ever:
             log.warning("ravenlab: %s Trying again for up to %.0f s.", error, self.left)

@@ -12,12 +12,18 @@ from studies.urls import parse, shown, without_passwords
 class LostConnection(Fault):
     """A connection that was there is gone: whoever wrote through it can't know whether the last word arrived."""
 
+    def __init__(self, url: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the connection to storage {shown(url)} was lost: {reason}. What had landed is kept.")
+
 
 class Unreachable(InputError):
-    """There is no connection to be had."""
+    """There is no connection to be had; `starting` says that the server is there and will be ready soon."""
 
-    starting = False
-    """Whether the server is there and will be ready soon."""
+    def __init__(self, url: str, reason: str) -> None:
+        self.reason = reason
+        self.starting = any(word in reason.lower() for word in STARTING)
+        super().__init__(f"storage {shown(url)} can't be reached: {reason}.")
 
 
 STARTING = ("starting up", "shutting down", "not yet accepting connections", "recovery mode")
@@ -44,11 +50,9 @@ def _clear(url: str, error: BaseException) -> Exception:
     where, reason = shown(url), reason_of(url, error)
     lowered = reason.lower()
     if getattr(error, "connection_invalidated", False):
-        return LostConnection(f"the connection to storage {where} was lost: {reason}. What had landed is kept.")
+        return LostConnection(url, reason)
     if _never_connected(error):
-        away = Unreachable(f"storage {where} can't be reached: {reason}.")
-        away.starting = any(word in lowered for word in STARTING)
-        return away
+        return Unreachable(url, reason)
     if "disk is full" in lowered or "disk i/o error" in lowered or "no space left" in lowered:
         return Fault(f"storage {where} can't be written: {reason}. What had landed is kept.")
     if "readonly" in lowered or "read-only" in lowered:

@@ -129,7 +129,7 @@ class Holder:
     def connected(self, connection: Any, _: Any) -> None:
         """What the pool calls with a new connection."""
         if self.session is not None:
-            raise LostConnection(f"the connection to storage {shown(self.url)} was lost. What had landed is kept.")
+            raise LostConnection(self.url, "it was closed")
         connection.autocommit = True
         with connection.cursor() as cursor:
             cursor.execute(
@@ -171,10 +171,7 @@ class Holder:
     def failed(self, context: Any) -> None:
         """What the engine calls on an error. Optuna lands a trial again after one, and it may have arrived."""
         if context.is_disconnect:
-            reason = reason_of(self.url, context.original_exception)
-            raise LostConnection(
-                f"the connection to storage {shown(self.url)} was lost: {reason}. What had landed is kept."
-            )
+            raise LostConnection(self.url, reason_of(self.url, context.original_exception))
 
 
 @contextmanager

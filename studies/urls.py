@@ -23,8 +23,10 @@ POSTGRES = "postgresql+psycopg"
 SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
 """Parameters behind a URL's question mark that are not shown."""
 
-LIKE_A_URL = re.compile(r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]*)[:/]+(?:.*@)?[^\s'\"]*", re.I | re.S)
-"""To the last @ of the line: a password may hold spaces and quotes."""
+LIKE_A_URL = re.compile(
+    r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]*)[:/]+(?:[^\s:@]*:\*\*\*@|.*@)?[^\s'\"]*", re.IGNORECASE | re.DOTALL
+)
+"""To the last @ of the line, as a password may hold spaces and quotes; unless it is hidden already."""
 
 
 def storage_url(given: str | None) -> str:
