@@ -24,7 +24,8 @@ SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
 """Parameters behind a URL's question mark that are not shown."""
 
 LIKE_A_URL = re.compile(
-    r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]*)[:/]+(?:[^\s:@]*:\*\*\*@|.*@)?[^\s'\"]*", re.IGNORECASE | re.DOTALL
+    r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]*[:/]+|[\w+]+://(?=[^\s/]*@))(?:[^\s:@]*:\*\*\*@|.*@)?[^\s'\"]*",
+    re.IGNORECASE | re.DOTALL,
 )
 """To the last @ of the line, as a password may hold spaces and quotes; unless it is hidden already."""
 
@@ -111,11 +112,11 @@ def without_passwords(text: str) -> str:
     >>> without_passwords("unknown study 'postgresql://me:secret@host/db'.")
     "unknown study 'postgresql+psycopg://me:***@host/db'."
     """
-    return LIKE_A_URL.sub(lambda found: _masked(found[0], found[1]), text)
+    return LIKE_A_URL.sub(lambda found: _masked(found[0]), text)
 
 
-def _masked(url: str, scheme: str) -> str:
+def _masked(url: str) -> str:
     try:
         return shown(url)
     except InputError:
-        return f"{scheme}://***"
+        return f"{re.split('[:/]', url)[0]}://***"

@@ -204,11 +204,11 @@ def export(studies: Sequence[str] | None = None, form: str = "json", *, storage:
     """
     from studies.export import export as written
     from studies.library import recommendations, robust_findings
-    from studies.storage import open_storage
+    from tuning.commands.stored import opened
 
-    store = open_storage(storage_url(storage), create=False)
-    several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
-    return written([*recommendations(store, studies), *several], form)
+    with opened(storage) as store:
+        several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
+        return written([*recommendations(store, studies), *several], form)
 
 
 def report(

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from studies.driver import driving, only_driver
 from studies.postgres import holding, lock_key
 from studies.spec import StudySpec
+from studies.storage import open_storage
 from tests.faults.studies import SMALL, TRIALS, exported, landed, start, states, storage_in, wait_for
 from tests.postgres import FAST, IMMEDIATE, Server
 from tuning import cli
@@ -160,15 +161,18 @@ def test_no_transaction_is_open_while_trials_are_played(postgres: Server, databa
 
 
 def test_a_commit_that_nobody_heard_of_is_not_landed_twice(
-    database: str, undisturbed: str, monkeypatch: pytest.MonkeyPatch
+    postgres: Server, database: str, undisturbed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection dies after the server has committed and before the driver hears of it."""
     deaf = iter([5, 17])
     limit = [next(deaf)]
+    open_storage(database, create=True).engine.dispose()
+    looking = postgres.connect(database)
 
     def commit(_: object, connection: Any) -> None:
         connection.commit()
-        if landed(database) >= limit[0]:
+        (count,) = looking.execute("SELECT count(*) FROM trials").fetchone() or (0,)
+        if count >= limit[0]:
             limit[0] = next(deaf, 10**9)
             connection.dbapi_connection.close()
             raise psycopg.OperationalError("server closed the connection unexpectedly")
@@ -176,6 +180,7 @@ def test_a_commit_that_nobody_heard_of_is_not_landed_twice(
     monkeypatch.setattr(PGDialect_psycopg, "do_commit", commit)
     assert cli.run([*SMALL, f"--storage={database}"]) == 0
     monkeypatch.undo()
+    looking.close()
     assert limit[0] == 10**9
     assert states(database) == {"COMPLETE": TRIALS}
     assert exported(database) == undisturbed
