@@ -6,10 +6,9 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
+from environments.identity import computing_hash
 from studies.spec import StudySpec
 from tuning.running import Ran, run_study
 
@@ -44,7 +43,7 @@ class Context:
 
     def fingerprint(self) -> str:
         """What pieces must have in common to stand on one page: seed, precision and the code that found them."""
-        made = {"seed": self.seed, "replications": self.replications, "code": _code()}
+        made = {"seed": self.seed, "replications": self.replications, "code": computing_hash()}
         return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
 
     def search(self, key: str, spec: StudySpec) -> Ran:
@@ -62,14 +61,3 @@ class Piece:
     seconds: float
     """About how long it takes at the usual precision on two cores; only the estimate of the time left hangs on it."""
     run: Callable[[Context], Found]
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """A hash of all that computes: pieces of two versions never meet."""
-    root = Path(__file__).resolve().parent.parent.parent
-    digest = hashlib.sha256()
-    for package in ("environments", "policies", "studies", "tuning"):
-        for source in sorted((root / package).rglob("*.py")):
-            digest.update(source.read_bytes())
-    return digest.hexdigest()
