@@ -10,6 +10,7 @@ from typing import Any
 
 from environments.identity import computing_hash
 from studies.spec import StudySpec
+from tuning.crew import Crew
 from tuning.running import Ran, run_study
 
 USUAL = 50
@@ -23,20 +24,19 @@ Found = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Context:
-    """Seed, precision and where to compute. Nothing found depends on `jobs`, `backend` or `url`."""
+    """Seed, precision and where to compute. Nothing found depends on `crew` or `url`."""
 
     seed: int
     replications: int
     protocols: tuple[str, ...]
-    jobs: int
-    backend: str
+    crew: Crew
     url: str
     """The storage of the searches that belong to it."""
 
     def count(self, usual: int, least: int = 2) -> int:
         """How many of something to do, where `usual` is enough at the usual precision.
 
-        >>> Context(0, 25, PROTOCOLS, 1, "threads", "").count(4000)
+        >>> Context(0, 25, PROTOCOLS, ALONE, "").count(4000)
         2000
         """
         return max(least, round(usual * self.replications / USUAL))
@@ -49,7 +49,7 @@ class Context:
     def search(self, key: str, spec: StudySpec) -> Ran:
         """Run a study to its recommendation under a name of this reproduction; it goes on where it was cut."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
-        return run_study(named, self.url, self.jobs, self.backend)
+        return run_study(named, self.url, self.crew)
 
 
 @dataclass(frozen=True)
