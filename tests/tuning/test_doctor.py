@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import tuning.doctor.mounts
 import tuning.doctor.versions
-from environments.identity import identity
+from environments.identity import ROOT, identity, installed
 from tuning.cli import run
 from tuning.doctor.machine import LEAST_MEMORY, core_check, memory, memory_check
 from tuning.doctor.mounts import file_system, mount_check
@@ -163,9 +165,8 @@ def test_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
 
 
 def test_versions_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    real = tuning.doctor.versions.installed
     old = {"numpy": "1.0", "rich": "not installed"}
-    monkeypatch.setattr(tuning.doctor.versions, "installed", lambda name: old.get(name, real(name)))
+    monkeypatch.setattr(tuning.doctor.versions, "installed", lambda name: old.get(name, installed(name)))
     pins = tmp_path / "constraints.txt"
     pins.write_text("numpy==2.4.6  # a comment\nOther_Name==1.0\n")
     monkeypatch.setattr(tuning.doctor.versions, "PINS", pins)
@@ -199,3 +200,21 @@ def test_speed_counts_steps() -> None:
     speed = kernel_speed(0.05)
     assert speed.millions > 0.0
     assert not speed.compiled
+
+
+def test_a_broken_numba_is_a_row_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
+    done = subprocess.run(
+        [sys.executable, "-m", "ravenlab", "doctor", "--json", "--cluster", "tcp://127.0.0.1:1"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "RAVENLAB_STORAGE": f"sqlite:///{tmp_path}/x.sqlite3"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    assert rows["numba"]["verdict"] == PROBLEM
+    assert "Numba needs NumPy 1.0" in rows["numba"]["found"]
+    assert rows["cluster"]["found"] == "not looked at"

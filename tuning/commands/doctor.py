@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from tuning.commands.crews import ClusterOption
 from tuning.commands.stored import JsonOption, StorageOption
 
 if TYPE_CHECKING:
     from tuning.doctor.nodes import Node
     from tuning.doctor.rows import Check
-
-ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster", metavar="ADDRESS", help="A Dask scheduler, tcp://host:8786, or local for one of its own."
-    ),
-]
 
 
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
@@ -51,18 +45,21 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
 
 
 def _checked(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
+    """All rows. Whatever needs numba is imported after numba was seen to work."""
     from environments.identity import identity
     from studies.storage import storage_url
     from tuning.doctor.machine import core_check, kernel_checks, memory_check
+    from tuning.doctor.rows import NOTE, Check
     from tuning.doctor.storage import storage_checks
     from tuning.doctor.versions import version_checks
 
-    url = storage_url(storage)
     rows = version_checks()
     kernel, speed = kernel_checks()
-    rows += [*kernel, core_check(), memory_check(), *storage_checks(url)]
+    rows += [*kernel, core_check(), memory_check(), *storage_checks(storage_url(storage))]
     if cluster is None:
         return rows, []
+    if speed is None:
+        return [*rows, Check("cluster", "not looked at", NOTE, "mend numba here first")], []
     from tuning.cluster import connected
     from tuning.commands.words import workers as cores
     from tuning.doctor.cluster import cluster_checks
@@ -70,4 +67,4 @@ def _checked(storage: str | None, cluster: str | None) -> tuple[list[Check], lis
 
     with connected(cluster, cores(None)) as crew:
         found = ask_cluster(crew.client)
-    return rows + cluster_checks(found, identity(), speed.millions if speed else None), found.workers
+    return rows + cluster_checks(found, identity(), speed.millions), found.workers
