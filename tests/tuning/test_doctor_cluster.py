@@ -30,7 +30,7 @@ SLOW = 0.001
 def process(*words: str, path: Path) -> Iterator[None]:
     """A Dask process that imports from a folder first; it is killed at the end."""
     environment = {**os.environ, "PYTHONPATH": str(path), "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+    command = [sys.executable, "-m", "dask", *words, "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
     started = subprocess.Popen(command, cwd=path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
@@ -43,7 +43,7 @@ def process(*words: str, path: Path) -> Iterator[None]:
 def scheduler(folder: Path, path: Path) -> Iterator[str]:
     """A scheduler that listens on a free port; its address."""
     told = folder / "scheduler.json"
-    with process("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(told), path=path):
+    with process("scheduler", "--port", "0", "--scheduler-file", str(told), path=path):
         until = time.monotonic() + 60
         while not told.exists() or not told.read_text().strip().endswith("}"):
             assert time.monotonic() < until, "no scheduler"
