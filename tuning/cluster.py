@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import statistics
 import sys
 import threading
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOCAL = "local"
+LOOPBACK = "127.0.0.1"
 
 TASK_SECONDS = 1.0
 """What a task should take: long against its overhead of some milliseconds, short against the wait for a straggler."""
@@ -45,8 +47,9 @@ AT_ONCE = 8
 """Studies side by side: their asking and landing share this process, which is busy with about so many."""
 
 CONNECT_SECONDS = 10
+WAIT_VARIABLE = "RAVENLAB_CLUSTER_WAIT"
 WAIT_SECONDS = 60.0
-"""How long a lost scheduler, or workers that are not there, are waited for."""
+"""How long a lost scheduler, or workers that are not there, are waited for, unless the variable says."""
 
 STUCK_SECONDS = 3600.0
 """A task that nobody answers for in so long is given up, rather than waited for without end."""
@@ -82,7 +85,11 @@ def connected(address: str, jobs: int = 1) -> Iterator[ClusterCrew]:
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=jobs,
+        threads_per_worker=1,
+        host=LOOPBACK,
+        dashboard_address=f"{LOOPBACK}:0",
+        silence_logs=logging.CRITICAL,
     ) as cluster:
         crew = ClusterCrew(cluster.scheduler_address, connect(cluster.scheduler_address, CONNECT_SECONDS))
         try:
@@ -176,7 +183,7 @@ class ClusterCrew(Crew):
         if client.status != "running":
             return [None] * len(calls)
         try:
-            with parallel_config(backend="dask", client=client, wait_for_workers_timeout=WAIT_SECONDS):
+            with parallel_config(backend="dask", client=client, wait_for_workers_timeout=waiting_seconds()):
                 work = Parallel(batch_size=1, pre_dispatch="all", timeout=STUCK_SECONDS)
                 return list(work(delayed(do_task)(task, call, self.home) for call in calls))
         except KilledWorker as error:
@@ -202,7 +209,8 @@ class ClusterCrew(Crew):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            deadline = lost_since + WAIT_SECONDS
+            seconds = waiting_seconds()
+            deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
                 try:
@@ -211,7 +219,7 @@ class ClusterCrew(Crew):
                 except InputError:
                     if left <= 0.0:
                         raise Fault(
-                            f"cluster {self.address} is gone and did not come back within {WAIT_SECONDS:g} s. "
+                            f"cluster {self.address} is gone and did not come back within {seconds:g} s. "
                             "What had landed is kept; rerun to go on."
                         ) from None
                     time.sleep(0.2)
@@ -261,6 +269,24 @@ def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
     return Cut(min(count, pace.worlds), candidates)
 
 
+def waiting_seconds() -> float:
+    """How long to wait for what is lost.
+
+    >>> waiting_seconds()
+    60.0
+    """
+    text = os.environ.get(WAIT_VARIABLE)
+    if text is None:
+        return WAIT_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds <= 1e6:
+        raise InputError(f"{WAIT_VARIABLE} must be a number of seconds, at least 0, but got {text!r}.")
+    return seconds
+
+
 def _check_installed() -> None:
     try:
         import distributed  # noqa: F401
@@ -270,6 +296,6 @@ def _check_installed() -> None:
 
 def _hush() -> None:
     """Dask's own log is for its operators; what a user needs to know is said by us."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    logging.getLogger("tornado").setLevel(logging.CRITICAL)
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -48,10 +48,10 @@ def run(*words: str, folder: Path, **more: Any) -> subprocess.CompletedProcess[s
     )
 
 
-def start(*words: str, folder: Path) -> subprocess.Popen[str]:
-    """Start the command in a folder."""
+def start(*words: str, folder: Path, **more: str) -> subprocess.Popen[str]:
+    """Start the command in a folder, with more in its environment."""
     return subprocess.Popen(
-        command(*words), cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(*words), cwd=folder, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
@@ -19,6 +20,7 @@ from tuning.comparison.playing import play_entry
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.running import Listener, run_study
+from tuning.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     import optuna
@@ -61,6 +63,9 @@ def run_comparison(
         asked = spec.entries()
         if listener is not None:
             listener.begin(spec, len(entries))
+        if crew.side_by_side > 1:
+            searches = [policy for policy, setting in asked[len(entries) :] if setting == "tuned"]
+            side_by_side(crew, [partial(_tune, spec, policy, url, crew, None) for policy in searches])
         for policy, setting in asked[len(entries) :]:
             begin = time.perf_counter()
             if listener is not None:

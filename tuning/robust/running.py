@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
@@ -16,7 +17,7 @@ from studies import keys
 from studies.advice import paper_advice
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
-from studies.spec import BUDGET
+from studies.spec import BUDGET, StudySpec
 from studies.storage import clear_faults, only_driver, open_storage
 from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
@@ -25,6 +26,7 @@ from tuning.robust.validating import recommend_robust, tuned_candidate
 from tuning.running import VALIDATED, Listener, Ran, run_study
 from tuning.samplers import First, inside_the_box
 from tuning.search import Progress, Tick, search
+from tuning.side_by_side import side_by_side
 from tuning.validation import ADVISED
 
 if TYPE_CHECKING:
@@ -103,15 +105,20 @@ def _run_each(
     listener: Callable[[], Listener] | None,
 ) -> tuple[list[Ran], list[Tuned] | None]:
     """Every scenario's own study; None for what they recommend where time was up first."""
-    own, tuned = [], []
-    for scenario, each in zip(spec.scenarios, spec.each(), strict=True):
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        ran = run_study(each, url, crew, left, listener() if listener else None)
-        own.append(ran)
-        if ran.recommendation is None:
-            return own, None
-        tuned.append(Tuned(scenario=scenario, study=ran.study, params=ran.recommendation.params))
-    return own, tuned
+
+    def one(each: StudySpec) -> Ran | None:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left < 0.0:
+            return None
+        return run_study(each, url, crew, left, listener() if listener else None)
+
+    ran = side_by_side(crew, [partial(one, each) for each in spec.each()])
+    tuned = [
+        Tuned(scenario=scenario, study=each.study, params=each.recommendation.params)
+        for scenario, each in zip(spec.scenarios, ran, strict=True)
+        if each is not None and each.recommendation is not None
+    ]
+    return [each for each in ran if each is not None], tuned if len(tuned) == len(ran) else None
 
 
 def _relative(spec: RobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
