@@ -23,15 +23,18 @@ SELECT current_setting('server_version') AS version, current_setting('transactio
        coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create
 """
 
-TABLES = """
+BARRED = """
 SELECT relname FROM pg_class
-WHERE relkind = 'r' AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('studies'))
-  AND relname LIKE ANY (ARRAY['studies', 'study\\_%', 'trials', 'trial\\_%'])
-  AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-           AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
-ORDER BY relname
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('studies'))
+  AND relname LIKE ANY (ARRAY['studies%', 'study\\_%', 'trials%', 'trial\\_%'])
+  AND CASE relkind
+      WHEN 'r' THEN NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+                         AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+      WHEN 'S' THEN NOT has_sequence_privilege(oid, 'USAGE')
+      ELSE false END
+ORDER BY relkind DESC, relname
 """
-"""Tables of studies that this user may not read and write."""
+"""Tables of studies that this user may not read and write, and counters of theirs that it may not count on."""
 
 
 def postgres_checks(url: str) -> list[Check]:
@@ -67,9 +70,9 @@ def _rights(connection: Connection, name: str, connected: float) -> Check:
             return Check("storage", f"{found}, no studies yet, tables can be made")
         advice = f"GRANT CREATE ON SCHEMA {row.schema or 'public'} to this user"
         return Check("storage", f"{found}, no studies yet and no right to make tables", PROBLEM, advice)
-    barred = connection.execute(text(TABLES)).scalars().all()
+    barred = connection.execute(text(BARRED)).scalars().all()
     if barred:
-        advice = "GRANT SELECT, INSERT, UPDATE, DELETE on them to this user"
+        advice = "GRANT ALL ON ALL TABLES and ON ALL SEQUENCES in their schema to this user"
         return Check("storage", f"{found}, no right to write {', '.join(barred)}", PROBLEM, advice)
     return Check("storage", f"{found}, can be written")
 

@@ -22,6 +22,8 @@ DIGITS = "results may differ in the last digits from those of the pinned version
 
 def version_checks() -> list[Check]:
     """Rows on Python, ravenlab, its dependencies and its extras."""
+    if installed("packaging") == ABSENT:
+        return [Check("dependencies", "packaging is not installed", PROBLEM, "pip install --upgrade ravenlab")]
     rows = [_python(), _ours()]
     if installed(OURS) == ABSENT:
         return rows
