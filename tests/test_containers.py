@@ -11,7 +11,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +164,8 @@ def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[byt
         try:
             yield started
         finally:
-            os.killpg(started.pid, 9)
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, 9)
             started.wait()
 
 
