@@ -47,7 +47,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
 def _checked(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
     """All rows. Whatever needs numba is imported after numba was seen to work."""
     from environments.identity import identity
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.doctor.machine import core_check, kernel_checks, memory_check
     from tuning.doctor.rows import NOTE, Check
     from tuning.doctor.storage import storage_checks

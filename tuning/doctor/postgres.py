@@ -6,13 +6,14 @@ import statistics
 import time
 from typing import TYPE_CHECKING
 
-from studies.storage import shown
-from tuning.doctor.rows import NOTE, PROBLEM, Check, reason
+from studies.faults import reason_of
+from studies.postgres import connect_args
+from studies.urls import parse, shown
+from tuning.doctor.rows import NOTE, PROBLEM, Check
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-CONNECT_SECONDS = 5
 ROUNDS = 5
 SLOW = 0.02
 """Seconds of a round trip that make landing slow: a trial needs several."""
@@ -45,7 +46,7 @@ def postgres_checks(url: str) -> list[Check]:
 
     name = shown(url)
     try:
-        engine = create_engine(url, poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS})
+        engine = create_engine(parse(url), poolclass=NullPool, connect_args=connect_args(url))
     except ImportError:
         return [Check("storage", f"{name}: psycopg is missing", PROBLEM, 'pip install "ravenlab[postgres]"')]
     begin = time.perf_counter()
@@ -54,8 +55,14 @@ def postgres_checks(url: str) -> list[Check]:
             connected = time.perf_counter() - begin
             return [_rights(connection, name, connected), _round_trip(connection)]
     except SQLAlchemyError as error:
-        said = reason(getattr(error, "orig", None) or error)
-        return [Check("storage", f"{name}: {said}", PROBLEM, "check host, port, user, password and that it runs")]
+        return [
+            Check(
+                "storage",
+                f"{name}: {reason_of(url, error)}",
+                PROBLEM,
+                "check host, port, user, password and that it runs",
+            )
+        ]
 
 
 def _rights(connection: Connection, name: str, connected: float) -> Check:

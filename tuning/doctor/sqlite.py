@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from environments.errors import InputError
-from studies.storage import _check_file as check_file
+from studies.storage import check_file
 from tuning.doctor.mounts import mount_check
 from tuning.doctor.rows import NOTE, PROBLEM, Check, reason, size
 
