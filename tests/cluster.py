@@ -30,7 +30,8 @@ class DaskCluster:
         self.start_scheduler()
         for _ in range(workers):
             self.start_worker()
-        self.wait(workers)
+        if workers:
+            self.wait(workers)
 
     def start_scheduler(self) -> None:
         """On the port that it had before."""

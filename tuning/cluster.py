@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import statistics
 import sys
 import threading
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from environments.any_world import AnyScenario
 from environments.errors import Fault, InputError
 from policies.simulation import Simulation, simulate
+from studies.driver import patience
 from tuning.carrying import Carrier, Home
 from tuning.cluster_tasks import Done, NotHere, do_task
 from tuning.crew import Crew, Cut, Pace
@@ -47,10 +47,6 @@ AT_ONCE = 8
 """Studies side by side: their asking and landing share this process, which is busy with about so many."""
 
 CONNECT_SECONDS = 10
-WAIT_VARIABLE = "RAVENLAB_CLUSTER_WAIT"
-WAIT_SECONDS = 60.0
-"""How long a lost scheduler, or workers that are not there, are waited for, unless the variable says."""
-
 STUCK_SECONDS = 3600.0
 """A task that nobody answers for in so long is given up, rather than waited for without end."""
 
@@ -183,7 +179,7 @@ class ClusterCrew(Crew):
         if client.status != "running":
             return [None] * len(calls)
         try:
-            with parallel_config(backend="dask", client=client, wait_for_workers_timeout=waiting_seconds()):
+            with parallel_config(backend=_backend(client)):
                 work = Parallel(batch_size=1, pre_dispatch="all", timeout=STUCK_SECONDS)
                 return list(work(delayed(do_task)(task, call, self.home) for call in calls))
         except KilledWorker as error:
@@ -191,13 +187,17 @@ class ClusterCrew(Crew):
                 f"cluster {self.address}: a task went down with its worker {error.allowed_failures + 1} times; "
                 "is there enough memory? What had landed is kept."
             ) from None
-        except (CancelledError, CommClosedError, TimeoutError, OSError, RuntimeError) as error:
-            if isinstance(error, TimeoutError) and client.status == "running":
-                raise Fault(
-                    f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
-                ) from None
-            if isinstance(error, RuntimeError) and client.status == "running":
-                raise
+        except (CancelledError, CommClosedError):
+            return [None] * len(calls)
+        except TimeoutError:
+            if client.status != "running":
+                return [None] * len(calls)
+            raise Fault(
+                f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
+            ) from None
+        except (OSError, RuntimeError):
+            if client.status == "running":
+                raise  # the task's own
             return [None] * len(calls)
 
     def _reconnect(self, broken: Client, lost_since: float) -> None:
@@ -209,7 +209,7 @@ class ClusterCrew(Crew):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            seconds = waiting_seconds()
+            seconds = patience()
             deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
@@ -249,6 +249,17 @@ class ClusterCrew(Crew):
                 )
 
 
+def _backend(client: Client) -> Any:
+    """Joblib's backend for Dask, but for this: where a cluster has one thread, joblib would work here instead."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Backend(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+    return Backend(client=client, wait_for_workers_timeout=patience())
+
+
 def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
     """Worlds and candidates a task: whole powers of two of worlds, the last ones again while they fit.
 
@@ -267,24 +278,6 @@ def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
     if not pace.worlds / 1.5 <= worlds < 3.0 * pace.worlds:
         pace.worlds = 2 ** int(math.log2(worlds))
     return Cut(min(count, pace.worlds), candidates)
-
-
-def waiting_seconds() -> float:
-    """How long to wait for what is lost.
-
-    >>> waiting_seconds()
-    60.0
-    """
-    text = os.environ.get(WAIT_VARIABLE)
-    if text is None:
-        return WAIT_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 <= seconds <= 1e6:
-        raise InputError(f"{WAIT_VARIABLE} must be a number of seconds, at least 0, but got {text!r}.")
-    return seconds
 
 
 def _check_installed() -> None:

@@ -97,7 +97,7 @@ def test_a_scheduler_that_is_gone_for_good_costs_a_rerun_and_no_trial(
     cluster: DaskCluster, undisturbed: str, tmp_path: Path
 ) -> None:
     """Last, since it takes the cluster down."""
-    process = start(*SMALL, f"--cluster={cluster.address}", folder=tmp_path, RAVENLAB_CLUSTER_WAIT="2")
+    process = start(*SMALL, f"--cluster={cluster.address}", folder=tmp_path, RAVENLAB_PATIENCE="2")
     while landed(tmp_path) < 3:
         assert process.poll() is None, (process.communicate(), cluster.log())
         time.sleep(0.002)
