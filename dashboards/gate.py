@@ -61,7 +61,7 @@ def is_loopback(host: str) -> bool:
 def _refusal(environ: Environ, writable: bool, names: Collection[str] | None) -> tuple[str, str] | None:
     """Status and reason, where a request may not pass."""
     host = environ.get("HTTP_HOST")
-    name = _host_name(host or "localhost")
+    name = "localhost" if host is None else _host_name(host)
     if names is not None and not is_loopback(name) and name not in names:
         also = "".join(f", {each}" for each in names)
         return "403 Forbidden", f"This dashboard answers to localhost, 127.0.0.1{also} alone; see --allow-host."
