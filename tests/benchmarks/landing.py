@@ -14,7 +14,9 @@ from tests.benchmarks.measure import Race
 from tests.postgres import server
 
 TRIALS = 200
-SPACE = {name: optuna.distributions.FloatDistribution(0.001, 10.0, log=True) for name in ("alpha0", "beta0", "epsilon")}
+SPACE: dict[str, optuna.distributions.BaseDistribution] = {
+    name: optuna.distributions.FloatDistribution(0.001, 10.0, log=True) for name in ("alpha0", "beta0", "epsilon")
+}
 NUMBERS = itertools.count()
 
 
