@@ -22,6 +22,7 @@ from studies import keys
 from studies.driver import driving
 from studies.grid import POLICY, Grid, GridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.search import Progress
 from tuning.statistics import indistinguishable
@@ -48,9 +49,7 @@ class GridListener:
     complete: Callable[[GridSpec], None]
 
 
-def run_grid(
-    spec: GridSpec, url: str, jobs: int = 1, backend: str = "threads", listener: GridListener | None = None
-) -> Grid:
+def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListener | None = None) -> Grid:
     """Play what is missing of a grid and compare its cells; do nothing where it is finished.
 
     The same for any number of workers, in one go or in pieces.
@@ -71,7 +70,7 @@ def run_grid(
             if listener is not None:
                 listener.complete(agreed)
             return done
-        samples = _Run(agreed, study, Evaluator(game_of(agreed), jobs, backend), listener).play()
+        samples = _Run(agreed, study, Evaluator(game_of(agreed), crew), listener).play()
         mask = indistinguishable(samples, agreed.seed)
         keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
         grid = read_grid(study)

@@ -12,6 +12,7 @@ from studies import keys
 from studies.driver import driving
 from studies.recommendation import Recommendation
 from studies.spec import BUDGET, StudySpec
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
 
@@ -46,8 +47,7 @@ class Listener:
 def run_study(
     spec: StudySpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     timeout: float | None = None,
     listener: Listener | None = None,
 ) -> Ran:
@@ -65,7 +65,7 @@ def run_study(
         if stored is not None and landed >= agreed.trials:
             return Ran(name, landed, finished=True, fresh=worked, recommendation=stored)
         worked = True
-        evaluator = Evaluator(agreed, jobs, backend)
+        evaluator = Evaluator(agreed, crew)
         if listener is not None:
             listener.begin(agreed, landed)
         if not search(agreed, study, evaluator, listener.batch if listener else None, deadline):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
@@ -16,8 +17,10 @@ from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.comparison.storage import land_entry, read_entries
 from studies.driver import driving
 from tuning.comparison.playing import play_entry
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.running import Listener, run_study
+from tuning.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     import optuna
@@ -37,8 +40,7 @@ class ComparisonListener:
 def run_comparison(
     spec: ComparisonSpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     listener: ComparisonListener | None = None,
 ) -> Comparison:
     """Play what is missing of a comparison; do nothing where it is finished.
@@ -63,12 +65,15 @@ def run_comparison(
         asked = agreed.entries()
         if listener is not None:
             listener.begin(agreed, len(entries))
+        if crew.side_by_side > 1:
+            searches = [policy for policy, setting in asked[len(entries) :] if setting == "tuned"]
+            side_by_side(crew, [partial(_tune, agreed, policy, url, crew, None) for policy in searches])
         for policy, setting in asked[len(entries) :]:
             begin = time.perf_counter()
             if listener is not None:
                 listener.playing(policy, setting)
-            tuned = _tune(agreed, policy, url, jobs, backend, listener) if setting == "tuned" else None
-            entry = _play(agreed, policy, setting, tuned, jobs, backend)
+            tuned = _tune(agreed, policy, url, crew, listener) if setting == "tuned" else None
+            entry = _play(agreed, policy, setting, tuned, crew)
             land_entry(study, agreed, entry, time.perf_counter() - begin)
             entries.append(entry)
             if listener is not None:
@@ -78,12 +83,10 @@ def run_comparison(
     return driving(url, name, go_on)
 
 
-def _tune(
-    spec: ComparisonSpec, policy: str, url: str, jobs: int, backend: str, listener: ComparisonListener | None
-) -> Values:
+def _tune(spec: ComparisonSpec, policy: str, url: str, crew: Crew, listener: ComparisonListener | None) -> Values:
     """What a policy's search recommends: an ordinary study in the same storage."""
     asked = spec.search(policy)
-    ran = run_study(asked, url, jobs, backend, listener=None if listener is None else listener.search)
+    ran = run_study(asked, url, crew, listener=None if listener is None else listener.search)
     if ran.trials != asked.trials:
         raise InputError(
             f"study {ran.study!r} has {ran.trials} trials where this comparison gives {policy} {asked.trials}; "
@@ -93,15 +96,13 @@ def _tune(
     return dict(ran.recommendation.params)
 
 
-def _play(
-    spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, jobs: int, backend: str
-) -> Entry:
+def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
     assert spec.horizon is not None
     assert spec.arms is not None
     source = POLICIES.source(policy)
     game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
-    played = play_entry(Evaluator(game, jobs, backend), values, spec.replications)
+    played = play_entry(Evaluator(game, crew), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
     return Entry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
