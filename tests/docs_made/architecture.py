@@ -72,7 +72,6 @@ def architecture_picture() -> str:
         f'<path d="M0 0L8 4L0 8Z" fill="{colour}"/></marker>'
         for name, colour in COLOURS.items()
     )
-    legend = "on an arrow: files that import · in a box: what most files import"
     parts = [
         f"<defs>{heads}</defs>",
         text(28, 32, "Who imports whom", font_size=17, font_weight=600),

@@ -56,9 +56,6 @@ def card(width: int, height: int, label: str, parts: Sequence[str]) -> str:
 
 
 def _attributes(style: dict[str, str | float]) -> str:
-    return "".join(
-        f' {name.replace("_", "-")}="{value:g}"'
-        if isinstance(value, int | float)
-        else f' {name.replace("_", "-")}="{value}"'
-        for name, value in style.items()
-    )
+    """As SVG writes them; what is empty is left out."""
+    written = {name: value if isinstance(value, str) else f"{value:g}" for name, value in style.items()}
+    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in written.items() if value)

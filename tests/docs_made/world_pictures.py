@@ -50,8 +50,10 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
         if len(shown) < table.shape[1]:
             parts.append(_band(seen.steps, table, across, up))
         for place, k in enumerate(shown):
-            style = {"stroke": COLOURS[place % 5], "stroke_width": 1.4, "stroke_dasharray": DASHES[place // 5 % 5]}
-            parts += _line(seen.steps, table[:, k], across, up, **style)
+            colour, dashes = COLOURS[place % 5], DASHES[place // 5 % 5]
+            parts += _line(
+                seen.steps, table[:, k], across, up, stroke=colour, stroke_width=1.4, stroke_dasharray=dashes
+            )
         steps, of_best = seen.steps, table[np.arange(seen.steps.size), best]
         if name != "mean μ":
             steps, of_best = _in_stairs(steps, of_best, best)
@@ -130,8 +132,7 @@ def _legend(band: bool, changes: bool) -> list[str]:
     for words, colour, width, dashes in entries:
         parts.append(text(x, 28, words, text_anchor="end", fill=SOFT))
         x -= 6.6 * len(words) + 8
-        style = {"stroke_dasharray": dashes} if dashes else {}
-        parts.append(path([(x - 22, 24), (x, 24)], stroke=colour, stroke_width=width, **style))
+        parts.append(path([(x - 22, 24), (x, 24)], stroke=colour, stroke_width=width, stroke_dasharray=dashes))
         x -= 42
     return parts
 
@@ -140,7 +141,6 @@ def _line(
     steps: Ints, values: Floats, across: Callable[[float], float], up: Callable[[float], float], **style: str | float
 ) -> list[str]:
     """One line, in pieces where the arm is not open."""
-    style = {name: value for name, value in style.items() if value != ""}
     pieces: list[list[tuple[float, float]]] = [[]]
     for i in straight(steps, values):
         if np.isnan(values[i]):
