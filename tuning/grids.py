@@ -22,6 +22,7 @@ from studies import keys
 from studies.grid import POLICY, Grid, GridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
 from studies.storage import clear_faults, only_driver, open_storage
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.search import Progress
 from tuning.statistics import indistinguishable
@@ -47,9 +48,7 @@ class GridListener:
     complete: Callable[[GridSpec], None]
 
 
-def run_grid(
-    spec: GridSpec, url: str, jobs: int = 1, backend: str = "threads", listener: GridListener | None = None
-) -> Grid:
+def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListener | None = None) -> Grid:
     """Play what is missing of a grid and compare its cells; do nothing where it is finished.
 
     The same for any number of workers, in one go or in pieces.
@@ -69,7 +68,7 @@ def run_grid(
             if listener is not None:
                 listener.complete(spec)
             return done
-        samples = _Run(spec, study, Evaluator(game_of(spec), jobs, backend), listener).play()
+        samples = _Run(spec, study, Evaluator(game_of(spec), crew), listener).play()
         mask = indistinguishable(samples, spec.seed)
         keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
         grid = read_grid(study)

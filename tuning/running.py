@@ -12,6 +12,7 @@ from studies import keys
 from studies.recommendation import Recommendation
 from studies.spec import BUDGET, StudySpec
 from studies.storage import clear_faults, only_driver, open_storage
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
 
@@ -45,8 +46,7 @@ class Listener:
 def run_study(
     spec: StudySpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     timeout: float | None = None,
     listener: Listener | None = None,
 ) -> Ran:
@@ -60,7 +60,7 @@ def run_study(
         stored = keys.read_recommendation(study)
         if stored is not None and landed >= spec.trials:
             return Ran(name, landed, finished=True, fresh=False, recommendation=stored)
-        evaluator = Evaluator(spec, jobs, backend)
+        evaluator = Evaluator(spec, crew)
         if listener is not None:
             listener.begin(spec, landed)
         if not search(spec, study, evaluator, listener.batch if listener else None, deadline):

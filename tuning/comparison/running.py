@@ -16,6 +16,7 @@ from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.comparison.storage import land_entry, read_entries
 from studies.storage import clear_faults, only_driver, open_storage
 from tuning.comparison.playing import play_entry
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.running import Listener, run_study
 
@@ -36,8 +37,7 @@ class ComparisonListener:
 def run_comparison(
     spec: ComparisonSpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     listener: ComparisonListener | None = None,
 ) -> Comparison:
     """Play what is missing of a comparison; do nothing where it is finished.
@@ -65,8 +65,8 @@ def run_comparison(
             begin = time.perf_counter()
             if listener is not None:
                 listener.playing(policy, setting)
-            tuned = _tune(spec, policy, url, jobs, backend, listener) if setting == "tuned" else None
-            entry = _play(spec, policy, setting, tuned, jobs, backend)
+            tuned = _tune(spec, policy, url, crew, listener) if setting == "tuned" else None
+            entry = _play(spec, policy, setting, tuned, crew)
             land_entry(study, spec, entry, time.perf_counter() - begin)
             entries.append(entry)
             if listener is not None:
@@ -74,12 +74,10 @@ def run_comparison(
         return Comparison(spec, name, tuple(entries))
 
 
-def _tune(
-    spec: ComparisonSpec, policy: str, url: str, jobs: int, backend: str, listener: ComparisonListener | None
-) -> Values:
+def _tune(spec: ComparisonSpec, policy: str, url: str, crew: Crew, listener: ComparisonListener | None) -> Values:
     """What a policy's search recommends: an ordinary study in the same storage."""
     asked = spec.search(policy)
-    ran = run_study(asked, url, jobs, backend, listener=None if listener is None else listener.search)
+    ran = run_study(asked, url, crew, listener=None if listener is None else listener.search)
     if ran.trials != asked.trials:
         raise InputError(
             f"study {ran.study!r} has {ran.trials} trials where this comparison gives {policy} {asked.trials}; "
@@ -89,15 +87,13 @@ def _tune(
     return dict(ran.recommendation.params)
 
 
-def _play(
-    spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, jobs: int, backend: str
-) -> Entry:
+def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
     assert spec.horizon is not None
     assert spec.arms is not None
     source = POLICIES.source(policy)
     game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
-    played = play_entry(Evaluator(game, jobs, backend), values, spec.replications)
+    played = play_entry(Evaluator(game, crew), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
     return Entry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)

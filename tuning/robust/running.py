@@ -18,6 +18,7 @@ from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
 from studies.spec import BUDGET
 from studies.storage import clear_faults, only_driver, open_storage
+from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
 from tuning.robust.validating import recommend_robust, tuned_candidate
@@ -44,8 +45,7 @@ class RanRobust:
 def run_robust(
     spec: RobustSpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     timeout: float | None = None,
     listener: Callable[[], Listener] | None = None,
 ) -> RanRobust:
@@ -64,12 +64,12 @@ def run_robust(
         own: list[Ran] = []
         tuned = keys.read_tuned(study)
         if tuned is None:
-            own, tuned = _run_each(spec, url, jobs, backend, deadline, listener)
+            own, tuned = _run_each(spec, url, crew, deadline, listener)
             if tuned is None:
                 return RanRobust(name, landed, fresh=True, own=own, found=None)
             keys.write_tuned(study, tuned)
         base = spec.base.resolved()
-        worlds = ManyWorlds(spec, jobs, backend) if spec.pareto else _relative(spec, tuned, jobs, backend)
+        worlds = ManyWorlds(spec, crew) if spec.pareto else _relative(spec, tuned, crew)
         here = listener() if listener else None
         if here is not None:
             here.begin(base.model_copy(update={"name": name}), landed)
@@ -98,8 +98,7 @@ def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
 def _run_each(
     spec: RobustSpec,
     url: str,
-    jobs: int,
-    backend: str,
+    crew: Crew,
     deadline: float | None,
     listener: Callable[[], Listener] | None,
 ) -> tuple[list[Ran], list[Tuned] | None]:
@@ -107,7 +106,7 @@ def _run_each(
     own, tuned = [], []
     for scenario, each in zip(spec.scenarios, spec.each(), strict=True):
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        ran = run_study(each, url, jobs, backend, left, listener() if listener else None)
+        ran = run_study(each, url, crew, left, listener() if listener else None)
         own.append(ran)
         if ran.recommendation is None:
             return own, None
@@ -115,9 +114,9 @@ def _run_each(
     return own, tuned
 
 
-def _relative(spec: RobustSpec, tuned: Sequence[Tuned], jobs: int, backend: str) -> RelativeWorlds:
+def _relative(spec: RobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
     values = [tuned_candidate(spec.base.resolved(), each).values for each in tuned]
-    return RelativeWorlds(spec, parse_measure(spec.measure), values, jobs, backend)
+    return RelativeWorlds(spec, parse_measure(spec.measure), values, crew)
 
 
 def _counting_all(tick: Tick, times: int) -> Tick:
