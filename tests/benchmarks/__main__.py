@@ -1,20 +1,18 @@
-"""python -m tests.benchmarks [--only WORD] [--rounds 5] [--json bench.json]"""
+"""python -m tests.benchmarks [--only WORD] [--rounds 5] [--json bench.json] [--markdown docs/performance.md]"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numba
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks import compare, policies, raven, report, scaling, studies
 from tests.benchmarks.measure import Figure, Race
+from tests.benchmarks.page import this_machine, with_tables
 
 GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
     "raven": raven.races,
@@ -44,23 +42,29 @@ def main() -> None:
     parser.add_argument("--only", choices=sorted(GROUPS), action="append", help="run this group alone")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, at least 5 for a figure to quote")
     parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where to write the figures")
+    parser.add_argument("--markdown", type=Path, help="a page whose tables of these groups are written anew")
     asked = parser.parse_args()
     console = Console()
-    rows: list[dict[str, object]] = []
+    groups: dict[str, list[dict[str, object]]] = {}
     for group in asked.only or GROUPS:
+        groups[group] = []
         for race in GROUPS[group]():
             console.print(f"[dim]{race.name} …[/dim]")
-            rows += race.run(asked.rounds)
+            groups[group] += race.run(asked.rounds)
+    rows = [row for some in groups.values() for row in some]
     table = Table(title="Ratios, median of interleaved rounds (lowest to highest)")
     for column in ("race", "claim", "ratio", "range", "floor", "million steps/s"):
         table.add_column(column, justify="left" if column in ("race", "claim") else "right", overflow="fold")
     for row in rows:
         table.add_row(*_cells(row))
     console.print(table)
-    machine = {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__}
+    machine = this_machine()
     temporary = asked.json.with_name(asked.json.name + ".part")
     temporary.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
     temporary.replace(asked.json)
+    if asked.markdown is not None:
+        text = asked.markdown.read_text(encoding="utf-8")
+        asked.markdown.write_text(with_tables(text, groups, machine), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Everything in which a test of the docs differs from what the docs say. Nothing else is changed, and nothing left out.
 
-A command in the docs is run as it stands, but with a small budget: the counts below replace its own, or are added. A word
-that stands for something of the reader's own (`FILE.csv`) is replaced by an example of it. What can't be run in a test
-at all is named with the reason, and something weaker is checked. `make stress` runs at full size what has its output on a
-page, and compares that to the last digit.
+A command in the docs is run as it stands, but with a small budget: the counts below replace its own, or are added. A
+word that stands for something of the reader's own (`FILE.csv`) is replaced by an example of it. What can't be run in a
+test at all is named with the reason, and something weaker is checked. `make stress` runs at full size what has its
+output on a page, and compares that to the last digit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 SMALL: dict[str, dict[str, str]] = {
     "tune": {"--trials": "4", "--replications": "4", "--selection": "20", "--report": "20"},
@@ -76,7 +77,7 @@ def smaller(words: Sequence[str]) -> list[str]:
     """
     command, kind = words[0], f"{words[0]} --log" if "--log" in words else words[0]
     out = [command]
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         known = [(f"{command} {before}", word), (command, word)]
         out.append(next((WORDS[key] for key in known if key in WORDS), word))
     if "--study" in out:

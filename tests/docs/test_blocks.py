@@ -10,7 +10,7 @@ import pytest
 from environments import own_scenarios
 from policies import own
 from tests.docs.doing import Doing, exact, missing, shape
-from tests.docs.markdown import Block, pages, read_page
+from tests.docs.markdown import ROOT, Block, pages, read_page
 
 WITH_CODE = [path for path in pages() if any(block.language != "text" for block in read_page(path).blocks)]
 
@@ -31,7 +31,7 @@ def output_of(blocks: list[Block], place: int) -> str | None:
     return follows.text if follows.language == "text" and follows.section == blocks[place].section else None
 
 
-@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_block_runs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,7 +49,7 @@ def test_every_block_runs(
 
 
 @pytest.mark.stress
-@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_outputs_are_real(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
