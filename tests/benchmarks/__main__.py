@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks import compare, policies, raven, report, scaling, studies
+from tests.benchmarks import compare, landing, policies, raven, report, scaling, studies
 from tests.benchmarks.measure import Figure, Race
 from tests.benchmarks.page import this_machine, with_tables
 
@@ -18,6 +18,7 @@ GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
     "raven": raven.races,
     "studies": studies.races,
     "scaling": scaling.races,
+    "landing": landing.races,
     "policies": policies.races,
     "report": report.races,
     "compare": compare.races,

@@ -29,7 +29,7 @@ class Doing:
     def __init__(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], full: bool = False
     ) -> None:
-        self.folder, self.full, self.capsys = folder, full, capsys
+        self.folder, self.full, self.capsys, self.monkeypatch = folder, full, capsys, monkeypatch
         self.namespace: dict[str, Any] = {}
         monkeypatch.chdir(folder)
         monkeypatch.setenv("COLUMNS", "200")
@@ -63,6 +63,10 @@ class Doing:
         words[0] = words[0].removeprefix(".venv/bin/")
         if words[0] == "ravenlab" and words[1:2] != ["dashboard"]:
             return self._ravenlab(words[1:])
+        if words[0] == "export":
+            name, _, value = smaller(words)[1].partition("=")
+            self.monkeypatch.setenv(name, value)
+            return ""
         said = " ".join(words)
         known = next((start for start in NOT_RUN if said.startswith(start)), None)
         assert known is not None, f"not run, and no reason why in tests/docs/stand_ins.py: {said}"

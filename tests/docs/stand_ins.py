@@ -37,6 +37,9 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
 OWN_HORIZON = "100"
 """Steps that policies and scenarios of a file play: plain Python is a hundred times slower than the built-in ones."""
 
+SERVER = "postgresql+psycopg://me@db.example.org/studies"
+"""The reader's database. A file stands in for it here; tests with PostgreSQL in their name ask a real server."""
+
 WORDS: dict[tuple[str, str], str] = {
     ("tune --trace", "FILE.csv"): "a_trace.csv",
     ("tune --log", "FILE.csv"): "a_log.csv",
@@ -46,6 +49,8 @@ WORDS: dict[tuple[str, str], str] = {
     ("compare", "all"): "localized-jump,stationary",
     ("compare --policies", "all"): "raven-ucb,ucb1",
     ("reproduce", "all"): "figure1",
+    ("export", f"RAVENLAB_STORAGE={SERVER}"): "RAVENLAB_STORAGE=sqlite:///studies.sqlite3",
+    ("copy", SERVER): "sqlite:///shared.sqlite3",
 }
 """Words that stand for something of the reader's own, and lists that would take minutes."""
 
