@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests.docs_made.marks import filled, table
 
+COLUMNS = ("setting", "measured", "what", "lowest to highest", "mark", "million steps/s")
+
 
 def this_machine() -> dict[str, str]:
     """What the numbers hang on."""
@@ -24,11 +26,11 @@ def this_machine() -> dict[str, str]:
     }
 
 
-def with_tables(page: str, groups: Mapping[str, Sequence[Mapping[str, object]]], machine: Mapping[str, str]) -> str:
-    """The page with a table for each group that was measured; those of other groups stay.
+def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], machine: Mapping[str, str]) -> str:
+    """The page with the table of a group that was measured.
 
     >>> row = {"race": "a race", "claim": "× a snail", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
-    >>> print(with_tables("<!-- raven --><!-- end of raven -->", {"raven": [row]}, {"numba": "0.68"}))
+    >>> print(with_table("<!-- raven --><!-- end of raven -->", "raven", [row], {"numba": "0.68"}))
     <!-- raven -->
     | setting | measured | what | lowest to highest | mark | million steps/s |
     | --- | --- | --- | --- | --- | --- |
@@ -37,17 +39,15 @@ def with_tables(page: str, groups: Mapping[str, Sequence[Mapping[str, object]]],
     Medians of 5 rounds; numba 0.68.
     <!-- end of raven -->
     """
-    columns = ["setting", "measured", "what", "lowest to highest", "mark", "million steps/s"]
-    for name, rows in groups.items():
-        rounds = sorted({int(str(row["rounds"])) for row in rows})
-        how = " or ".join(str(count) for count in rounds)
-        where = ", ".join(f"{key} {value}" for key, value in machine.items())
-        said = f"Medians of {how} {'round' if rounds == [1] else 'rounds'}; {where}."
-        page = filled(page, name, [*table(columns, [_cells(row) for row in rows]), "", said])
-    return page
+    rounds = sorted({int(str(row["rounds"])) for row in rows})
+    how = " or ".join(str(count) for count in rounds)
+    where = ", ".join(f"{key} {value}" for key, value in machine.items())
+    said = f"Medians of {how} {'round' if rounds == [1] else 'rounds'}; {where}."
+    return filled(page, group, [*table(COLUMNS, [cells(row) for row in rows]), "", said])
 
 
-def _cells(row: Mapping[str, object]) -> list[str]:
+def cells(row: Mapping[str, object]) -> list[str]:
+    """One line of a table."""
     floor, ceiling = float(str(row.get("floor", 0))), row.get("ceiling")
     mark = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
     speed = float(str(row.get("per_second", 0)))

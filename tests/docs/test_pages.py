@@ -13,6 +13,7 @@ import typer
 
 import ravenlab
 from policies import policy_names
+from tests.benchmarks.__main__ import GROUPS
 from tests.docs.markdown import ROOT, Page, pages, read_page
 from tests.docs_made.pages import DOCS, made, stale
 from tuning.cli import COMMANDS, app_for
@@ -73,6 +74,12 @@ def test_made_parts_are_current() -> None:
     names = [path.name for path in stale()]
     assert not names, f"run python -m tests.docs_made: {', '.join(names)}"
     assert len(made()) >= 20
+
+
+def test_every_benchmark_has_a_place_on_the_page() -> None:
+    text = (DOCS / "performance.md").read_text(encoding="utf-8")
+    for group in GROUPS:
+        assert f"<!-- {group} -->" in text, group
 
 
 def test_every_policy_has_a_formula() -> None:

@@ -61,18 +61,23 @@ def files_of(package: str) -> int:
     return sum(unit_of(path).package == package for path in imports())
 
 
-def _imported(path: Path) -> set[Unit]:
+def names_in(path: Path) -> set[str]:
+    """All names that a file imports, with dots, wherever in the file."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    units = {unit for name in names if name.split(".")[0] in PACKAGES for unit in [_named(name)] if unit is not None}
+    return names
+
+
+def _imported(path: Path) -> set[Unit]:
+    units = {_named(name) for name in names_in(path) if name.split(".")[0] in PACKAGES}
     return units - {unit_of(path.relative_to(ROOT))}
 
 
-def _named(name: str) -> Unit | None:
+def _named(name: str) -> Unit:
     """The unit of `package.module.object`; a package's own `__init__` is called by the package's name."""
     place = ROOT
     for part in name.split("."):
