@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-app = typer.Typer(help="List scenarios, policies and studies.", no_args_is_help=True)
+from tuning.commands.helping import NAMES, Command
+from tuning.commands.options import JsonOption
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
+app = typer.Typer(help="List scenarios, policies and study files.")
 
 
-@app.command("scenarios")
-def list_scenarios(as_json: AsJson = False) -> None:
+@app.command("scenarios", cls=Command, context_settings=NAMES)
+def list_scenarios(as_json: JsonOption = False) -> None:
     """How the world can change: name, category, parameters and meaning.
 
-    Example: `ravenlab list scenarios`
+    Examples:
+        # for people
+        ravenlab list scenarios
+        # for programs
+        ravenlab list scenarios --json
     """
     from environments import scenarios
+    from tuning.commands.tables import print_json
 
     rows: list[dict[str, Any]] = [
         {
@@ -32,7 +37,7 @@ def list_scenarios(as_json: AsJson = False) -> None:
         for scenario in scenarios().values()
     ]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     common = {"mean_low", "mean_high", "variance_low", "variance_high"}
     _print(
@@ -52,13 +57,18 @@ def list_scenarios(as_json: AsJson = False) -> None:
     )
 
 
-@app.command("policies")
-def list_policies(as_json: AsJson = False) -> None:
+@app.command("policies", cls=Command, context_settings=NAMES)
+def list_policies(as_json: JsonOption = False) -> None:
     """Who can play: name, family, parameters and meaning.
 
-    Example: `ravenlab list policies --json`
+    Examples:
+        # for people
+        ravenlab list policies
+        # for programs, with references
+        ravenlab list policies --json
     """
     from policies import find_policy, policy_names
+    from tuning.commands.tables import print_json
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -73,7 +83,7 @@ def list_policies(as_json: AsJson = False) -> None:
             }
         )
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     _print(
         "Policies",
@@ -91,14 +101,21 @@ def list_policies(as_json: AsJson = False) -> None:
     )
 
 
-@app.command("studies")
-def list_studies(as_json: AsJson = False) -> None:
-    """Study files that come along: name, how many studies and simulated steps, and what they are for.
+@app.command("studies", cls=Command, context_settings=NAMES)
+def list_studies(as_json: JsonOption = False) -> None:
+    """Study files that come along: how many studies and steps, and what for.
 
-    Example: `ravenlab list studies`
+    What you have stored yourself is listed by ravenlab studies.
+
+    Examples:
+        # which there are
+        ravenlab list studies
+        # what one of them would run
+        ravenlab tune --study quick --dry-run
     """
     from studies.files import load_study_file
     from studies.shipped import find_study_file, shipped_studies
+    from tuning.commands.tables import print_json
 
     rows: list[dict[str, Any]] = []
     for name, meaning in shipped_studies().items():
@@ -106,7 +123,7 @@ def list_studies(as_json: AsJson = False) -> None:
         steps = sum(spec.simulated_steps() for spec in specs)
         rows.append({"name": name, "studies": len(specs), "steps": steps, "meaning": meaning})
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     _print(
         "Studies",

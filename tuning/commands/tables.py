@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,3 +49,15 @@ def say(text: str) -> None:
     from rich.text import Text
 
     console().print(Text(plain(text)))
+
+
+def print_json(document: Any, indent: int | None = None) -> None:
+    """A JSON document on stdout, as UTF-8 whatever the terminal speaks; nothing in it is spelled otherwise."""
+    import json
+
+    put(f"{json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)}\n")
+
+
+def put(text: str) -> None:
+    """What a program reads on stdout, byte by byte what a file would hold."""
+    typer.echo(text.encode("utf-8", "backslashreplace"), nl=False)
