@@ -68,7 +68,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 EPILOG = """\
 Begin with: ravenlab tune blips
 Help on a command: ravenlab COMMAND --help, or ravenlab help COMMAND
-Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted; why is one line on stderr."""
+Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted."""
 
 COMPLETION = "_RAVENLAB_COMPLETE"
 """Set by the shell where it asks what could be typed next; what is typed so far is in the variables below."""

@@ -52,6 +52,7 @@ def compare(
     arms: ArmsOption = None,
     noise: NoiseOption = None,
     setting: SettingOption = None,
+    seed: SeedOption = None,
     policies: Annotated[
         str,
         typer.Option(
@@ -75,7 +76,6 @@ def compare(
         str | None,
         typer.Option(metavar="R", help="Worlds each trial of a search plays. [default: 50]", rich_help_panel=FIGHT),
     ] = None,
-    seed: SeedOption = None,
     jobs: JobsOption = None,
     backend: BackendOption = "threads",
     cluster: ClusterOption = None,

@@ -48,7 +48,7 @@ def print_results(results: Sequence[Result]) -> None:
             table = board_table(result, board, timed=True)
             rows = [row[:-1] for row in table.rows]
             columns = table.columns[:-1]
-            print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers])
+            print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers], cut=True)
         for line in lead(result):
             say(line)
         note = search_note(result)

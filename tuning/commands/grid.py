@@ -41,6 +41,7 @@ def grid(
     arms: ArmsOption = None,
     noise: NoiseOption = None,
     setting: SettingOption = None,
+    seed: SeedOption = None,
     alpha0: Annotated[
         str | None,
         typer.Option(metavar="X,X…", help="Values of α₀. [default: 0.5,1,5,10]", rich_help_panel=CELLS),
@@ -59,7 +60,6 @@ def grid(
         str | None,
         typer.Option(metavar="R", help="Worlds, the same for all cells. [default: 1000]", rich_help_panel=CELLS),
     ] = None,
-    seed: SeedOption = None,
     jobs: JobsOption = None,
     backend: BackendOption = "threads",
     cluster: ClusterOption = None,

@@ -5,6 +5,7 @@ Typer's own page has boxes, Python types and no place for examples, and takes as
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -117,7 +118,7 @@ def page(command: Any, ctx: Any) -> str:
         def put(text: str, style: str = "") -> None:
             console.print(Text(text, style=style), soft_wrap=True)
 
-        put(f"Usage: {ctx.command_path} {' '.join(command.collect_usage_pieces(ctx))}", "bold")
+        put(f"Usage: {ctx.command_path} {_usage(command, ctx)}", "bold")
         for paragraph in prose:
             put("")
             put(textwrap.fill(paragraph, width, break_on_hyphens=False))
@@ -139,6 +140,11 @@ def page(command: Any, ctx: Any) -> str:
             for line in command.epilog.splitlines():
                 put(textwrap.fill(line, width, break_on_hyphens=False, subsequent_indent="  "))
     return captured.get().rstrip("\n")
+
+
+def _usage(command: Any, ctx: Any) -> str:
+    """What may stand behind the command; what must is not in brackets."""
+    return " ".join(piece.replace("{", "").replace("}", "") for piece in command.collect_usage_pieces(ctx))
 
 
 def _row(row: Row, left: int, width: int, console: Any) -> Iterator[Any]:
@@ -165,10 +171,11 @@ def _command(line: str, width: int) -> list[str]:
       ravenlab tune blips \
         --trials 100
     """
+    held = re.sub(r"(^| )(--?\w[\w-]*) (?!-)", "\\1\\2\0", line)  # an option and its value stay together
     lines = textwrap.wrap(
-        line, width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        held, width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
-    return [*(f"{each} \\" for each in lines[:-1]), lines[-1]]
+    return [each.replace("\0", " ") for each in (*(f"{each} \\" for each in lines[:-1]), lines[-1])]
 
 
 class Command(TyperCommand):

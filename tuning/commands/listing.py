@@ -23,7 +23,7 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         ravenlab list scenarios --json
     """
     from environments import scenarios
-    from tuning.commands.tables import print_json
+    from tuning.commands.tables import print_json, print_table, say
 
     rows: list[dict[str, Any]] = [
         {
@@ -40,7 +40,7 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         print_json(rows)
         return
     common = {"mean_low", "mean_high", "variance_low", "variance_high"}
-    _print(
+    print_table(
         "Scenarios",
         ["name", "category", "parameters", "meaning"],
         [
@@ -52,9 +52,11 @@ def list_scenarios(as_json: JsonOption = False) -> None:
             ]
             for row in rows
         ],
-        "DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.\n"
-        "All also take mean_low, mean_high, variance_low, variance_high and noise. Join effects with '+'.",
+        whole=["name"],
+        apart=True,
     )
+    say("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
+    say("All also take mean_low, mean_high, variance_low, variance_high and noise. Join effects with '+'.")
 
 
 @app.command("policies", cls=Command, context_settings=NAMES)
@@ -68,7 +70,7 @@ def list_policies(as_json: JsonOption = False) -> None:
         ravenlab list policies --json
     """
     from policies import find_policy, policy_names
-    from tuning.commands.tables import print_json
+    from tuning.commands.tables import print_json, print_table, say
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -85,25 +87,27 @@ def list_policies(as_json: JsonOption = False) -> None:
     if as_json:
         print_json(rows)
         return
-    _print(
+    print_table(
         "Policies",
         ["name", "category", "parameters", "meaning"],
         [
             [
                 row["name"],
                 row["category"],
-                "\n".join(f"{key} {text}" for key, text in row["parameters"].items()) or "–",
+                "; ".join(f"{key} {text}" for key, text in row["parameters"].items()) or "–",
                 row["meaning"],
             ]
             for row in rows
         ],
-        "Parameters: default, and the range that a study searches; T is the horizon.",
+        whole=["name"],
+        apart=True,
     )
+    say("Parameters: default, and the range that a study searches; T is the horizon.")
 
 
 @app.command("studies", cls=Command, context_settings=NAMES)
 def list_studies(as_json: JsonOption = False) -> None:
-    """Study files that come along: how many studies and steps, and what for.
+    """Study files that come along, how much each runs, and what for.
 
     What you have stored yourself is listed by ravenlab studies.
 
@@ -115,7 +119,7 @@ def list_studies(as_json: JsonOption = False) -> None:
     """
     from studies.files import load_study_file
     from studies.shipped import find_study_file, shipped_studies
-    from tuning.commands.tables import print_json
+    from tuning.commands.tables import print_json, print_table, say
 
     rows: list[dict[str, Any]] = []
     for name, meaning in shipped_studies().items():
@@ -125,21 +129,12 @@ def list_studies(as_json: JsonOption = False) -> None:
     if as_json:
         print_json(rows)
         return
-    _print(
+    print_table(
         "Studies",
         ["name", "studies", "steps", "meaning"],
         [[row["name"], str(row["studies"]), f"{row['steps']:,}", row["meaning"]] for row in rows],
-        "Run one with ravenlab tune --study NAME; write your own with ravenlab init.",
+        numbers=["studies", "steps"],
+        whole=["name"],
+        apart=True,
     )
-
-
-def _print(title: str, columns: list[str], rows: list[list[str]], caption: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, caption=caption, caption_justify="left", show_lines=True)
-    for column in columns:
-        table.add_column(column, no_wrap=column == "name", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    say("Run one with ravenlab tune --study NAME; write your own with ravenlab init.")

@@ -89,7 +89,9 @@ BringOption = Annotated[
 
 SeedOption = Annotated[
     str | None,
-    typer.Option("--seed", metavar="S", help="Names the worlds and the searches. [default: 0]", rich_help_panel=SEARCH),
+    typer.Option(
+        "--seed", metavar="S", help="Names the worlds and the searches. [default: 0]", rich_help_panel=PROBLEM
+    ),
 ]
 
 JobsOption = Annotated[

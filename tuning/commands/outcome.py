@@ -53,7 +53,7 @@ def _print_table(found: list[Recommendation]) -> None:
         use = params_in_words(one.params)
         rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
     columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
-    print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:])
+    print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:], stacked=True)
     for one in found:
         if one.log is not None:
             from studies.log_words import score_in_words

@@ -48,16 +48,16 @@ def reproduce(
             rich_help_panel=PROBLEM,
         ),
     ] = None,
+    seed: SeedOption = None,
+    jobs: JobsOption = None,
+    backend: BackendOption = "threads",
+    cluster: ClusterOption = None,
     output: Annotated[
         Path,
         typer.Option(
             "-o", "--output", metavar="DIR", help="Where everything is written and kept.", rich_help_panel=OUTPUT
         ),
     ] = Path("reproduction"),
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:

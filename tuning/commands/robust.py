@@ -107,7 +107,7 @@ def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Con
         cells = [f"{short(world.regret.mean)} ({percent(world.price.mean)})" for world in each.worlds]
         price = f"{percent(each.price.mean)} ({percent(each.price.low)} to {percent(each.price.high)})"
         rows.append([each.name, params_in_words(each.params), *cells, price])
-    print_table(title, columns, rows, numbers=columns[2:])
+    print_table(title, columns, rows, numbers=columns[2:], stacked=True)
 
 
 def show_robust(row: StudyRow, study: FrozenStudy, as_json: bool) -> None:

@@ -22,7 +22,7 @@ def show(
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a study: what was asked, how far it is, and what it recommends.
+    """Show a study: what was asked, how far it is, what it found.
 
     Examples:
         # the beginning of a name is enough where it fits one study

@@ -121,8 +121,7 @@ def _write_pulls(result: Simulation, path: Path) -> None:
 
 
 def _print_table(result: Simulation) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from tuning.commands.tables import print_table, say
 
     names = {
         "regret": "regret",
@@ -130,21 +129,18 @@ def _print_table(result: Simulation) -> None:
         "reward": "reward",
         "suboptimal_pulls": "suboptimal pulls",
     }
-    given = ", ".join(
-        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in result.params.items()
-    )
-    asked = f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}"
-    table = Table(
-        title=f"{result.policy} in {result.scenario}",
-        caption=f"{asked}\n{given}",
-        min_width=50,
-    )
-    table.add_column("")
-    table.add_column("mean", justify="right")
-    table.add_column("± standard error", justify="right")
     summary = result.summary()
+    rows = []
     for name, label in names.items():
         if name in summary:
             mean, error = summary[name]["mean"], summary[name]["stderr"]
-            table.add_row(label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}")
-    Console().print(table)
+            rows.append([label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}"])
+    columns = ["", "mean", "± standard error"]
+    print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
+    say(f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}")
+    say(
+        ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in result.params.items()
+        )
+    )

@@ -7,7 +7,7 @@ from tuning.commands.stored import opened
 
 
 def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
-    """List what is stored: trials, best value, validated regret and state.
+    """List what is stored: trials, best value, regret and state.
 
     Study files that come along are listed by ravenlab list studies.
 

@@ -50,6 +50,7 @@ def tune(
     arms: ArmsOption = None,
     noise: NoiseOption = None,
     setting: SettingOption = None,
+    seed: SeedOption = None,
     study: Annotated[
         str | None,
         typer.Option(
@@ -139,7 +140,6 @@ def tune(
     batch: Annotated[
         str | None, typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]", rich_help_panel=SEARCH)
     ] = None,
-    seed: SeedOption = None,
     timeout: Annotated[
         str | None,
         typer.Option(metavar="S", help="Stop after so many seconds; rerun to go on.", rich_help_panel=SEARCH),
@@ -185,7 +185,7 @@ def tune(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search parameters, validate the best on fresh worlds, and recommend.
+    """Search parameters, validate them on fresh worlds, and recommend.
 
     A rerun of the same command goes on where it stopped; a larger --trials extends the study.
 
