@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.thousand [--markdown docs/cluster.md]
 
-The model. A batch of B candidates in R worlds of T steps is w = B·R·T / s seconds of work on a worker that makes s steps
-a second. It is cut into n tasks of one second (of w / 2N where that is less, but not below 0.05 s). The driver spends
-d = B·(ask and land) + n·(a task) on it, one core, and the next batch waits for it. So a driver keeps w / d workers busy;
-N workers need N·d / w drivers, the scheduler spends N·n/w·(a task) of a core, and the database N·B/w·(a trial).
+The model. A batch of B candidates in R worlds of T steps is w = B·R·T / s seconds of work on a worker that makes s
+steps a second. It is cut into n tasks of one second (of w / 2N where that is less, but not below 0.05 s). The driver
+spends d = B·(ask and land) + n·(a task) on it, one core, and the next batch waits for it. So a driver keeps w / d
+workers busy; N workers need N·d / w drivers, the scheduler spends N·n/w·(a task) of a core, and the database
+N·B/w·(a trial).
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ class Free(Evaluator):
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Numbers that differ, as real ones would."""
-        distances = [sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates]
+        distances = [
+            sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates
+        ]
         return np.repeat(np.array(distances)[:, None, None], count * 3, axis=1).reshape(len(candidates), count, 3)
 
 
@@ -150,7 +153,9 @@ def main() -> None:
     asked = parser.parse_args()
     trial, database = a_trial()
     driver_task, scheduler_task = a_task()
-    measured = Measured(trial, database, driver_task, scheduler_task, {arms: steps_a_second(arms) for arms in (10, 100)})
+    measured = Measured(
+        trial, database, driver_task, scheduler_task, {arms: steps_a_second(arms) for arms in (10, 100)}
+    )
     small = [
         ["driver: ask and land a trial (TPE, mean of 200)", f"{1e3 * trial:.2f} ms"],
         ["PostgreSQL: the same trial", f"{1e3 * database:.2f} ms"],
