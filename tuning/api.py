@@ -16,7 +16,7 @@ from studies.reproduction.document import Document
 from studies.robust import robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.spec import StudySpec
-from studies.storage import storage_url
+from studies.urls import storage_url
 from tuning.crew import hired
 from tuning.grids import run_grid
 from tuning.robust.running import run_robust
@@ -217,11 +217,11 @@ def export(studies: Sequence[str] | None = None, form: str = "json", *, storage:
     """
     from studies.export import export as written
     from studies.library import recommendations, robust_findings
-    from studies.storage import open_storage
+    from tuning.commands.stored import opened
 
-    store = open_storage(storage_url(storage), create=False)
-    several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
-    return written([*recommendations(store, studies), *several], form)
+    with opened(storage) as store:
+        several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
+        return written([*recommendations(store, studies), *several], form)
 
 
 def report(

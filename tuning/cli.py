@@ -133,8 +133,10 @@ def run(arguments: list[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    """One line on stderr, whatever the message was."""
-    print(f"ravenlab: {' '.join(message.split())}", file=sys.stderr)
+    """One line on stderr, whatever the message was, and no password that was typed in the wrong place."""
+    from studies.urls import without_passwords
+
+    print(f"ravenlab: {without_passwords(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 

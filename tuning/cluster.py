@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from environments.any_world import AnyScenario
 from environments.errors import Fault, InputError
 from policies.simulation import Simulation, simulate
+from studies.driver import patience
 from tuning.carrying import Carrier, Home
 from tuning.cluster_tasks import Done, NotHere, do_task
 from tuning.crew import Crew, Cut, Pace
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOCAL = "local"
+LOOPBACK = "127.0.0.1"
 
 TASK_SECONDS = 1.0
 """What a task should take: long against its overhead of some milliseconds, short against the wait for a straggler."""
@@ -45,9 +47,6 @@ AT_ONCE = 8
 """Studies side by side: their asking and landing share this process, which is busy with about so many."""
 
 CONNECT_SECONDS = 10
-WAIT_SECONDS = 60.0
-"""How long a lost scheduler, or workers that are not there, are waited for."""
-
 STUCK_SECONDS = 3600.0
 """A task that nobody answers for in so long is given up, rather than waited for without end."""
 
@@ -82,7 +81,11 @@ def connected(address: str, jobs: int = 1) -> Iterator[ClusterCrew]:
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=jobs,
+        threads_per_worker=1,
+        host=LOOPBACK,
+        dashboard_address=f"{LOOPBACK}:0",
+        silence_logs=logging.CRITICAL,
     ) as cluster:
         crew = ClusterCrew(cluster.scheduler_address, connect(cluster.scheduler_address, CONNECT_SECONDS))
         try:
@@ -176,7 +179,7 @@ class ClusterCrew(Crew):
         if client.status != "running":
             return [None] * len(calls)
         try:
-            with parallel_config(backend="dask", client=client, wait_for_workers_timeout=WAIT_SECONDS):
+            with parallel_config(backend=_backend(client)):
                 work = Parallel(batch_size=1, pre_dispatch="all", timeout=STUCK_SECONDS)
                 return list(work(delayed(do_task)(task, call, self.home) for call in calls))
         except KilledWorker as error:
@@ -184,13 +187,17 @@ class ClusterCrew(Crew):
                 f"cluster {self.address}: a task went down with its worker {error.allowed_failures + 1} times; "
                 "is there enough memory? What had landed is kept."
             ) from None
-        except (CancelledError, CommClosedError, TimeoutError, OSError, RuntimeError) as error:
-            if isinstance(error, TimeoutError) and client.status == "running":
-                raise Fault(
-                    f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
-                ) from None
-            if isinstance(error, RuntimeError) and client.status == "running":
-                raise
+        except (CancelledError, CommClosedError):
+            return [None] * len(calls)
+        except TimeoutError:
+            if client.status != "running":
+                return [None] * len(calls)
+            raise Fault(
+                f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
+            ) from None
+        except (OSError, RuntimeError):
+            if client.status == "running":
+                raise  # the task's own
             return [None] * len(calls)
 
     def _reconnect(self, broken: Client, lost_since: float) -> None:
@@ -202,7 +209,8 @@ class ClusterCrew(Crew):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            deadline = lost_since + WAIT_SECONDS
+            seconds = patience()
+            deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
                 try:
@@ -211,7 +219,7 @@ class ClusterCrew(Crew):
                 except InputError:
                     if left <= 0.0:
                         raise Fault(
-                            f"cluster {self.address} is gone and did not come back within {WAIT_SECONDS:g} s. "
+                            f"cluster {self.address} is gone and did not come back within {seconds:g} s. "
                             "What had landed is kept; rerun to go on."
                         ) from None
                     time.sleep(0.2)
@@ -239,6 +247,17 @@ class ClusterCrew(Crew):
                     "may differ too; ravenlab doctor --cluster says more.",
                     file=sys.stderr,
                 )
+
+
+def _backend(client: Client) -> Any:
+    """Joblib's backend for Dask, but for this: where a cluster has one thread, joblib would work here instead."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Backend(DaskDistributedBackend):  # type: ignore[misc]
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, int(super().effective_n_jobs(n_jobs)))
+
+    return Backend(client=client, wait_for_workers_timeout=patience())
 
 
 def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
@@ -270,6 +289,6 @@ def _check_installed() -> None:
 
 def _hush() -> None:
     """Dask's own log is for its operators; what a user needs to know is said by us."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    logging.getLogger("tornado").setLevel(logging.CRITICAL)
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from studies.driver import log
 from studies.grid import GridSpec
 from studies.spec import StudySpec
 from tuning.grids import GridListener
@@ -26,10 +28,14 @@ class Reporter:
 
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
         self.quiet, self.many = quiet, many
+        self.level = logging.NOTSET
         self.terminal = sys.stderr.isatty() and not quiet
         self.bars: Bars | None = None
 
     def __enter__(self) -> Self:
+        if self.quiet:
+            self.level = log.level
+            log.setLevel(logging.ERROR)
         if self.terminal:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -54,6 +60,8 @@ class Reporter:
     ) -> None:
         if self.bars is not None:
             self.bars.stop()
+        if self.quiet:
+            log.setLevel(self.level)
 
     def listener(self) -> Listener:
         """What `run_study` tells; one a study, since several may run at a time."""

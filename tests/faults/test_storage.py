@@ -59,7 +59,7 @@ def test_foreign_databases_are_left_alone(tmp_path: Path) -> None:
     connection.close()
     before = path.read_bytes()
     refused(run(*SMALL, folder=tmp_path), "not of Optuna studies")
-    refused(within("export", folder=tmp_path), "not of Optuna studies")
+    refused(run("export", folder=tmp_path), "not of Optuna studies")
     assert path.read_bytes() == before
 
 
@@ -74,7 +74,7 @@ def test_damaged_databases_are_left_alone(damage: str, eight: Path, tmp_path: Pa
         middle = len(whole) // 2
         path.write_bytes(whole[:middle] if damage == "half" else whole[:4096] + bytes(len(whole) - 4096))
     before = path.read_bytes()
-    refused(within(*SMALL, "--trials=8", folder=tmp_path), "storage")
+    refused(run(*SMALL, "--trials=8", folder=tmp_path), "storage")
     assert path.read_bytes() == before
 
 

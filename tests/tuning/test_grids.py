@@ -15,10 +15,11 @@ from environments import InputError
 from environments.streams import Stream
 from policies.simulation import simulate
 from studies import keys
+from studies.driver import only_driver
 from studies.grid import Grid, GridSpec
 from studies.grid_storage import list_grids
 from studies.spec import StudySpec
-from studies.storage import only_driver, open_storage
+from studies.storage import open_storage
 from tests.tuning.plain_grid import regrets
 from tuning import grids
 from tuning.crew import LocalCrew

@@ -64,7 +64,7 @@ def compare(
 
     Example: `ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50`
     """
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.comparison_files import print_results, write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
     from tuning.commands.reproduction_files import check_folder

@@ -59,7 +59,7 @@ def grid(
     from studies.grid import FINE_VALUES, Grid, GridSpec
     from studies.grid_csv import write
     from studies.reading import grid_spec_from
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.attaching import attach_to
     from tuning.commands.grid_tables import print_grids
     from tuning.commands.words import number, numbers, parse_assignments, whole_number, whole_numbers

@@ -112,7 +112,7 @@ def tune(
     from studies.reading import spec_from
     from studies.robust import RobustSpec, robust_spec_from
     from studies.shipped import find_study_file
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.attaching import attach_to
     from tuning.commands.outcome import print_outcome
     from tuning.commands.robust import print_plan, run_and_print

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,8 @@ from tuning.running import Ran, run_study
 
 USUAL = 50
 """Replications of the usual precision: the paper's own number in its Table 3. All other counts go with it."""
+
+_BY_STUDY: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 PROTOCOLS = ("published", "defined")
 
@@ -49,7 +53,8 @@ class Context:
     def search(self, key: str, spec: StudySpec) -> Ran:
         """Run a study to its recommendation under a name of this reproduction; it goes on where it was cut."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
-        return run_study(named, self.url, self.crew)
+        with _BY_STUDY[named.study_name()]:  # pieces that run side by side may need the same one
+            return run_study(named, self.url, self.crew)
 
 
 @dataclass(frozen=True)
