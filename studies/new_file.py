@@ -31,12 +31,23 @@ def make_storage(path: Path) -> None:
         try:
             os.link(new, path)  # fails where there is one, which a rename would overwrite
         except FileExistsError:
-            return
+            _fill(path, new)
         except OSError:  # a file system without links
             if not path.exists():
                 new.rename(path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def _fill(path: Path, new: Path) -> None:
+    """Put the new file over an empty one, such as a program leaves that only looked; one process at a time."""
+    from filelock import FileLock
+
+    if path.stat().st_size == 0:
+        lock = path.resolve().parent / f".{path.name}.empty.lock"
+        with FileLock(lock):
+            if path.stat().st_size == 0:
+                new.replace(path)
 
 
 @lru_cache(maxsize=1)

@@ -43,7 +43,7 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
         if _fixed(path):
             place = quote(f"file:{quote(str(path.resolve()))}", safe="/:")  # unquoted twice: by SQLAlchemy, by SQLite
             return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true")
-        if not path.exists():
+        if not path.exists() or path.stat().st_size == 0:
             make_storage(path)
         return optuna.storages.RDBStorage(
             for_optuna(parsed),

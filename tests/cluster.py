@@ -35,11 +35,13 @@ class DaskCluster:
 
     def start_scheduler(self) -> None:
         """On the port that it had before."""
-        self.scheduler = self._start("scheduler", "--host=127.0.0.1", f"--port={self.port}", "--no-dashboard")
+        self.scheduler = self._start(
+            "scheduler", "--host=127.0.0.1", f"--port={self.port}", "--dashboard-address=127.0.0.1:0"
+        )
 
     def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
         """One more, with one thread and no nanny, so that its process is the worker."""
-        words = ["--no-nanny", "--nthreads=1", "--no-dashboard", "--host=127.0.0.1"]
+        words = ["--no-nanny", "--nthreads=1", "--dashboard-address=127.0.0.1:0", "--host=127.0.0.1"]
         self.workers.append(self._start("worker", self.address, *words, **variables))
         return self.workers[-1]
 

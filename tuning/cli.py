@@ -16,6 +16,7 @@ from tuning.commands import (
     dashboard,
     deleting,
     diagnosing,
+    doctor,
     exporting,
     grid,
     init,
@@ -50,6 +51,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "copy": copying.copy,
     "delete": deleting.delete,
     "dashboard": dashboard.dashboard,
+    "doctor": doctor.doctor,
 }
 
 COMPLETION = "_RAVENLAB_COMPLETE"

@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
 import statistics
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.any_world import AnyScenario
 from environments.errors import Fault, InputError
+from environments.identity import identity
 from policies.simulation import Simulation, simulate
 from studies.driver import patience
 from tuning.carrying import Carrier, Home
 from tuning.cluster_tasks import Done, NotHere, do_task
 from tuning.crew import Crew, Cut, Pace
+from tuning.interrupts import heard
 from tuning.side_by_side import Skipped
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 T = TypeVar("T")
 
@@ -71,27 +74,46 @@ def connected(address: str, jobs: int = 1) -> Iterator[ClusterCrew]:
     check_address(address)
     _check_installed()
     _hush()
-    if address != LOCAL:
+    with ExitStack() as stack:
+        if address == LOCAL:
+            address = stack.enter_context(_own_cluster(jobs)).scheduler_address
         crew = ClusterCrew(address, connect(address, CONNECT_SECONDS))
-        try:
-            yield crew
-        finally:
-            crew.close()
-        return
+        stack.callback(crew.close)
+        stack.callback(heard)  # from here on things end, and an interrupt that insists would leave some behind
+        check_scheduler(crew.client, address)
+        yield crew
+
+
+@contextmanager
+def _own_cluster(jobs: int) -> Iterator[LocalCluster]:
+    """Processes of this machine. An interrupt of the terminal goes to all of them, but is ours to hear."""
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=jobs,
-        threads_per_worker=1,
-        host=LOOPBACK,
-        dashboard_address=f"{LOOPBACK}:0",
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
-        crew = ClusterCrew(cluster.scheduler_address, connect(cluster.scheduler_address, CONNECT_SECONDS))
-        try:
-            yield crew
-        finally:
-            crew.close()
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    try:
+        cluster = LocalCluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            host=LOOPBACK,
+            dashboard_address=f"{LOOPBACK}:0",
+            silence_logs=logging.CRITICAL,
+        )
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, before)
+    with cluster:
+        yield cluster
+
+
+def check_scheduler(client: Client, address: str) -> None:
+    """A scheduler unpacks tasks to see what they are: without ravenlab it would wait for ever."""
+    try:
+        there = client.run_on_scheduler(identity)["sources"]
+    except ImportError:
+        raise InputError(f"cluster {address}: its scheduler can't import ravenlab; install it there too.") from None
+    if there != identity()["sources"]:
+        raise InputError(f"cluster {address}: its scheduler runs other sources of ravenlab than this machine.")
 
 
 def connect(address: str, seconds: float) -> Client:

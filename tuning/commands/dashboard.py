@@ -13,6 +13,15 @@ def dashboard(
     storage: StorageOption = None,
     port: Annotated[str, typer.Option(metavar="N", help="Where it listens; 0 takes a free one.")] = "8080",
     host: Annotated[str, typer.Option(help="An address of this machine; others than this one reach it.")] = "127.0.0.1",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name that it may be asked by, besides those of this machine; may be given again.",
+            show_default=False,
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     writable: Annotated[bool, typer.Option("--writable", help="Let its pages change and delete studies.")] = False,
 ) -> None:
@@ -27,7 +36,7 @@ def dashboard(
     from tuning.commands.words import whole_number
 
     number = whole_number("--port", port)
-    with opened(storage) as there, make_server(there, host, number, writable=writable) as server:
+    with opened(storage) as there, make_server(there, host, number, writable=writable, names=names or ()) as server:
         attach_to(storage_url(storage))
         danger = exposure(host, writable)
         if danger is not None:
