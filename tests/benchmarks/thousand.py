@@ -93,9 +93,7 @@ class Free(Evaluator):
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Numbers that differ, as real ones would."""
-        distances = [
-            sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates
-        ]
+        distances = [sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates]
         return np.repeat(np.array(distances)[:, None, None], count * 3, axis=1).reshape(len(candidates), count, 3)
 
 
@@ -152,9 +150,7 @@ def main() -> None:
     asked = parser.parse_args()
     trial, database = a_trial()
     driver_task, scheduler_task = a_task()
-    measured = Measured(
-        trial, database, driver_task, scheduler_task, {arms: steps_a_second(arms) for arms in (10, 100)}
-    )
+    measured = Measured(trial, database, driver_task, scheduler_task, {arms: steps_a_second(arms) for arms in (10, 100)})
     small = [
         ["driver: ask and land a trial (TPE, mean of 200)", f"{1e3 * trial:.2f} ms"],
         ["PostgreSQL: the same trial", f"{1e3 * database:.2f} ms"],
