@@ -12,18 +12,10 @@ import ravenlab
 TRIALS = int(os.environ.get("EXAMPLE_TRIALS", "100"))
 WORLDS = int(os.environ.get("EXAMPLE_WORLDS", "200"))
 STORAGE = "sqlite:///example.sqlite3"
+BUDGET = {"trials": TRIALS, "replications": WORLDS, "selection": 10 * WORLDS, "report": 10 * WORLDS}
 
 # %% Search, choose on fresh worlds, and report on yet others. Run again, it goes on where it stopped.
-found = ravenlab.tune(
-    ["localized-jump", "stationary"],
-    5000,
-    trials=TRIALS,
-    replications=WORLDS,
-    selection=10 * WORLDS,
-    report=10 * WORLDS,
-    storage=STORAGE,
-    jobs=2,
-)
+found = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE, jobs=2)
 
 # %% What to use in each world. The interval is of the mean regret, on worlds that chose nothing; the search's own
 # estimate is the least of many noisy means, so it is too good to be true.
@@ -42,10 +34,7 @@ for each in found:
     5000,
     policy="sw-raven",
     space={"alpha0": [0.05, 5.0], "tau": [50, 2000], "epsilon": 0.1},
-    trials=TRIALS,
-    replications=WORLDS,
-    selection=10 * WORLDS,
-    report=10 * WORLDS,
+    **BUDGET,
     storage=STORAGE,
     jobs=2,
 )

@@ -21,7 +21,7 @@ from environments.errors import InputError
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.dashboards.served import Served, ask, gone, served
-from tests.faults.studies import run
+from tests.faults.studies import run, within
 from tests.studies.made import WILD, recommendation, store, stored, url
 
 JSON = {"Content-Type": "application/json"}
@@ -214,7 +214,7 @@ def test_a_busy_port(place: Path, site: Served) -> None:
     ],
 )
 def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
-    done = run("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent, timeout=60)
+    done = within("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert said in line

@@ -49,10 +49,14 @@ WORDS: dict[tuple[str, str], str] = {
     ("compare", "all"): "localized-jump,stationary",
     ("compare --policies", "all"): "raven-ucb,ucb1",
     ("reproduce", "all"): "figure1",
+    ("tune --study", "all-scenarios"): "quick",
     ("export", f"RAVENLAB_STORAGE={SERVER}"): "RAVENLAB_STORAGE=sqlite:///studies.sqlite3",
     ("copy", SERVER): "sqlite:///shared.sqlite3",
 }
 """Words that stand for something of the reader's own, and lists that would take minutes."""
+
+DROPPED = {"--cluster": "a cluster takes seconds to start; tests/faults and tests/tuning play on real ones"}
+"""Options that are left out, with their values: the command does the same on this machine."""
 
 EXAMPLES = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
 """Files of docs/examples that lie where commands are run, as do `a_trace.csv` and `a_log.csv` (`ravenlab init`)."""
@@ -67,6 +71,9 @@ NOT_RUN: dict[str, str] = {
     "pip install": "a test has no network; that the extras exist is checked",
     "python -m tests.": "minutes to hours; that the module exists is checked",
     "python docs/examples/": "test_examples.py runs them",
+    "dask scheduler": "does not end, and listens where a test can't; that its options exist is checked",
+    "dask worker": "the same",
+    "docker compose": "there is no Docker in the tests; what the driver is to run is run here",
     "ravenlab dashboard": "does not end; it is started on a free port, asked for its page, and stopped",
 }
 """What is not run as it stands, and why."""
@@ -79,12 +86,15 @@ def smaller(words: Sequence[str]) -> list[str]:
     ['tune', 'blips', '--trials', '4']
     >>> smaller(["reproduce", "all"])
     ['reproduce', 'figure1', '--replications', '2']
+    >>> smaller(["doctor", "--cluster", "tcp://host:8786"])
+    ['doctor']
     """
     command, kind = words[0], f"{words[0]} --log" if "--log" in words else words[0]
     out = [command]
     for before, word in pairwise(words):
         known = [(f"{command} {before}", word), (command, word)]
-        out.append(next((WORDS[key] for key in known if key in WORDS), word))
+        if word not in DROPPED and before not in DROPPED:
+            out.append(next((WORDS[key] for key in known if key in WORDS), word))
     if "--study" in out:
         return out
     counts = dict(SMALL.get(kind, SMALL.get(command, {})))
