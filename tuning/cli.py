@@ -30,6 +30,7 @@ from tuning.commands import (
     tune,
     validate,
 )
+from tuning.commands.completing import joined_by_bash
 from tuning.commands.helping import NAMES, Command, Group
 from tuning.commands.letters import spell_for_terminals
 from tuning.commands.typos import in_words
@@ -144,7 +145,7 @@ def run(arguments: list[str]) -> int:
     except InputError as error:
         return _say(str(error), REFUSED)
     except typer.TyperException as error:
-        return _say(in_words(error), REFUSED)
+        return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
     except Fault as error:
         return _say(str(error), FAULT)
     except (Interrupted, KeyboardInterrupt, typer.Abort) as stop:
@@ -169,6 +170,8 @@ def _say(message: str, code: int) -> int:
 def main() -> None:
     """Entry point of the command `ravenlab`."""
     spell_for_terminals()
+    if COMPLETION in os.environ:
+        joined_by_bash()
     try:
         with interruptible():
             code = run(sys.argv[1:])

@@ -37,8 +37,10 @@ def replacing(path: Path) -> Iterator[IO[str]]:
             yield file
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note(f"{path} is as it was" if path.exists() else f"{path} was not written")
         raise
 
 

@@ -142,6 +142,7 @@ def _wrong_command(words: list[str]) -> str | None:
         return "there is no such command"
     group = typer.main.get_command(app_for(words))
     command = group.commands[words[0]]  # type: ignore[attr-defined]
+    command = getattr(command, "commands", {}).get(words[1] if words[1:] else "", command)
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     given = {word.split("=")[0] for word in words[1:] if word.startswith("-")}
     missing = given - known - {"--help"}

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from policies import policy_names
-from tests.docs_made import policies, scenarios, study_files
+from tests.docs_made import commands, policies, scenarios, study_files
 from tests.docs_made.architecture import architecture_picture, parts_of_the_page
 from tests.docs_made.marks import filled
 
@@ -27,6 +27,7 @@ def made() -> dict[Path, str]:
         "policies.md": {"overview": policies.overview(), **{name: policies.part(name) for name in policy_names()}},
         "study-files.md": study_files.parts(),
         "architecture.md": parts_of_the_page(),
+        "commands.md": commands.parts(),
     }
     for page, parts in pages.items():
         text = (DOCS / page).read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ Whatever goes wrong here is no one's concern while they type: then nothing is of
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -12,6 +13,8 @@ import typer
 
 WAIT = 2
 """Seconds for a database server to answer."""
+
+ASKED = "SELECT study_name FROM studies ORDER BY study_name"
 
 
 def words(*known: str) -> Callable[[str], list[str]]:
@@ -63,12 +66,6 @@ def _formats() -> list[str]:
     return list(FORMATS)
 
 
-def _experiments() -> list[str]:
-    from tuning.reproduction.experiments import ALL, EXPERIMENTS
-
-    return [*EXPERIMENTS, ALL]
-
-
 scenarios = _offering(_scenarios, "+")
 scenario_lists = _offering(lambda: [*_scenarios(), "all"], ",")
 policies = _offering(_policies)
@@ -76,7 +73,16 @@ policy_lists = _offering(lambda: [*_policies(), "paper", "all"], ",")
 study_files = _offering(_shipped)
 """Where none fits, the shell offers files."""
 formats = _offering(_formats)
-experiments = _offering(_experiments)
+
+
+def joined_by_bash() -> None:
+    """Bash makes three words of --option=value; the parser knows two."""
+    words, place = os.environ.get("COMP_WORDS", "").split("\n"), os.environ.get("COMP_CWORD", "")
+    if not place.isdigit() or "=" not in words[1 : int(place)]:
+        return
+    before = [word for word in words[: int(place)] if word != "="]
+    os.environ["COMP_CWORD"] = str(len(before))
+    os.environ["COMP_WORDS"] = "\n".join([*before, *words[int(place) :]])
 
 
 def studies(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -100,7 +106,9 @@ def stored_names(url: str) -> list[str]:
         import sqlite3
 
         written = path.with_name(f"{path.name}-wal").exists()
-        with sqlite3.connect(f"{path.resolve().as_uri()}?{'mode=ro' if written else 'immutable=1'}", uri=True) as file:
+        with sqlite3.connect(
+            f"{path.resolve().as_uri()}?{'mode=ro' if written else 'mode=ro&immutable=1'}", uri=True
+        ) as file:
             found = [str(name) for (name,) in file.execute("SELECT study_name FROM studies ORDER BY study_name")]
         file.close()
         return found
@@ -110,4 +118,4 @@ def stored_names(url: str) -> list[str]:
 
     engine = create_engine(parse(url), connect_args={"connect_timeout": WAIT})
     with engine.connect() as there:
-        return [str(name) for (name,) in there.execute(text("SELECT study_name FROM studies ORDER BY study_name"))]
+        return [str(name) for (name,) in there.execute(text(ASKED))]

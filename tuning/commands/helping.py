@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from environments.errors import unknown
+from tuning.commands.letters import spelled_for
 from tuning.interrupts import Interrupted
 
 WIDEST = 100
@@ -102,6 +103,12 @@ def commands_of(group: Any, ctx: Any) -> dict[str, list[Row]]:
     return groups
 
 
+def page_usage(command: Any, ctx: Any) -> str:
+    """How the command is typed; what must be given is not in brackets."""
+    pieces = command.collect_usage_pieces(ctx)
+    return " ".join([ctx.command_path, *(piece.replace("{", "").replace("}", "") for piece in pieces)])
+
+
 def page(command: Any, ctx: Any) -> str:
     """The whole page, with colours where there is a terminal that has some."""
     from rich.console import Console
@@ -118,7 +125,7 @@ def page(command: Any, ctx: Any) -> str:
         def put(text: str, style: str = "") -> None:
             console.print(Text(text, style=style), soft_wrap=True)
 
-        put(f"Usage: {ctx.command_path} {_usage(command, ctx)}", "bold")
+        put(f"Usage: {page_usage(command, ctx)}", "bold")
         for paragraph in prose:
             put("")
             put(textwrap.fill(paragraph, width, break_on_hyphens=False))
@@ -139,12 +146,7 @@ def page(command: Any, ctx: Any) -> str:
             put("")
             for line in command.epilog.splitlines():
                 put(textwrap.fill(line, width, break_on_hyphens=False, subsequent_indent="  "))
-    return captured.get().rstrip("\n")
-
-
-def _usage(command: Any, ctx: Any) -> str:
-    """What may stand behind the command; what must is not in brackets."""
-    return " ".join(piece.replace("{", "").replace("}", "") for piece in command.collect_usage_pieces(ctx))
+    return spelled_for(captured.get().rstrip("\n"), console.encoding)
 
 
 def _row(row: Row, left: int, width: int, console: Any) -> Iterator[Any]:

@@ -26,6 +26,19 @@ def spelled(text: str) -> str:
     return "".join(each if each.isascii() else SPELLED.get(each) or _parts(each) for each in text)
 
 
+def spelled_for(text: str, encoding: str) -> str:
+    """Text as it is where the encoding has its letters, spelled out where not.
+
+    >>> spelled_for("α₀", "utf-8"), spelled_for("α₀", "latin-1")
+    ('α₀', 'alpha0')
+    """
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return spelled(text)
+    return text
+
+
 def _parts(letter: str) -> str:
     plain = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii")
     return plain or "?"

@@ -20,15 +20,18 @@ from tuning.commands.options import (
     SeedOption,
 )
 
+NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
+"""What of the paper can be run again."""
+
 
 def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="NAME",
-            autocompletion=completing.experiments,
+            autocompletion=completing.words(*NAMES),
             rich_help_panel=PROBLEM,
-            help="figure1, table1, figure2, figure3, advice, table3, figure4, figure5, bounds, all. [default: all]",
+            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. [default: all]",
             show_default=False,
         ),
     ] = None,
