@@ -15,6 +15,21 @@ from types import FrameType
 AGAIN_AFTER = 2.0
 
 
+class Interrupted(Exception):
+    """The end of an interrupt's way up: what each block that it passed says of what is kept.
+
+    Blocks tell it with `add_note` on the KeyboardInterrupt.
+
+    >>> print(Interrupted()), print(Interrupted("3 of 8 cells are kept"))
+    interrupted.
+    interrupted: 3 of 8 cells are kept.
+    (None, None)
+    """
+
+    def __str__(self) -> str:
+        return f"interrupted: {'; '.join(map(str, self.args))}." if self.args else "interrupted."
+
+
 def heard() -> None:
     """Stop insisting: whoever calls this is about to clean up and to let the interrupt go on."""
     if hasattr(signal, "setitimer"):

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.stored import StorageOption
+from tuning.commands.options import StorageOption
 
 
 def dashboard(
     storage: StorageOption = None,
-    port: Annotated[str, typer.Option(metavar="N", help="Where it listens; 0 takes a free one.")] = "8080",
+    port: Annotated[str, typer.Option(metavar="N", help="Port that it listens at; 0 takes a free one.")] = "8080",
     host: Annotated[str, typer.Option(help="An address of this machine; others than this one reach it.")] = "127.0.0.1",
     names: Annotated[
         list[str] | None,
@@ -25,9 +25,15 @@ def dashboard(
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     writable: Annotated[bool, typer.Option("--writable", help="Let its pages change and delete studies.")] = False,
 ) -> None:
-    """Serve Optuna's dashboard with our figures and notes, to this machine alone and read-only. Ctrl-C ends it.
+    """Serve Optuna's dashboard with our figures and notes.
 
-    Example: `ravenlab dashboard --open`
+    To this machine alone and read-only, unless told otherwise. Ctrl-C ends it.
+
+    Examples:
+        # serve it at http://127.0.0.1:8080 and open it
+        ravenlab dashboard --open
+        # serve another storage at a free port
+        ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
     from dashboards.server import exposure, make_server
     from studies.urls import storage_url

@@ -7,16 +7,11 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.stored import StorageOption
+from tuning.commands.options import SomeStudiesArgument, StorageOption
 
 
 def report(
-    studies: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[STUDY]...", help="Names, beginnings or patterns; grids too. [default: all]", show_default=False
-        ),
-    ] = None,
+    studies: SomeStudiesArgument = None,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where it is written.")] = Path(
         "report.html"
     ),
@@ -31,9 +26,15 @@ def report(
     ] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Write one HTML page that works offline: summary, parameters, scenarios, grids, search, methods.
+    """Write one HTML page that works offline, with everything on it.
 
-    Example: `ravenlab report 'raven-ucb/*' -o report.html`
+    Summary, parameters, scenarios, grids, search and methods of all studies, or of those named.
+
+    Examples:
+        # report.html in this folder
+        ravenlab report
+        # some studies, and each figure as a file of its own
+        ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
     from tuning.commands.report_files import write_report
     from tuning.commands.tables import say

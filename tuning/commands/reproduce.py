@@ -7,48 +7,76 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+from tuning.commands import completing
+from tuning.commands.crews import hire
+from tuning.commands.options import (
+    OUTPUT,
+    PROBLEM,
+    BackendOption,
+    ClusterOption,
+    JobsOption,
+    JsonOption,
+    QuietOption,
+    SeedOption,
+)
 
 
 def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
+            autocompletion=completing.experiments,
+            rich_help_panel=PROBLEM,
             help="figure1, table1, figure2, figure3, advice, table3, figure4, figure5, bounds, all. [default: all]",
             show_default=False,
         ),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="published (what the scripts did), defined (what the paper defines), or both.")
+        str,
+        typer.Option(
+            help="published (what the scripts did), defined (what the paper defines), or both.",
+            autocompletion=completing.words("published", "defined", "both"),
+            rich_help_panel=PROBLEM,
+        ),
     ] = "both",
     replications: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="Replications of the logistics table; all other counts go with it. [default: 50]"
+            metavar="R",
+            help="Replications of the logistics table; all other counts go with it. [default: 50]",
+            rich_help_panel=PROBLEM,
         ),
     ] = None,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything is written and kept.")
-    ] = Path("reproduction"),
-    seed: Annotated[str | None, typer.Option(metavar="S", help="Names the worlds and searches. [default: 0]")] = None,
+    seed: SeedOption = None,
     jobs: JobsOption = None,
     backend: BackendOption = "threads",
     cluster: ClusterOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print reproduction.json as well.")] = False,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Where everything is written and kept.", rich_help_panel=OUTPUT
+        ),
+    ] = Path("reproduction"),
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Run the paper again, as published and as defined, and say of each claim whether it stands.
+    """Run the paper again and say of each claim whether it stands.
 
     Writes reproduction.html, reproduction.json and a CSV file for all that is drawn. What is done is kept: a rerun of
     the same command goes on where it stopped.
 
-    Example: `ravenlab reproduce figure2 figure3 -o paper`
+    Examples:
+        # everything, as published and as defined
+        ravenlab reproduce
+        # two figures, in a folder of their own
+        ravenlab reproduce figure2 figure3 -o paper
     """
     from dataclasses import replace
 
     from tuning.commands.reproduction_files import check_folder, print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
+    from tuning.commands.tables import put
     from tuning.commands.words import whole_number
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
@@ -68,6 +96,6 @@ def reproduce(
         document = run(wanted, context, output, reporter.listener())
     written = write_reproduction(document, output)
     if as_json:
-        typer.echo(document.as_json(), nl=False)
+        put(document.as_json())
     else:
         print_verdicts(document, written)
