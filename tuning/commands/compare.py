@@ -7,25 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tuning.commands import completing
+from tuning.commands import completing, options
 from tuning.commands.crews import hire
-from tuning.commands.options import (
-    OUTPUT,
-    PROBLEM,
-    ArmsOption,
-    BackendOption,
-    ClusterOption,
-    HorizonsOption,
-    JobsOption,
-    JsonOption,
-    NameOption,
-    NoiseOption,
-    QuietOption,
-    ScenariosArgument,
-    SeedOption,
-    SettingOption,
-    StorageOption,
-)
 
 FIGHT = "The fight"
 
@@ -38,21 +21,21 @@ NAMES = {
 
 
 def compare(
-    names: ScenariosArgument = None,
+    names: options.ScenariosArgument = None,
     scenarios: Annotated[
         str | None,
         typer.Option(
             metavar="all|A,B…",
             help="More scenarios; all stands for all of them.",
             autocompletion=completing.scenario_lists,
-            rich_help_panel=PROBLEM,
+            rich_help_panel=options.PROBLEM,
         ),
     ] = None,
-    horizon: HorizonsOption = None,
-    arms: ArmsOption = None,
-    noise: NoiseOption = None,
-    setting: SettingOption = None,
-    seed: SeedOption = None,
+    horizon: options.HorizonsOption = None,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    seed: options.SeedOption = None,
     policies: Annotated[
         str,
         typer.Option(
@@ -76,19 +59,23 @@ def compare(
         str | None,
         typer.Option(metavar="R", help="Worlds each trial of a search plays. [default: 50]", rich_help_panel=FIGHT),
     ] = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", metavar="DIR", help="Where the page and the tables are written.", rich_help_panel=OUTPUT
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where the page and the tables are written.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = Path("comparison"),
-    name: NameOption = None,
-    storage: StorageOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    name: options.NameOption = None,
+    storage: options.StorageOption = None,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Compare policies, at their defaults and tuned, in the same worlds.
 

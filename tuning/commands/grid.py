@@ -7,23 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tuning.commands import options
 from tuning.commands.crews import hire
-from tuning.commands.options import (
-    OUTPUT,
-    ArmsOption,
-    BackendOption,
-    ClusterOption,
-    HorizonsOption,
-    JobsOption,
-    JsonOption,
-    NameOption,
-    NoiseOption,
-    QuietOption,
-    ScenariosArgument,
-    SeedOption,
-    SettingOption,
-    StorageOption,
-)
 
 CELLS = "The cells"
 
@@ -36,12 +21,12 @@ NAMES = {
 
 
 def grid(
-    scenarios: ScenariosArgument = None,
-    horizon: HorizonsOption = None,
-    arms: ArmsOption = None,
-    noise: NoiseOption = None,
-    setting: SettingOption = None,
-    seed: SeedOption = None,
+    scenarios: options.ScenariosArgument = None,
+    horizon: options.HorizonsOption = None,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    seed: options.SeedOption = None,
     alpha0: Annotated[
         str | None,
         typer.Option(metavar="X,X…", help="Values of α₀. [default: 0.5,1,5,10]", rich_help_panel=CELLS),
@@ -60,16 +45,16 @@ def grid(
         str | None,
         typer.Option(metavar="R", help="Worlds, the same for all cells. [default: 1000]", rich_help_panel=CELLS),
     ] = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all cells to a file.", rich_help_panel=OUTPUT)
+        Path | None, typer.Option(metavar="FILE", help="Write all cells to a file.", rich_help_panel=options.OUTPUT)
     ] = None,
-    name: NameOption = None,
-    storage: StorageOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    name: options.NameOption = None,
+    storage: options.StorageOption = None,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Map regret over α₀ and β₀, every cell in the same worlds.
 

@@ -7,18 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands import completing
+from tuning.commands import completing, options
 from tuning.commands.crews import hire
-from tuning.commands.options import (
-    OUTPUT,
-    PROBLEM,
-    BackendOption,
-    ClusterOption,
-    JobsOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-)
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
 """What of the paper can be run again."""
@@ -30,7 +20,7 @@ def reproduce(
         typer.Argument(
             metavar="NAME",
             autocompletion=completing.words(*NAMES),
-            rich_help_panel=PROBLEM,
+            rich_help_panel=options.PROBLEM,
             help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. [default: all]",
             show_default=False,
         ),
@@ -40,7 +30,7 @@ def reproduce(
         typer.Option(
             help="published (what the scripts did), defined (what the paper defines), or both.",
             autocompletion=completing.words("published", "defined", "both"),
-            rich_help_panel=PROBLEM,
+            rich_help_panel=options.PROBLEM,
         ),
     ] = "both",
     replications: Annotated[
@@ -48,21 +38,25 @@ def reproduce(
         typer.Option(
             metavar="R",
             help="Replications of the logistics table; all other counts go with it. [default: 50]",
-            rich_help_panel=PROBLEM,
+            rich_help_panel=options.PROBLEM,
         ),
     ] = None,
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
     output: Annotated[
         Path,
         typer.Option(
-            "-o", "--output", metavar="DIR", help="Where everything is written and kept.", rich_help_panel=OUTPUT
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where everything is written and kept.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = Path("reproduction"),
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Run the paper again and say of each claim whether it stands.
 

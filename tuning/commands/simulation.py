@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tuning.commands import completing
-from tuning.commands.options import (
-    OUTPUT,
-    PROBLEM,
-    ArmsOption,
-    JobsOption,
-    JsonOption,
-    NoiseOption,
-    ScenarioArgument,
-    SeedOption,
-    SettingOption,
-)
+from tuning.commands import completing, options
 
 if TYPE_CHECKING:
     from policies.simulation import Simulation
 
 
 def simulate(
-    scenario: ScenarioArgument,
+    scenario: options.ScenarioArgument,
     policy: Annotated[
         str,
         typer.Option(
@@ -41,19 +30,23 @@ def simulate(
         ),
     ] = None,
     horizon: Annotated[
-        str | None, typer.Option(metavar="T", help="Steps. [default: the scenario's]", rich_help_panel=PROBLEM)
+        str | None, typer.Option(metavar="T", help="Steps. [default: the scenario's]", rich_help_panel=options.PROBLEM)
     ] = None,
-    arms: ArmsOption = None,
-    noise: NoiseOption = None,
-    setting: SettingOption = None,
-    replications: Annotated[str, typer.Option(metavar="R", help="How many worlds.", rich_help_panel=PROBLEM)] = "100",
-    seed: SeedOption = None,
-    jobs: JobsOption = None,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    replications: Annotated[
+        str, typer.Option(metavar="R", help="How many worlds.", rich_help_panel=options.PROBLEM)
+    ] = "100",
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
     pulls: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write which arm was pulled when to a CSV file.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="FILE", help="Write which arm was pulled when to a CSV file.", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Play a policy in fresh worlds and measure its regret.
 

@@ -9,31 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tuning.commands import completing
+from tuning.commands import completing, options
 from tuning.commands.bringing import bring
 from tuning.commands.crews import hire
-from tuning.commands.options import (
-    PROBLEM,
-    PRUNERS,
-    SAMPLERS,
-    SEARCH,
-    VALIDATION,
-    WORKERS,
-    ArmsOption,
-    BackendOption,
-    BringOption,
-    ClusterOption,
-    HorizonsOption,
-    JobsOption,
-    JsonOption,
-    NameOption,
-    NoiseOption,
-    QuietOption,
-    ScenariosArgument,
-    SeedOption,
-    SettingOption,
-    StorageOption,
-)
 
 if TYPE_CHECKING:
     from studies.spec import StudySpec
@@ -45,12 +23,12 @@ WORLDS = "One setting for several scenarios"
 
 
 def tune(
-    scenarios: ScenariosArgument = None,
-    horizon: HorizonsOption = None,
-    arms: ArmsOption = None,
-    noise: NoiseOption = None,
-    setting: SettingOption = None,
-    seed: SeedOption = None,
+    scenarios: options.ScenariosArgument = None,
+    horizon: options.HorizonsOption = None,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    seed: options.SeedOption = None,
     study: Annotated[
         str | None,
         typer.Option(
@@ -58,10 +36,10 @@ def tune(
             metavar="FILE",
             help="A study file, or a shipped one by name (ravenlab list studies), in place of all this.",
             autocompletion=completing.study_files,
-            rich_help_panel=PROBLEM,
+            rich_help_panel=options.PROBLEM,
         ),
     ] = None,
-    own: BringOption = None,
+    own: options.BringOption = None,
     trace: Annotated[
         str | None,
         typer.Option(
@@ -86,29 +64,30 @@ def tune(
         typer.Option(
             help="Whose parameters are searched; ./yours.py:Name brings your own. [default: raven-ucb]",
             autocompletion=completing.policies,
-            rich_help_panel=SEARCH,
+            rich_help_panel=options.SEARCH,
         ),
     ] = None,
     trials: Annotated[
-        str | None, typer.Option(metavar="N", help="Candidates. [default: 200]", rich_help_panel=SEARCH)
+        str | None, typer.Option(metavar="N", help="Candidates. [default: 200]", rich_help_panel=options.SEARCH)
     ] = None,
     replications: Annotated[
-        str | None, typer.Option(metavar="R", help="Worlds each one plays. [default: 200]", rich_help_panel=SEARCH)
+        str | None,
+        typer.Option(metavar="R", help="Worlds each one plays. [default: 200]", rich_help_panel=options.SEARCH),
     ] = None,
     sampler: Annotated[
         str | None,
         typer.Option(
-            help=f"{', '.join(SAMPLERS[:-1])} or {SAMPLERS[-1]}. [default: tpe]",
-            autocompletion=completing.words(*SAMPLERS),
-            rich_help_panel=SEARCH,
+            help=f"{', '.join(options.SAMPLERS[:-1])} or {options.SAMPLERS[-1]}. [default: tpe]",
+            autocompletion=completing.words(*options.SAMPLERS),
+            rich_help_panel=options.SEARCH,
         ),
     ] = None,
     pruner: Annotated[
         str | None,
         typer.Option(
-            help=f"{', '.join(PRUNERS[:-1])} or {PRUNERS[-1]}. [default: none]",
-            autocompletion=completing.words(*PRUNERS),
-            rich_help_panel=SEARCH,
+            help=f"{', '.join(options.PRUNERS[:-1])} or {options.PRUNERS[-1]}. [default: none]",
+            autocompletion=completing.words(*options.PRUNERS),
+            rich_help_panel=options.SEARCH,
         ),
     ] = None,
     objective: Annotated[
@@ -116,7 +95,7 @@ def tune(
         typer.Option(
             help="mean, quantile:0.9, cvar:0.9, after:10% or reward. [default: mean]",
             autocompletion=completing.words("mean", "quantile:0.9", "cvar:0.9", "after:10%", "reward"),
-            rich_help_panel=SEARCH,
+            rich_help_panel=options.SEARCH,
         ),
     ] = None,
     ranges: Annotated[
@@ -125,7 +104,7 @@ def tune(
             "--range",
             metavar="NAME=LOW:HIGH",
             help="Where a parameter is searched; may be given again.",
-            rich_help_panel=SEARCH,
+            rich_help_panel=options.SEARCH,
         ),
     ] = None,
     fix: Annotated[
@@ -134,23 +113,28 @@ def tune(
             "--fix",
             metavar="NAME=VALUE",
             help="A parameter that is not searched; may be given again.",
-            rich_help_panel=SEARCH,
+            rich_help_panel=options.SEARCH,
         ),
     ] = None,
     batch: Annotated[
-        str | None, typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]", rich_help_panel=SEARCH)
+        str | None,
+        typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]", rich_help_panel=options.SEARCH),
     ] = None,
     timeout: Annotated[
         str | None,
-        typer.Option(metavar="S", help="Stop after so many seconds; rerun to go on.", rich_help_panel=SEARCH),
+        typer.Option(metavar="S", help="Stop after so many seconds; rerun to go on.", rich_help_panel=options.SEARCH),
     ] = None,
     selection: Annotated[
         str | None,
-        typer.Option(metavar="R", help="Fresh worlds to choose on. [default: 2000]", rich_help_panel=VALIDATION),
+        typer.Option(
+            metavar="R", help="Fresh worlds to choose on. [default: 2000]", rich_help_panel=options.VALIDATION
+        ),
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(metavar="R", help="Fresh worlds to report on. [default: 2000]", rich_help_panel=VALIDATION),
+        typer.Option(
+            metavar="R", help="Fresh worlds to report on. [default: 2000]", rich_help_panel=options.VALIDATION
+        ),
     ] = None,
     robust: Annotated[
         bool,
@@ -174,16 +158,16 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="Write settings × scenarios to a file.", rich_help_panel=WORLDS),
     ] = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would run, and run nothing.", rich_help_panel=WORKERS)
+        bool, typer.Option("--dry-run", help="Print what would run, and run nothing.", rich_help_panel=options.WORKERS)
     ] = False,
-    name: NameOption = None,
-    storage: StorageOption = None,
-    quiet: QuietOption = False,
-    as_json: JsonOption = False,
+    name: options.NameOption = None,
+    storage: options.StorageOption = None,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Search parameters, validate them on fresh worlds, and recommend.
 
