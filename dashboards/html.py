@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from markupsafe import Markup
 
@@ -31,6 +31,14 @@ POLICY = "; ".join(
     )
 )
 """What the browser lets the page do: nothing that needs another host."""
+
+
+class HasPanels(Protocol):
+    """What a page must tell beside what its own template asks for."""
+
+    @property
+    def all_panels(self) -> Sequence[Panel]:
+        """Every figure in the order of the page."""
 
 
 def environment(folder: Path) -> jinja2.Environment:
@@ -61,6 +69,14 @@ def assets(panels: Sequence[Panel], exports: Any = None) -> dict[str, Any]:
         "exports": Markup(in_script(json.dumps(exports or {}))),
         "themes": Markup(in_script(json.dumps(THEMES))),
     }
+
+
+def render_page(page: HasPanels, folder: Path, name: str) -> str:
+    """The text of a page whose template and style sheet, both of one name, lie in a folder; the style adds to ours."""
+    template = environment(folder).get_template(f"{name}.html.j2")
+    shared = assets(page.all_panels)
+    own = Markup((folder / f"{name}.css").read_text(encoding="utf-8"))
+    return template.render(page=page, **{**shared, "css": shared["css"] + own})
 
 
 def in_script(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from environments.base import Draft
-from environments.checks import whole
+from environments.checks import check_which
 from environments.log_world import LogScenario
 from environments.noise import NOISES
 from environments.scenario import Scenario
@@ -58,9 +58,7 @@ def draw_worlds(
     ((2, 100), (2, 11, 3, 4))
     """
     scenario.check(horizon, arms)
-    whole("seed", seed, least=0)
-    whole("first", first, least=0)
-    whole("replications", replications, least=1)
+    check_which(seed, first, replications)
     draft = Draft(
         horizon=horizon,
         arms=arms + scenario.extra_arms,

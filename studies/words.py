@@ -86,6 +86,14 @@ def edges_in_words(policy: str, edges: Sequence[Edge]) -> list[str]:
     return lines
 
 
+def equals_in_words(equals: Sequence[object], box: Mapping[str, tuple[float, float]]) -> list[str]:
+    """How many candidates can't be told from the best, and the box around them; nothing where it stands alone."""
+    if not box or len(equals) < 2:
+        return []
+    ends = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in box.items())
+    return [f"{len(equals)} candidates can't be told from the best: {ends}."]
+
+
 def in_words(each: Recommendation) -> list[str]:
     """What is recommended and why one may trust it, a sentence or two an item."""
     regret = each.regret
@@ -100,10 +108,7 @@ def in_words(each: Recommendation) -> list[str]:
             f" {regret.replications} fresh worlds that chose nothing; the search saw {short(each.search_estimate)}"
             f" ({each.objective}), which is too good to be true."
         )
-    others = len(each.indistinguishable)
-    if each.box and others > 1:
-        box = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in each.box.items())
-        lines.append(f"{others} candidates can't be told from the best: {box}.")
+    lines += equals_in_words(each.indistinguishable, each.box)
     names = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
     for rival in each.versus:
         if rival.params == each.params and rival.difference == 0.0:

@@ -21,12 +21,15 @@ START_SECONDS = 60
 class DaskCluster:
     """Processes that can be killed and started again."""
 
-    def __init__(self, folder: Path, workers: int = 2) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = _free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
+
+    def start(self, workers: int) -> None:
+        """All of it."""
         self.start_scheduler()
         for _ in range(workers):
             self.start_worker()
@@ -60,8 +63,8 @@ class DaskCluster:
 
     def kill_scheduler(self) -> None:
         """With −9."""
-        assert self.scheduler is not None
-        _kill(self.scheduler)
+        if self.scheduler is not None:
+            _kill(self.scheduler)
 
     def kill_workers(self) -> None:
         """All of them."""
@@ -92,8 +95,9 @@ class DaskCluster:
 @contextmanager
 def dask_cluster(folder: Path, workers: int = 2) -> Iterator[DaskCluster]:
     """A cluster for a while."""
-    cluster = DaskCluster(folder, workers)
+    cluster = DaskCluster(folder)
     try:
+        cluster.start(workers)
         yield cluster
     finally:
         cluster.close()

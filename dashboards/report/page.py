@@ -9,13 +9,14 @@ from dashboards.report import sections
 from dashboards.report.gather import Material, StudyPart
 from dashboards.report.methods import NOT_CLAIMED, methods
 from dashboards.report.panels import Panel
+from dashboards.report.recorded import recorded_of
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
-from dashboards.report.traces import trace_of
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
 from environments.own_scenarios import BROUGHT as SCENARIOS
+from environments.trace_world import TraceScenario
 from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
 from studies.robust_recommendation import RobustRecommendation
@@ -153,7 +154,7 @@ def _no_curves(part: StudyPart) -> str:
     assert part.recommendation is not None
     if part.spec.log is not None:
         return "No curves over time: of a log only the matched events are known."
-    if part.spec.trace is not None and trace_of(part) is None:
+    if part.spec.trace is not None and recorded_of(part, TraceScenario) is None:
         return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
     if part.recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."

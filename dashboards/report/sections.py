@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from dashboards import figures
 from dashboards.report.definitions import Definition, define, settings_in_words
 from dashboards.report.gather import GridPart, Material, StudyPart
-from dashboards.report.logs import define_log, events_by_arm, log_of_study
+from dashboards.report.logs import define_log
 from dashboards.report.panels import Panel, panel
+from dashboards.report.recorded import recorded_of, shares_by_arm
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import Sentence, sentence
-from dashboards.report.traces import define_trace, missing_by_arm, trace_of
+from dashboards.report.traces import define_trace
 from environments import find_scenario
 from environments.errors import InputError
+from environments.log_world import LogScenario
+from environments.trace_world import TraceScenario
 from studies.grid import Grid
 from studies.recommendation import Recommendation
 from studies.words import in_words, params_in_words, short
@@ -180,7 +183,7 @@ def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
     """The section of studies on one trace: what it is, its picture, and what came about over time."""
     title, first = studies[0].spec.scenario, studies[0]
     panels, notes, table, definition = [], [], None, None
-    scenario = trace_of(first)
+    scenario = recorded_of(first, TraceScenario)
     if scenario is not None:
         panels.append(panel(slugs, f"trace {title}", figures.recorded(scenario, first.spec.horizon or 1)))
     else:
@@ -190,7 +193,7 @@ def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
         found = part.recommendation
         if found is not None and found.trace is not None and definition is None:
             definition = define_trace(found, found.trace)
-            rows = missing_by_arm(found.trace)
+            rows = shares_by_arm(found.trace.arms, found.trace.rows)
             table = Numbers(["arm", "missing cells", "of its rows"], rows) if rows else None
         if part.played is not None:
             names = [CONTENDERS[name] for name in part.played.results]
@@ -204,7 +207,7 @@ def _log(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
     """The section of studies on one log: what it is, its picture, and what came of the replays."""
     title, first = studies[0].spec.scenario, studies[0]
     panels, notes, table, definition = [], [], None, None
-    scenario = log_of_study(first)
+    scenario = recorded_of(first, LogScenario)
     if scenario is not None:
         panels.append(panel(slugs, f"log {title}", figures.logged(scenario)))
     else:
@@ -213,7 +216,7 @@ def _log(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
         if part.recommendation is not None and part.recommendation.log is not None:
             facts = part.recommendation.log
             definition = define_log(facts)
-            table = Numbers(["arm", "events", "of all"], events_by_arm(facts))
+            table = Numbers(["arm", "events", "of all"], shares_by_arm(facts.arms, facts.events))
             break
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table, "Events")
 
