@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -31,14 +31,6 @@ POLICY = "; ".join(
     )
 )
 """What the browser lets the page do: nothing that needs another host."""
-
-
-class HasPanels(Protocol):
-    """What a page must tell beside what its own template asks for."""
-
-    @property
-    def all_panels(self) -> Sequence[Panel]:
-        """Every figure in the order of the page."""
 
 
 def environment(folder: Path) -> jinja2.Environment:
@@ -71,12 +63,12 @@ def assets(panels: Sequence[Panel], exports: Any = None) -> dict[str, Any]:
     }
 
 
-def render_page(page: HasPanels, folder: Path, name: str) -> str:
+def render_page(folder: Path, name: str, panels: Sequence[Panel], /, **shown: Any) -> str:
     """The text of a page whose template and style sheet, both of one name, lie in a folder; the style adds to ours."""
     template = environment(folder).get_template(f"{name}.html.j2")
-    shared = assets(page.all_panels)
+    shared = assets(panels)
     own = Markup((folder / f"{name}.css").read_text(encoding="utf-8"))
-    return template.render(page=page, **{**shared, "css": shared["css"] + own})
+    return template.render(**shown, **{**shared, "css": shared["css"] + own})
 
 
 def in_script(text: str) -> str:

@@ -28,3 +28,20 @@ def best_known_line(open_, arms, known, least, level, width, slope):  # type: ig
         if open_[k] != CLOSED and arms[known, k] >= least and score > best:
             best, chosen = score, k
     return chosen
+
+
+@inlined
+def unknown_or_best_line(open_, arms, known, least, level, width, slope):  # type: ignore[no-untyped-def]
+    """`unknown_arm`, else `best_known_line`: in one pass, which saves up to a fifth of a step with many arms."""
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
+        if arms[known, k] < least:
+            if open_[k] == OPEN:
+                return k
+            continue
+        score = arms[level, k] + slope * arms[width, k]
+        if score > best:
+            best, chosen = score, k
+    return chosen

@@ -9,10 +9,11 @@ import numpy as np
 from environments.errors import InputError
 from environments.log_world import LogWorlds
 from environments.world import Floats
+from policies import _log_loop
+from policies._kernels import run_loop
 from policies._plain_replay import replay_plain
 from policies._played import PlayedLogs
-from policies._running import run_loop
-from policies.base import Policy, Value, log_kernel
+from policies.base import Policy, Value
 from policies.own import PlainPolicy
 
 
@@ -28,7 +29,7 @@ def play_logs(
         replay_plain(policy, values, worlds, seed, first, stream, tally)
     else:
         into = (bool(policy.random and worlds.weighted), tally)
-        run_loop(log_kernel(policy), policy, values, worlds, (replications, arms), (seed, first, stream), into)
+        run_loop(_log_loop.play, policy, values, worlds, (replications, arms), (seed, first, stream), into)
     return _played(worlds, tally)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.trace_world import TraceWorlds
+from policies import _trace_loop
+from policies._kernels import run_loop
 from policies._plain_windows import play_plain_windows
 from policies._played import Marks, PlayedWindows
-from policies._running import run_loop
-from policies.base import Policy, Value, trace_kernel
+from policies.base import Policy, Value
 from policies.own import PlainPolicy
 
 
@@ -48,5 +49,5 @@ def play_windows(
         play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
     else:
         into = (marks, result.out, result.curve, result.pulls, result.by_row, result.by_step)
-        run_loop(trace_kernel(policy), policy, values, worlds, (replications, arms), (seed, first, stream), into)
+        run_loop(_trace_loop.play, policy, values, worlds, (replications, arms), (seed, first, stream), into)
     return result

@@ -14,9 +14,8 @@ from math import sqrt
 
 from environments.compiled import inlined
 from policies._discount import MEAN, PAIRS, SQUARES, WEIGHT, fade, gamma, take_in
-from policies._known import unknown_arm
 from policies._raven import coefficient
-from policies.base import CLOSED, Policy, Sizes, Value
+from policies.base import CLOSED, OPEN, Policy, Sizes, Value
 from policies.raven_ucb import RavenUCB
 
 VARIANCE, SCORE = 5, 6
@@ -32,9 +31,6 @@ FORGOTTEN = 1e-3
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A forgotten arm at once, else argmax of the score: all weights have faded, so all roots are taken anew."""
-    unknown = unknown_arm(open_, arms, WEIGHT, FORGOTTEN)
-    if unknown >= 0:
-        return unknown
     c, beta0, epsilon = coefficient(t, p[ALPHA0], p[EPSILON]), p[BETA0], p[EPSILON]
     # without branches, so that several arms are scored at once
     for k in range(arms.shape[1]):
@@ -43,7 +39,13 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         arms[SCORE, k] = arms[MEAN, k] + c * width + beta0 * sqrt(variance * width * width + epsilon)
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[WEIGHT, k] >= FORGOTTEN and arms[SCORE, k] > best:
+        if open_[k] == CLOSED:
+            continue
+        if arms[WEIGHT, k] < FORGOTTEN:
+            if open_[k] == OPEN:
+                return k
+            continue
+        if arms[SCORE, k] > best:
             best, chosen = arms[SCORE, k], k
     return chosen
 

@@ -11,7 +11,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies._discount import MEAN, NOTHING, WEIGHT, fade, gamma
-from policies._known import best_known_line, unknown_arm
+from policies._known import unknown_or_best_line
 from policies._parameters import CHANGES, XI_PARAMETER
 from policies.base import Policy, Setting, Sizes, Value
 
@@ -37,11 +37,8 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm whose weight is gone at once, else argmax of m_γ + 2·sqrt(ξ·ln n)·(1/sqrt(N_γ))."""
-    unknown = unknown_arm(open_, arms, WEIGHT, NOTHING)
-    if unknown >= 0:
-        return unknown
     bonus = 2.0 * sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
-    return best_known_line(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
+    return unknown_or_best_line(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
 
 
 @inlined

@@ -19,14 +19,14 @@ from environments.streams import Stream
 from environments.trace_file import Trace
 from environments.trace_world import TraceScenario, TraceWorlds, open_trace
 from environments.world import DELAYED, Floats, Worlds
-from policies import find_policy
+from policies import _loop, find_policy
+from policies._kernels import run_loop
 from policies._log_play import play_logs
 from policies._plain_loop import play_plain
 from policies._played import Marks
 from policies._played import Played as Played
-from policies._running import run_loop
 from policies._trace_play import play_windows
-from policies.base import Policy, Value, kernel
+from policies.base import Policy, Value
 from policies.own import PlainPolicy
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def play_loop(
     else:
         due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
         into = (marks, result.out, result.curve, result.pulls)
-        run_loop(kernel(policy), policy, values, worlds, (replications, arms), (seed, first, stream), into, (due,))
+        run_loop(_loop.play, policy, values, worlds, (replications, arms), (seed, first, stream), into, (due,))
     return result
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies._known import best_known_line, unknown_arm
+from policies._known import unknown_or_best_line
 from policies._raven import coefficient
 from policies._window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push
 from policies.base import Policy, Sizes, Value
@@ -28,10 +28,7 @@ ALPHA0, BETA0, EPSILON, TAU = range(4)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of A + c_t·B."""
-    unknown = unknown_arm(open_, arms, COUNT, 1.0)
-    if unknown >= 0:
-        return unknown
-    return best_known_line(open_, arms, COUNT, 1.0, LEVEL, WIDTH, coefficient(t, p[ALPHA0], p[EPSILON]))
+    return unknown_or_best_line(open_, arms, COUNT, 1.0, LEVEL, WIDTH, coefficient(t, p[ALPHA0], p[EPSILON]))
 
 
 @inlined

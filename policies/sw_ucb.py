@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._known import best_known_line, unknown_arm
+from policies._known import unknown_or_best_line
 from policies._parameters import CHANGES, XI_PARAMETER
 from policies._window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push
 from policies.base import Policy, Sizes, Value
@@ -21,11 +21,8 @@ XI, _, TAU = range(3)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ))."""
-    unknown = unknown_arm(open_, arms, COUNT, 1.0)
-    if unknown >= 0:
-        return unknown
     bonus = sqrt(p[XI] * log(min(float(t), p[TAU])))
-    return best_known_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+    return unknown_or_best_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined

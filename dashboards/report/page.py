@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dashboards.report import sections
 from dashboards.report.gather import Material, StudyPart
+from dashboards.report.grid_sections import grid_sections
 from dashboards.report.methods import NOT_CLAIMED, methods
 from dashboards.report.panels import Panel
 from dashboards.report.recorded import recorded_of
+from dashboards.report.scenario_sections import scenario_sections, summary_groups
+from dashboards.report.search_sections import search_sections
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
@@ -66,21 +68,21 @@ def build(material: Material) -> Page:
     ids = {part.name: slugs.new(part.name) for part in material.studies}
     found = material.recommendations
     columns, rows = table(found, [ids[part.name] for part in material.studies if part.recommendation is not None])
-    scenarios = sections.scenario_sections(material, slugs)
+    scenarios = scenario_sections(material, slugs)
     page = Page(
         title=_title(material),
         subtitle=f"From {material.where}",
         version=project_version(),
         lead=_lead(material),
-        sentences=sections.summary_groups(material, scenarios),
+        sentences=summary_groups(material, scenarios),
         on_a_log=any(part.spec.log is not None for part in material.studies),
         missing=_missing(material),
         columns=columns,
         rows=rows,
         scenarios=scenarios,
-        grids=sections.grid_sections(material, slugs),
+        grids=grid_sections(material, slugs),
         over_worlds=worlds_sections(material, slugs),
-        searches=sections.search_sections(material, ids, slugs),
+        searches=search_sections(material, ids, slugs),
         methods=methods(material),
     )
     page.contents.extend(_contents(page))

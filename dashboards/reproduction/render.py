@@ -11,4 +11,5 @@ from studies.reproduction.document import Document
 
 def render(document: Document) -> str:
     """The text of `reproduction.html`: one file that asks nothing of any network."""
-    return render_page(build(document), Path(__file__).parent, "reproduction")
+    page = build(document)
+    return render_page(Path(__file__).parent, "reproduction", page.all_panels, page=page)
