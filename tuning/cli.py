@@ -52,6 +52,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "dashboard": dashboard.dashboard,
 }
 
+LONGEST = 2000
+"""Letters of a line on stderr."""
+
 COMPLETION = "_RAVENLAB_COMPLETE"
 """Set by the shell where it asks what could be typed next."""
 
@@ -121,6 +124,10 @@ def run(arguments: list[str]) -> int:
         return _say(message or "see ravenlab --help.", REFUSED)
     except Fault as error:
         return _say(str(error), FAULT)
+    except MemoryError as error:
+        return _say(f"out of memory: {error or 'ask for less at a time'}", FAULT)
+    except SystemExit as end:  # what completes a shell's line ends so
+        return end.code if isinstance(end.code, int) else DONE
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted.", INTERRUPTED)
     except BrokenPipeError:
@@ -133,8 +140,11 @@ def run(arguments: list[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    """One line on stderr, whatever the message was."""
-    print(f"ravenlab: {' '.join(message.split())}", file=sys.stderr)
+    """One line on stderr, whatever the message was; what someone typed may be longer than anyone reads."""
+    line = " ".join(message.split())
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    print(f"ravenlab: {line}", file=sys.stderr)
     return code
 
 

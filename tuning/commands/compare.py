@@ -65,10 +65,10 @@ def compare(
     from studies.storage import storage_url
     from tuning.commands.comparison_files import print_results, write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
-    from tuning.commands.reproduction_files import check_folder
     from tuning.commands.tables import say
     from tuning.commands.words import parse_assignments, whole_number, whole_numbers, workers
     from tuning.comparison.asking import compare_all, specs_of
+    from tuning.files import check_folder
 
     whole = {
         "tune": tune,

@@ -43,9 +43,10 @@ def reproduce(
     Example: `ravenlab reproduce figure2 figure3 -o paper`
     """
     from environments.errors import InputError
-    from tuning.commands.reproduction_files import check_folder, print_verdicts, write_reproduction
+    from tuning.commands.reproduction_files import print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
     from tuning.commands.words import whole_number, workers
+    from tuning.files import check_folder, make_folder
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run
@@ -62,6 +63,7 @@ def reproduce(
         backend=backend,
     )
     check_folder(output)
+    make_folder(output)  # what is done is kept here from the first piece on
     with ReproductionReporter(quiet) as reporter:
         document = run(wanted, context, output, reporter.listener())
     written = write_reproduction(document, output)
