@@ -82,16 +82,30 @@ def attach(study: optuna.Study, *, missing: bool = False) -> int:
     That needs no trials, which take half a second a thousand to load.
     """
     stamp = _stamp(study)
-    system = study._storage.get_study_system_attrs(study._study_id)
-    if missing and stamp is not None and system.get(keys.ATTACHED) == stamp:
+    if missing and _has_stamp(study, stamp):
         return 0
     if keys.ROBUST in study.user_attrs:
         new = attach_to_worlds(study)
     else:
         new = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
-    if stamp is not None and system.get(keys.ATTACHED) != stamp:
+    if stamp is not None and not _has_stamp(study, stamp):
         study._storage.set_study_system_attr(study._study_id, keys.ATTACHED, stamp)
     return new
+
+
+def is_attached(study: optuna.Study) -> bool:
+    """Whether a finished study has its note and figures, made from what it says now.
+
+    >>> import optuna
+    >>> is_attached(optuna.create_study(study_name="not ours"))
+    False
+    """
+    return _has_stamp(study, _stamp(study))
+
+
+def _has_stamp(study: optuna.Study, stamp: str | None) -> bool:
+    system = study._storage.get_study_system_attrs(study._study_id)
+    return stamp is not None and system.get(keys.ATTACHED) == stamp
 
 
 def _stamp(study: optuna.Study) -> str | None:

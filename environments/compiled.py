@@ -19,13 +19,10 @@ from typing import Any
 
 import numba
 
+from environments.identity import COMPILED_PACKAGES, ROOT, kernel_hash
+
 Compilable = Callable[..., Any]
 """Rules carry no annotations: numba works out the types."""
-
-ROOT = Path(__file__).resolve().parent.parent
-"""The folder that holds the packages."""
-
-COMPILED_PACKAGES = ("environments", "policies")
 
 
 @lru_cache(maxsize=1)
@@ -34,11 +31,7 @@ def cache_folder() -> str | None:
 
     Never a shared folder such as /tmp: numba unpickles what it finds there.
     """
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
-    for package in COMPILED_PACKAGES:
-        for source in sorted((ROOT / package).rglob("*.py")):
-            digest.update(str(source.relative_to(ROOT)).encode())
-            digest.update(source.read_bytes())
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {kernel_hash()}".encode())
     base = os.environ.get("NUMBA_CACHE_DIR")
     if base is None:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

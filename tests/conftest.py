@@ -1,8 +1,17 @@
-"""The order of the tests: what asks for every compiled kernel comes last, when the others have compiled them."""
+"""The order of the tests: what asks for every compiled kernel comes last, when the others have compiled them.
+
+And what tests in several folders share: a PostgreSQL server, started when the first of them asks for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
+
+if TYPE_CHECKING:
+    from tests.postgres import Server
 
 LAST = "tests/test_kernels.py"
 
@@ -10,3 +19,18 @@ LAST = "tests/test_kernels.py"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Move them behind all others; the rest stays as it is."""
     items.sort(key=lambda item: item.nodeid.startswith(LAST))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A server of this process."""
+    from tests.postgres import server
+
+    with server() as there:
+        yield there
+
+
+@pytest.fixture
+def database(postgres: Server) -> str:
+    """The URL of an empty database."""
+    return postgres.new_database()

@@ -16,6 +16,7 @@ from policies.base import Value
 from studies.spec import StudySpec
 from studies.words import params_in_words, short
 from tuning.block_bootstrap import sum_interval
+from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.placing import Placed, place
 from tuning.running import run_study
@@ -57,10 +58,10 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
     """Search and validate one policy, and play what it recommends on the reported stretch."""
     budget = {"trials": TRIALS, "replications": REPLICATIONS, "selection": SELECTION, "report": REPORT}
     spec = StudySpec.model_validate({"trace": str(path), "policy": policy, **budget})
-    found = run_study(spec, f"sqlite:///{folder}/studies.sqlite3", jobs=2).recommendation
+    found = run_study(spec, f"sqlite:///{folder}/studies.sqlite3", crew=LocalCrew(2)).recommendation
     assert found is not None
     assert found.trace is not None
-    evaluator = Evaluator(spec, jobs=2)
+    evaluator = Evaluator(spec, LocalCrew(2))
     chosen = {name: value for name, value in found.params.items() if name in spec.resolved().space}
     placed = place(evaluator, [spec.values(chosen)], Stream.REPORT, REPORT)  # type: ignore[arg-type]
     regret = f"{short(found.regret.mean)} ({short(found.regret.low)} to {short(found.regret.high)})"

@@ -25,6 +25,7 @@ from studies.recommendation import Recommendation
 from studies.space import to_params
 from studies.spec import StudySpec
 from tests.binomial import band
+from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.search import search
 from tuning.statistics import paired_interval
@@ -95,7 +96,7 @@ def _tuned(spec: StudySpec, jobs: int = 1) -> tuple[Recommendation, optuna.Study
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(study_name=spec.study_name())
-    evaluator = Evaluator(spec, jobs)
+    evaluator = Evaluator(spec, LocalCrew(jobs))
     search(spec, study, evaluator)
     return recommend(spec, study, evaluator), study
 
@@ -105,7 +106,7 @@ def true_means(
 ) -> dict[tuple[tuple[str, Value], ...], float]:
     """Mean regret of each of the parameters over many worlds, the same worlds for all."""
     distinct = list(dict.fromkeys(params))
-    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), jobs)
+    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), LocalCrew(jobs))
     total = np.zeros(len(distinct))
     for first in range(0, replications, BLOCK):
         count = min(BLOCK, replications - first)
@@ -154,7 +155,7 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
     found, _ = _tuned(spec, jobs)
     cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
     players = [spec.values(dict(found.params)), *(spec.values(cell) for cell in cells)]  # type: ignore[arg-type]
-    regret: Floats = Evaluator(spec, jobs).play(players, Stream.GRID, 0, replications)[..., REGRET]
+    regret: Floats = Evaluator(spec, LocalCrew(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
     rows = [
         (cell["alpha0"], cell["beta0"], *paired_interval(theirs, regret[0], spec.seed))
         for cell, theirs in zip(cells, regret[1:], strict=True)

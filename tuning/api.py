@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from studies.reproduction.document import Document
 from studies.robust import robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.spec import StudySpec
-from studies.storage import storage_url
+from studies.urls import storage_url
+from tuning.crew import hired
 from tuning.grids import run_grid
 from tuning.robust.running import run_robust
 from tuning.running import run_study
+from tuning.side_by_side import side_by_side
 
 
 def tune(
@@ -28,6 +31,7 @@ def tune(
     storage: str | None = None,
     jobs: int = 1,
     backend: str = "threads",
+    cluster: str | None = None,
     timeout: float | None = None,
     **fields: Any,
 ) -> list[Recommendation]:
@@ -39,6 +43,7 @@ def tune(
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
+        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         timeout: Seconds for each study; one that is cut goes on at the next call.
         fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
 
@@ -53,14 +58,12 @@ def tune(
     """
     scenarios = [scenario] if scenario is None or isinstance(scenario, str) else list(scenario)
     horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
-    found = []
-    for name, steps in product(scenarios, horizons):
-        where: dict[str, Any] = {} if name is None else {"scenario": name}
-        spec = StudySpec(horizon=steps, **where, **fields)
-        ran = run_study(spec, storage_url(storage), jobs, backend, timeout)
-        if ran.recommendation is not None:
-            found.append(ran.recommendation)
-    return found
+    asked: list[dict[str, Any]] = [{} if name is None else {"scenario": name} for name in scenarios]
+    specs = [StudySpec(horizon=steps, **where, **fields) for where, steps in product(asked, horizons)]
+    url = storage_url(storage)
+    with hired(jobs, backend, cluster) as crew:
+        ran = side_by_side(crew, [partial(run_study, spec, url, crew, timeout) for spec in specs])
+    return [each.recommendation for each in ran if each.recommendation is not None]
 
 
 def tune_robust(
@@ -72,6 +75,7 @@ def tune_robust(
     storage: str | None = None,
     jobs: int = 1,
     backend: str = "threads",
+    cluster: str | None = None,
     timeout: float | None = None,
     **fields: Any,
 ) -> RobustRecommendation | Front | None:
@@ -85,6 +89,7 @@ def tune_robust(
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
+        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         timeout: Seconds; what is cut goes on at the next call, and gives None until then.
         fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
 
@@ -99,7 +104,8 @@ def tune_robust(
     """
     asked = {"scenarios": list(scenarios), "horizon": horizon, "measure": measure, "pareto": pareto, **fields}
     spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
-    return run_robust(spec, storage_url(storage), jobs, backend, timeout).found
+    with hired(jobs, backend, cluster) as crew:
+        return run_robust(spec, storage_url(storage), crew, timeout).found
 
 
 def grid(
@@ -110,6 +116,7 @@ def grid(
     storage: str | None = None,
     jobs: int = 1,
     backend: str = "threads",
+    cluster: str | None = None,
     **fields: Any,
 ) -> list[Grid]:
     """Play RAVEN-UCB over a grid of α₀ and β₀, all cells in the same worlds, and give a grid a scenario and horizon.
@@ -121,6 +128,7 @@ def grid(
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
+        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         fields: Any other field of `GridSpec`: alpha0, beta0, epsilon, replications, arms, settings, seed, name.
 
     >>> import tempfile
@@ -136,7 +144,9 @@ def grid(
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
     asked = product(scenarios, horizons)
     specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
-    return [run_grid(spec, storage_url(storage), jobs, backend) for spec in specs]
+    url = storage_url(storage)
+    with hired(jobs, backend, cluster) as crew:
+        return side_by_side(crew, [partial(run_grid, spec, url, crew) for spec in specs])
 
 
 def compare(
@@ -148,6 +158,7 @@ def compare(
     storage: str | None = None,
     jobs: int = 1,
     backend: str = "threads",
+    cluster: str | None = None,
     **fields: Any,
 ) -> Comparisons:
     """Compare policies at their defaults and tuned by equal searches, all in the same fresh worlds.
@@ -160,6 +171,7 @@ def compare(
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
+        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         fields: Any other field of `ComparisonSpec`: tune, replications, search_replications, arms, settings, seed, …
 
     >>> import tempfile
@@ -179,7 +191,8 @@ def compare(
         from tuning.commands.reproduction_files import check_folder
 
         check_folder(folder)
-    document = compare_all(specs, storage_url(storage), jobs, backend)
+    with hired(jobs, backend, cluster) as crew:
+        document = compare_all(specs, storage_url(storage), crew)
     if folder is not None:
         from tuning.commands.comparison_files import write_comparison
 
@@ -204,11 +217,11 @@ def export(studies: Sequence[str] | None = None, form: str = "json", *, storage:
     """
     from studies.export import export as written
     from studies.library import recommendations, robust_findings
-    from studies.storage import open_storage
+    from tuning.commands.stored import opened
 
-    store = open_storage(storage_url(storage), create=False)
-    several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
-    return written([*recommendations(store, studies), *several], form)
+    with opened(storage) as store:
+        several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
+        return written([*recommendations(store, studies), *several], form)
 
 
 def report(
@@ -248,6 +261,7 @@ def reproduce(
     seed: int = 0,
     jobs: int = 1,
     backend: str = "threads",
+    cluster: str | None = None,
 ) -> Document:
     """Run the paper again, write its page, JSON and CSV files into a folder, and give what was found.
 
@@ -259,6 +273,7 @@ def reproduce(
         seed: Names the worlds and searches.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
+        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -272,8 +287,9 @@ def reproduce(
     from tuning.reproduction.running import reproduce as run
 
     folder, wanted = Path(output), chosen(names)
-    context = context_of(folder, protocol=protocol, replications=replications, seed=seed, jobs=jobs, backend=backend)
     check_folder(folder)
-    document = run(wanted, context, folder)
+    with hired(jobs, backend, cluster) as crew:
+        context = context_of(folder, protocol=protocol, replications=replications, seed=seed, crew=crew)
+        document = run(wanted, context, folder)
     write_reproduction(document, folder)
     return document

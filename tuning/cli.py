@@ -16,6 +16,7 @@ from tuning.commands import (
     dashboard,
     deleting,
     diagnosing,
+    doctor,
     exporting,
     grid,
     init,
@@ -50,6 +51,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "copy": copying.copy,
     "delete": deleting.delete,
     "dashboard": dashboard.dashboard,
+    "doctor": doctor.doctor,
 }
 
 LONGEST = 2000
@@ -140,8 +142,10 @@ def run(arguments: list[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    """One line on stderr, whatever the message was; what someone typed may be longer than anyone reads."""
-    line = " ".join(message.split())
+    """One line on stderr, whatever the message was: no password in it, nor more than anyone would read."""
+    from studies.urls import without_passwords
+
+    line = without_passwords(" ".join(message.split()))
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     print(f"ravenlab: {line}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Candidates × worlds through joblib: threads on one machine, loky on request.
+"""Candidates × worlds, cut into tasks for a crew.
 
 A task is (what is played, candidates, a range of replications); it draws its worlds itself and gives
 regrets. A world's numbers do not depend on how the ranges are cut, so neither does anything else.
@@ -16,7 +16,6 @@ import numpy as np
 
 from environments.any_world import AnyScenario, AnyWorlds, draw_any
 from environments.draw import BLOCK_BYTES
-from environments.own import travel_whole
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Policy, Value
@@ -25,13 +24,12 @@ from policies.own import bring_policy
 from policies.simulation import REGRET, REWARD, evaluate, play_loop
 from studies.objective import parse_objective
 from studies.spec import StudySpec
+from tuning.crew import ALONE, Crew, Cut, Pace
 
 T = TypeVar("T")
 
 KEPT_BYTES = 256_000_000
 """Worlds that a process keeps between batches, in all."""
-
-PARTS_PER_JOB = 2
 
 COUNTED = 2
 """The third column of what is played: the regret that the objective counts, after its burn-in."""
@@ -116,40 +114,53 @@ def play_range(game: Game, candidates: Sequence[Mapping[str, Value]], stream: in
 
 
 class Evaluator:
-    """Plays candidates of one study, or of one game, on some number of workers; the result is the same for any number.
+    """Plays candidates of one study, or of one game, with some crew; the result is the same for any.
 
     >>> spec = StudySpec(scenario="blips", horizon=200, arms=3)
     >>> Evaluator(spec).play([spec.values({"alpha0": 2.0})], stream=1, first=0, count=5).shape
     (1, 5, 3)
     """
 
-    def __init__(self, what: StudySpec | Game, jobs: int = 1, backend: str = "threads") -> None:
+    def __init__(self, what: StudySpec | Game, crew: Crew = ALONE) -> None:
         self.game = what if isinstance(what, Game) else Game.of(what)
         self.objective = parse_objective("mean" if isinstance(what, Game) else what.objective)
-        self.jobs, self.backend = jobs, backend
+        self.crew = crew
+        self.paces: dict[Callable[..., Any], Pace] = {}
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
-        return np.concatenate(self.over_ranges(play_range, candidates, stream, first, count), axis=1)
+        cut = self._cut(play_range, count, len(candidates))
+        groups = [candidates[i : i + cut.candidates] for i in range(0, len(candidates), cut.candidates)]
+        ranges = _ranges(first, count, cut.worlds)
+        parts = self._run(play_range, [(group, stream, *part) for group in groups for part in ranges])
+        rows = [np.concatenate(parts[i : i + len(ranges)], axis=1) for i in range(0, len(parts), len(ranges))]
+        return np.concatenate(rows)
 
     def over_ranges(self, task: Callable[..., T], what: Any, stream: int, first: int, count: int) -> list[T]:
         """What a task (game, what, stream, first, count) gives of each range, in order, whoever does it."""
-        ranges = self._ranges(first, count)
-        if self.jobs == 1 or len(ranges) == 1:
-            return [task(self.game, what, stream, *part) for part in ranges]
-        from joblib import Parallel, delayed
-
-        travel_whole()
-        backend = "threading" if self.backend == "threads" else "loky"
-        calls = (delayed(task)(self.game, what, stream, *part) for part in ranges)
-        return list(Parallel(n_jobs=self.jobs, backend=backend)(calls))
+        ranges = _ranges(first, count, self._cut(task, count, _weight(what)).worlds)
+        return self._run(task, [(what, stream, *part) for part in ranges])
 
     def sample(self, played: Floats) -> Floats:
         """The numbers [C, R] that the objective averages or ranks."""
         return self.objective.sample(played[..., COUNTED], played[..., REWARD])
 
-    def _ranges(self, first: int, count: int) -> list[tuple[int, int]]:
-        wanted = 1 if self.jobs == 1 else PARTS_PER_JOB * self.jobs
-        fits = max(1, BLOCK_BYTES // self.game.scenario.bytes_per_world(self.game.horizon, self.game.arms))
-        size = min(fits, -(-count // wanted))
-        return [(start, min(size, first + count - start)) for start in range(first, first + count, size)]
+    def _cut(self, task: Callable[..., Any], count: int, candidates: int) -> Cut:
+        """As the crew wants it, but no more worlds at once than fit."""
+        game = self.game
+        wanted = self.crew.cut(count, candidates, self.paces.setdefault(task, Pace.guess(game.horizon)))
+        fits = max(1, BLOCK_BYTES // game.scenario.bytes_per_world(game.horizon, game.arms))
+        return Cut(min(fits, wanted.worlds), wanted.candidates)
+
+    def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:
+        units = [_weight(what) * int(count) for what, *_, count in calls]
+        return self.crew.run(task, [(self.game, *call) for call in calls], self.paces[task], units)
+
+
+def _ranges(first: int, count: int, size: int) -> list[tuple[int, int]]:
+    return [(start, min(size, first + count - start)) for start in range(first, first + count, size)]
+
+
+def _weight(what: Any) -> int:
+    """How many candidates a task plays."""
+    return len(what) if isinstance(what, list) else 1

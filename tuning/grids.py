@@ -19,15 +19,17 @@ from environments.streams import Stream
 from environments.world import Floats
 from policies.simulation import REGRET
 from studies import keys
+from studies.driver import driving
 from studies.grid import POLICY, Grid, GridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
-from studies.storage import clear_faults, only_driver, open_storage
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.search import Progress
 from tuning.statistics import indistinguishable
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.storages import RDBStorage
 
 BATCH = 16
 """Cells played at a time: enough that drawing worlds, anew for each batch where they are many, hardly counts."""
@@ -47,9 +49,7 @@ class GridListener:
     complete: Callable[[GridSpec], None]
 
 
-def run_grid(
-    spec: GridSpec, url: str, jobs: int = 1, backend: str = "threads", listener: GridListener | None = None
-) -> Grid:
+def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListener | None = None) -> Grid:
     """Play what is missing of a grid and compare its cells; do nothing where it is finished.
 
     The same for any number of workers, in one go or in pieces.
@@ -61,20 +61,23 @@ def run_grid(
     (2, 2)
     """
     name = spec.study_name()
-    with only_driver(url, name), clear_faults(url):
-        study = _open(spec, url, name)
-        spec = _agreed(spec, study)
+
+    def go_on(storage: RDBStorage) -> Grid:
+        study = _open(spec, storage, name)
+        agreed = _agreed(spec, study)
         done = read_grid(study)
         if done is not None:
             if listener is not None:
-                listener.complete(spec)
+                listener.complete(agreed)
             return done
-        samples = _Run(spec, study, Evaluator(game_of(spec), jobs, backend), listener).play()
-        mask = indistinguishable(samples, spec.seed)
+        samples = _Run(agreed, study, Evaluator(game_of(agreed), crew), listener).play()
+        mask = indistinguishable(samples, agreed.seed)
         keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
         grid = read_grid(study)
         assert grid is not None
         return grid
+
+    return driving(url, name, go_on)
 
 
 def game_of(spec: GridSpec) -> Game:
@@ -143,11 +146,10 @@ class _Run:
             self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
 
 
-def _open(spec: GridSpec, url: str, name: str) -> optuna.Study:
+def _open(spec: GridSpec, storage: RDBStorage, name: str) -> optuna.Study:
     """The study in the storage, made if it is not there."""
     import optuna
 
-    storage = open_storage(url, create=True)
     if name not in optuna.get_all_study_names(storage):
         study = optuna.create_study(storage=storage, study_name=name, direction="minimize")
         keys.write_grid_spec(study, spec)

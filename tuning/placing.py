@@ -44,14 +44,8 @@ def place(evaluator: Evaluator, candidates: Sequence[Mapping[str, Value]], strea
 
     Each candidate plays them in one go, so that sums are the same on any number of workers.
     """
-    tasks = [(evaluator.game, values, stream, count) for values in candidates]
-    if evaluator.jobs == 1 or len(tasks) == 1:
-        played = [place_one(*task) for task in tasks]
-    else:
-        from joblib import Parallel, delayed
-
-        backend = "threading" if evaluator.backend == "threads" else "loky"
-        played = Parallel(n_jobs=evaluator.jobs, backend=backend)(delayed(place_one)(*task) for task in tasks)
+    calls = [(evaluator.game, values, stream, count) for values in candidates]
+    played = evaluator.crew.run(place_one, calls)
     return Placed(*(np.stack(some) for some in zip(*played, strict=True)))
 
 

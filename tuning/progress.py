@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from studies.driver import log
 from studies.grid import GridSpec
 from studies.spec import StudySpec
 from tuning.grids import GridListener
@@ -22,20 +24,18 @@ LINE_EVERY = 10.0
 
 
 class Reporter:
-    """Shows studies one after the other on stderr; `quiet` shows nothing."""
+    """Shows studies on stderr, `many` of them at a time or one after the other; `quiet` shows nothing."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
+    def __init__(self, quiet: bool = False, many: bool = False) -> None:
+        self.quiet, self.many = quiet, many
+        self.level = logging.NOTSET
         self.terminal = sys.stderr.isatty() and not quiet
         self.bars: Bars | None = None
-        self.task: TaskID | None = None
-        self.total = 0
-        self.unit = "trials"
-        self.begun = self.said = 0.0
-        self.before = 0
-        self.steps = 0.0
 
     def __enter__(self) -> Self:
+        if self.quiet:
+            self.level = log.level
+            log.setLevel(logging.ERROR)
         if self.terminal:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -60,58 +60,95 @@ class Reporter:
     ) -> None:
         if self.bars is not None:
             self.bars.stop()
+        if self.quiet:
+            log.setLevel(self.level)
 
     def listener(self) -> Listener:
-        """What `run_study` tells."""
-        return Listener(self._begin, self._batch, self._validate)
+        """What `run_study` tells; one a study, since several may run at a time."""
+        return StudyProgress(self).listener()
 
     def grid_listener(self) -> GridListener:
         """What `run_grid` tells."""
-        return GridListener(self._begin_grid, self._batch, self._compare, self._complete)
+        shown = StudyProgress(self)
+        return GridListener(shown.begin_grid, shown.batch, shown.compare, shown.complete)
 
-    def _begin(self, spec: StudySpec, landed: int) -> None:
+    def line(self, text: str) -> None:
+        """A line for people, above the bars where there are any."""
+        if self.quiet:
+            return
+        if self.bars is not None:
+            self.bars.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+class StudyProgress:
+    """One study or grid while it runs."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self.reporter = reporter
+        self.task: TaskID | None = None
+        self.name = ""
+        self.total = 0
+        self.unit = "trials"
+        self.begun = self.said = 0.0
+        self.before = 0
+        self.steps = 0.0
+
+    def listener(self) -> Listener:
+        """What `run_study` tells."""
+        return Listener(self.begin, self.batch, self.validate)
+
+    def begin(self, spec: StudySpec, landed: int) -> None:
+        """A study starts, or goes on."""
         self._start(spec.study_name(), spec.trials, "trials", spec.replications, landed)
 
-    def _begin_grid(self, spec: GridSpec, landed: int) -> None:
+    def begin_grid(self, spec: GridSpec, landed: int) -> None:
+        """A grid starts, or goes on."""
         self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, landed)
 
     def _start(self, name: str, total: int, unit: str, replications: int, landed: int) -> None:
-        self.total, self.unit, self.before, self.steps = total, unit, landed, 0.0
+        self.name, self.total, self.unit, self.before, self.steps = name, total, unit, landed, 0.0
         self.begun = self.said = time.monotonic()
-        if self.bars is not None:
-            self.task = self.bars.add_task(name, total=total, completed=landed, note="")
-        else:
+        bars = self.reporter.bars
+        if bars is not None and self.task is None:
+            self.task = bars.add_task(name, total=total, completed=landed, note="")
+        elif bars is None:
             going_on = f", going on after {landed}" if landed else ""
-            self._line(f"{name}: {total} {unit} × {replications} replications{going_on}")
+            self.reporter.line(f"{name}: {total} {unit} × {replications} replications{going_on}")
 
-    def _batch(self, progress: Progress) -> None:
+    def batch(self, progress: Progress) -> None:
+        """A batch landed."""
         self.steps += progress.steps
         spent = max(time.monotonic() - self.begun, 1e-9)
         best = "none yet" if progress.best is None else f"{progress.best:.4g}"
         note = f"best {best}, {self.steps / spent / 1e6:.0f} M steps/s"
-        if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, completed=progress.trials, note=note)
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(self.task, completed=progress.trials, note=note)
         elif time.monotonic() - self.said > LINE_EVERY:
             self.said = time.monotonic()
             left = spent / max(1, progress.trials - self.before) * (self.total - progress.trials)
-            self._line(f"  {progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")
+            self._say(f"{progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")
 
-    def _validate(self) -> None:
+    def validate(self) -> None:
+        """The search is over."""
         self._note("validating", "validating on fresh worlds")
 
-    def _compare(self, again: int) -> None:
+    def compare(self, again: int) -> None:
+        """All cells have landed."""
         self._note("comparing", f"playing {again} cells again to compare them" if again else "comparing the cells")
 
-    def _complete(self, spec: GridSpec) -> None:
-        self._line(f"{spec.study_name()}: complete already, nothing to do.")
+    def complete(self, spec: GridSpec) -> None:
+        """There was nothing to do."""
+        self.reporter.line(f"{spec.study_name()}: complete already, nothing to do.")
 
     def _note(self, word: str, line: str) -> None:
         """A word where there is a bar, a line elsewhere."""
-        if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, note=word)
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(self.task, note=word)
         else:
-            self._line(f"  {line}")
+            self._say(line)
 
-    def _line(self, text: str) -> None:
-        if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+    def _say(self, text: str) -> None:
+        """A line about this study; its name is needed where several run at a time."""
+        self.reporter.line(f"  {self.name}: {text}" if self.reporter.many else f"  {text}")

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from environments.errors import InputError
 from studies import keys
+from studies.driver import driving
 from studies.recommendation import Recommendation
 from studies.spec import BUDGET, StudySpec
-from studies.storage import clear_faults, only_driver, open_storage
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.storages import RDBStorage
 
 VALIDATED = ("candidates", "selection", "report")
 """Budgets that a recommendation hangs on."""
@@ -45,42 +47,46 @@ class Listener:
 def run_study(
     spec: StudySpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     timeout: float | None = None,
     listener: Listener | None = None,
 ) -> Ran:
     """Search, validate and recommend; go on where an earlier run stopped, do nothing where it is complete."""
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    with only_driver(url, name), clear_faults(url):
-        study = _open(spec, url, name)
-        spec = _agreed(spec, study)
+    worked = False
+
+    def go_on(storage: RDBStorage) -> Ran:
+        nonlocal worked
+        study = _open(spec, storage, name)
+        agreed = _agreed(spec, study)
         landed = len(study.get_trials(deepcopy=False))
         stored = keys.read_recommendation(study)
-        if stored is not None and landed >= spec.trials:
-            return Ran(name, landed, finished=True, fresh=False, recommendation=stored)
-        evaluator = Evaluator(spec, jobs, backend)
+        if stored is not None and landed >= agreed.trials:
+            return Ran(name, landed, finished=True, fresh=worked, recommendation=stored)
+        worked = True
+        evaluator = Evaluator(agreed, crew)
         if listener is not None:
-            listener.begin(spec, landed)
-        if not search(spec, study, evaluator, listener.batch if listener else None, deadline):
+            listener.begin(agreed, landed)
+        if not search(agreed, study, evaluator, listener.batch if listener else None, deadline):
             return Ran(name, len(study.get_trials(deepcopy=False)), finished=False, fresh=True, recommendation=None)
         from tuning.validation import recommend
 
         if listener is not None:
             listener.validate()
-        recommendation = recommend(spec, study, evaluator)
+        recommendation = recommend(agreed, study, evaluator)
         keys.write_recommendation(study, recommendation)
-        return Ran(name, spec.trials, finished=True, fresh=True, recommendation=recommendation)
+        return Ran(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
+
+    return driving(url, name, go_on)
 
 
-def _open(spec: StudySpec, url: str, name: str) -> optuna.Study:
+def _open(spec: StudySpec, storage: RDBStorage, name: str) -> optuna.Study:
     """The study in the storage, made if it is not there."""
     import optuna
 
     from studies.objective import parse_objective
 
-    storage = open_storage(url, create=True)
     direction = "maximize" if parse_objective(spec.objective).maximise else "minimize"
     if name not in optuna.get_all_study_names(storage):
         study = optuna.create_study(storage=storage, study_name=name, direction=direction)  # type: ignore[arg-type]

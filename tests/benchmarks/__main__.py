@@ -13,13 +13,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks import compare, policies, raven, report, scaling, studies
+from tests.benchmarks import compare, landing, policies, raven, report, scaling, studies
 from tests.benchmarks.measure import Figure, Race
 
 GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
     "raven": raven.races,
     "studies": studies.races,
     "scaling": scaling.races,
+    "landing": landing.races,
     "policies": policies.races,
     "report": report.races,
     "compare": compare.races,

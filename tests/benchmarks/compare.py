@@ -23,6 +23,7 @@ from tests.benchmarks.measure import Figure
 from tuning.commands.words import workers
 from tuning.comparison.asking import chosen_policies
 from tuning.comparison.playing import warm_up
+from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.running import run_study
 from tuning.samplers import ask_batch
@@ -46,7 +47,7 @@ def _spec() -> ComparisonSpec:
 def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     """Seconds that a policy would play in all, from a share."""
     search = spec.search(policy).resolved()
-    evaluator = Evaluator(search, jobs)
+    evaluator = Evaluator(search, LocalCrew(jobs))
     warm_up(policy)
     mirror = optuna.create_study()
     values = [search.values(to_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]

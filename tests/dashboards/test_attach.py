@@ -220,7 +220,7 @@ def test_a_copy_is_complete(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     attach(searched(storage))
     (study,) = find_studies(storage, [HARD])
-    copy_study(study, storage.get_all_trials(study._study_id), storage, "copy")
+    copy_study(storage, study._study_id, storage, "copy")
     assert attach(optuna.load_study(study_name="copy", storage=storage)) <= 1
 
 

@@ -10,13 +10,14 @@ from dashboards.reproduction.figure2 import section
 from studies.reproduction.document import Document
 from tests.dashboards.drawn import check, names
 from tests.tuning.test_reproduction_figure2 import made
+from tuning.crew import LocalCrew
 from tuning.reproduction import figure2
 from tuning.reproduction.context import PROTOCOLS, Context
 
 
 @pytest.mark.parametrize("protocols", [PROTOCOLS, PROTOCOLS[:1], PROTOCOLS[1:]])
 def test_words_and_figures_are_those_of_the_tables(protocols: tuple[str, ...]) -> None:
-    context = Context(0, 10, protocols, 1, "threads", "")
+    context = Context(0, 10, protocols, LocalCrew(1), "")
     outcome = figure2.assemble(context, json.loads(json.dumps(made(context))))
     shown = section(outcome, Document(0, 10, protocols, {"figure2": outcome}))
     for _, figure in shown.figures:

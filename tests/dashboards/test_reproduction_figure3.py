@@ -12,6 +12,7 @@ from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document
 from studies.words import short
 from tests.dashboards.drawn import check, shown_text
+from tuning.crew import LocalCrew
 from tuning.reproduction.context import Context
 from tuning.reproduction.running import reproduce
 
@@ -19,7 +20,7 @@ from tuning.reproduction.running import reproduce
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
     folder: Path = tmp_path_factory.mktemp("sections")
-    context = Context(0, 2, ("published",), 2, "threads", f"sqlite:///{folder}/searches.sqlite3")
+    context = Context(0, 2, ("published",), LocalCrew(2), f"sqlite:///{folder}/searches.sqlite3")
     return reproduce(["figure3", "advice"], context, folder)
 
 

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +49,28 @@ def run(*words: str, folder: Path, **more: Any) -> subprocess.CompletedProcess[s
     )
 
 
-def start(*words: str, folder: Path) -> subprocess.Popen[str]:
-    """Start the command in a folder."""
+def start(*words: str, folder: Path, **more: str) -> subprocess.Popen[str]:
+    """Start the command in a folder, with more in its environment."""
     return subprocess.Popen(
-        command(*words), cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(*words), cwd=folder, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
-def landed(folder: Path) -> int:
-    """How many trials stand in the folder's storage; 0 before there is one."""
-    path = folder / "studies.sqlite3"
+Place = Path | str
+"""A folder with studies.sqlite3 in it, or the URL of a storage."""
+
+
+def storage_in(place: Place) -> str:
+    """The URL of a storage."""
+    return place if isinstance(place, str) else f"sqlite:///{place}/studies.sqlite3"
+
+
+def landed(place: Place) -> int:
+    """How many trials stand in a storage; 0 before there is one."""
+    if isinstance(place, str):
+        counted = asked(place, "SELECT to_regclass('trials') IS NOT NULL")
+        return int(asked(place, "SELECT count(*) FROM trials")[0][0]) if counted[0][0] else 0
+    path = place / "studies.sqlite3"
     if not path.exists():
         return 0
     try:
@@ -70,21 +83,33 @@ def landed(folder: Path) -> int:
             connection.close()
 
 
-def states(folder: Path) -> dict[str, int]:
+def asked(url: str, question: str) -> list[Any]:
+    """What a database answers."""
+    from sqlalchemy import create_engine, text
+    from sqlalchemy.pool import NullPool
+
+    with create_engine(url, poolclass=NullPool).connect() as connection:
+        return [tuple(row) for row in connection.execute(text(question))]
+
+
+def states(place: Place) -> dict[str, int]:
     """How many trials are in which state."""
-    connection = sqlite3.connect(folder / "studies.sqlite3")
-    try:
-        return dict(connection.execute("SELECT state, count(*) FROM trials GROUP BY state").fetchall())
-    finally:
-        connection.close()
+    return dict(asked(storage_in(place), "SELECT state, count(*) FROM trials GROUP BY state"))
 
 
-def exported(folder: Path) -> str:
+def wait_for(place: Place, count: int, process: subprocess.Popen[str]) -> None:
+    """Until so many trials have landed."""
+    while landed(place) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+
+
+def exported(place: Place) -> str:
     """What `ravenlab export` prints."""
     bytes_out = io.BytesIO()
     out = io.TextIOWrapper(bytes_out, encoding="utf-8")
     with contextlib.redirect_stdout(out):
-        code = cli.run(["export", f"--storage=sqlite:///{folder}/studies.sqlite3"])
+        code = cli.run(["export", f"--storage={storage_in(place)}"])
     assert code == 0
     out.flush()
     return bytes_out.getvalue().decode()

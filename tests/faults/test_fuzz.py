@@ -1,4 +1,4 @@
-"""Every command and option with drawn argument lists: exit code 0, 1 or 2, one line of why, and nothing half-written."""
+"""Every command and option with drawn argument lists: exit code 0, 1 or 2, a line of why, nothing half-written."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from typing import Any
 import optuna
 import pytest
 
+from studies import copying
 from studies.copying import copy_study
-from studies.library import find_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.studies.made import snapshot, store, url
@@ -24,8 +24,7 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
     source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_ver", 1)
     source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_str:0", "good one")
     source.set_study_system_attr(study._study_id, "dashboard:note_ver", 2)
-    (found,) = find_studies(source, [study.study_name])
-    copy_study(found, study.get_trials(), target, "copy")
+    copy_study(source, study._study_id, target, "copy")
     copied = optuna.load_study(study_name="copy", storage=target)
     there = copied.trials[1]._trial_id
     assert there != trial._trial_id
@@ -41,15 +40,14 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
 def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
     study = store(source, StudySpec(scenario="blips", horizon=1000), 3)
-    (found,) = find_studies(source, [study.study_name])
-    create = target.create_new_trial
+    insert = copying._insert
 
-    def fails(study_id: int, template_trial: Any = None) -> int:
-        if template_trial.number == 2:
+    def fails(connection: Any, table: Any, rows: Any) -> None:
+        insert(connection, table, rows)
+        if table.name == "trial_params":
             raise RuntimeError("gone")
-        return create(study_id, template_trial)
 
-    monkeypatch.setattr(target, "create_new_trial", fails)
+    monkeypatch.setattr(copying, "_insert", fails)
     with pytest.raises(RuntimeError, match="gone"):
-        copy_study(found, study.get_trials(), target, "copy")
+        copy_study(source, study._study_id, target, "copy")
     assert target.get_all_studies() == []

@@ -84,7 +84,7 @@ def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
     there = open_storage(url(tmp_path / "b.sqlite3"), create=True)
     made(here, GridSpec(**SMALL, replications=20))
     (study,) = find_studies(here, ["grid"])
-    copy_study(study, here.get_all_trials(study._study_id), there, WILD)
+    copy_study(here, study._study_id, there, WILD)
     (copied,), (original,) = list_grids(there), list_grids(here)
     assert copied.study == copied.spec.study_name() == WILD
     np.testing.assert_array_equal(copied.mean, original.mean)

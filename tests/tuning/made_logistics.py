@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tuning.crew import LocalCrew
 from tuning.reproduction._estimators import RECURSION, VARIANTS
 from tuning.reproduction._logistics import ARMS, HORIZON, MARKS, POLICIES, kinds, measures
 from tuning.reproduction.context import Context, Found
@@ -15,7 +16,7 @@ PLACES = {name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", 
 
 
 def context(protocols: tuple[str, ...] = ("published", "defined"), worlds: int = 20, url: str = "") -> Context:
-    return Context(1, worlds, protocols, 1, "threads", url)
+    return Context(1, worlds, protocols, LocalCrew(1), url)
 
 
 def made(where: Context, means: dict[str, float] | None = None, spread: float = 100.0) -> dict[str, Found]:

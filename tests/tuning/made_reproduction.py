@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from studies.reproduction.document import Document, Outcome
+from tuning.crew import LocalCrew
 from tuning.reproduction import bounds
 from tuning.reproduction._bounds_problems import DECADES, MARKS
 from tuning.reproduction.context import PROTOCOLS, Context, Found
@@ -14,7 +15,7 @@ from tuning.reproduction.experiments import experiment
 
 def small(protocols: tuple[str, ...] = PROTOCOLS, replications: int = 2, jobs: int = 1) -> Context:
     """As little as can be run."""
-    return Context(0, replications, protocols, jobs, "threads", "")
+    return Context(0, replications, protocols, LocalCrew(jobs), "")
 
 
 def run(name: str, context: Context) -> Outcome:

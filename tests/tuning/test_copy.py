@@ -8,8 +8,9 @@ from typing import Any
 import optuna
 import pytest
 
+from studies.driver import only_driver
 from studies.keys import read_recommendation, read_spec, write_race
-from studies.storage import only_driver, open_storage
+from studies.storage import open_storage
 from tests.studies.made import WILD, recommendation, snapshot, stored, url
 from tuning.cli import run
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from studies.storage import only_driver, open_storage
+from studies.driver import only_driver
+from studies.storage import open_storage
 from tests.studies.made import WILD, recommendation, stored
 from tuning.cli import run
 

@@ -15,12 +15,14 @@ from environments import InputError
 from environments.streams import Stream
 from policies.simulation import simulate
 from studies import keys
+from studies.driver import only_driver
 from studies.grid import Grid, GridSpec
 from studies.grid_storage import list_grids
 from studies.spec import StudySpec
-from studies.storage import only_driver, open_storage
+from studies.storage import open_storage
 from tests.tuning.plain_grid import regrets
 from tuning import grids
+from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.grids import GridListener, game_of, run_grid
 from tuning.running import run_study
@@ -83,7 +85,7 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
         spec = GridSpec(
             scenario=PUBLISHED, horizon=horizon, alpha0=(alpha0,), beta0=(beta0,), replications=replications
         )
-        evaluator = Evaluator(game_of(spec), jobs=2)
+        evaluator = Evaluator(game_of(spec), LocalCrew(2))
         sample = evaluator.play([spec.values(spec.cells()[0])], Stream.GRID, 0, replications)[0, :, 0]
         combined = np.hypot(error, sample.std(ddof=1) / replications**0.5)
         assert abs(sample.mean() - value) < 4.0 * combined
@@ -91,7 +93,7 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
 
 def agrees(url: str, horizon: int, replications: int) -> None:
     """Every cell of the paper's grid against plain NumPy, within 4 standard errors of the difference."""
-    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, jobs=2)
+    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalCrew(2))
     cells = ours.spec.cells()
     alpha0, beta0 = (np.array([cell[name] for cell in cells]) for name in ("alpha0", "beta0"))
     theirs = regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)
@@ -129,7 +131,7 @@ def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "threads"), (3, "threads"), (2, "loky")])
 def test_workers_do_not_show(jobs: int, backend: str, tmp_path: Path) -> None:
     one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
-    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", jobs, backend), one)
+    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalCrew(jobs, backend)), one)
 
 
 def test_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

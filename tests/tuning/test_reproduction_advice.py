@@ -8,6 +8,7 @@ import pytest
 
 from studies.reproduction.document import Document
 from studies.reproduction.rules import Measured, judge_cost
+from tuning.crew import LocalCrew
 from tuning.reproduction.advice import lines
 from tuning.reproduction.context import Context
 from tuning.reproduction.running import reproduce
@@ -16,7 +17,7 @@ from tuning.reproduction.running import reproduce
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
     folder: Path = tmp_path_factory.mktemp("advice")
-    context = Context(0, 2, ("defined",), 2, "threads", f"sqlite:///{folder}/searches.sqlite3")
+    context = Context(0, 2, ("defined",), LocalCrew(2), f"sqlite:///{folder}/searches.sqlite3")
     return reproduce(["advice"], context, folder)
 
 

@@ -13,6 +13,7 @@ import pytest
 from environments.streams import Stream
 from policies.simulation import simulate
 from studies.reproduction.rules import Measured, judge_about
+from tuning.crew import LocalCrew
 from tuning.reproduction import _figure2_runs as runs
 from tuning.reproduction import figure2
 from tuning.reproduction._figure2_verdicts import defined_verdicts, published_verdicts
@@ -28,7 +29,7 @@ SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
 
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
-    return Context(0, 2, PROTOCOLS, 1, "threads", f"sqlite:///{tmp_path}/studies.sqlite3")
+    return Context(0, 2, PROTOCOLS, LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
 
 
 def asked(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
@@ -81,8 +82,8 @@ def test_as_defined_at_the_longest_printed_horizon(tmp_path: Path) -> None:
 
 
 def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
-    context = Context(0, 10, ("defined",), 1, "threads", f"sqlite:///{tmp_path}/studies.sqlite3")
-    usual = Context(0, 50, ("defined",), 1, "threads", context.url)
+    context = Context(0, 10, ("defined",), LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
+    usual = Context(0, 50, ("defined",), LocalCrew(1), context.url)
     spec = runs.study(usual, horizon)
     winner = usual.search("figure2/check", spec).recommendation
     assert winner is not None
@@ -105,7 +106,7 @@ def test_the_winner_is_the_best_of_its_ten_where_it_won(context: Context) -> Non
 
 
 def test_any_number_of_jobs_finds_the_same(context: Context) -> None:
-    two = Context(0, 2, PROTOCOLS, 2, "threads", context.url)
+    two = Context(0, 2, PROTOCOLS, LocalCrew(2), context.url)
     assert runs.published(context, 250) == runs.published(two, 250)
     assert runs.published_baseline(context) == runs.published_baseline(two)
 
@@ -113,7 +114,7 @@ def test_any_number_of_jobs_finds_the_same(context: Context) -> None:
 def test_pieces_are_those_of_the_protocols(context: Context) -> None:
     keys = [piece.key for piece in figure2.pieces(context)]
     assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
-    only = Context(0, 2, ("published",), 1, "threads", context.url)
+    only = Context(0, 2, ("published",), LocalCrew(1), context.url)
     assert [key for key in keys if key.startswith("figure2/published")] == [each.key for each in figure2.pieces(only)]
 
 
@@ -141,7 +142,7 @@ def made(context: Context) -> dict[str, Any]:
 
 
 def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
-    context = Context(0, 10, PROTOCOLS, 1, "threads", "")
+    context = Context(0, 10, PROTOCOLS, LocalCrew(1), "")
     outcome = figure2.assemble(context, json.loads(json.dumps(made(context))))
     point = outcome.tables["reduction"].one(line="defined", horizon=200_000)
     assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5

@@ -15,6 +15,7 @@ from studies.grid import GridSpec
 from studies.reproduction.document import Document
 from studies.reproduction.optima import optima, world_of
 from tests.tuning import plain_grid
+from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.grids import game_of
 from tuning.reproduction._figure3_grid import few, play_grid
@@ -32,7 +33,7 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
     folder: Path = tmp_path_factory.mktemp("figure3")
-    return reproduce(["figure3"], Context(0, 2, PROTOCOLS, 2, "threads", "sqlite:///:memory:"), folder)
+    return reproduce(["figure3"], Context(0, 2, PROTOCOLS, LocalCrew(2), "sqlite:///:memory:"), folder)
 
 
 def _verdict(document: Document, claim: str, protocol: str) -> Any:
@@ -109,14 +110,14 @@ def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
 
 def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:
     one, two = (
-        json.dumps(play_grid(Context(3, 2, PROTOCOLS, jobs, "threads", ""), "blips", optima()[0])) for jobs in (1, 2)
+        json.dumps(play_grid(Context(3, 2, PROTOCOLS, LocalCrew(jobs), ""), "blips", optima()[0])) for jobs in (1, 2)
     )
     assert one == two
 
 
 @pytest.mark.stress
 def test_at_the_usual_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
-    document = reproduce(["figure3"], Context(0, 50, ("published",), 2, "threads", "sqlite:///:memory:"), tmp_path)
+    document = reproduce(["figure3"], Context(0, 50, ("published",), LocalCrew(2), "sqlite:///:memory:"), tmp_path)
     words = {printed.claim: _verdict(document, f"{printed.claim}-regret", "published").word for printed in optima()}
     assert set(words.values()) == {"within noise"}
     assert _verdict(document, "figure3-insensitive", "published").word == "does not stand"

@@ -14,6 +14,7 @@ from studies.reproduction.claims import claims
 from studies.reproduction.document import Document
 from studies.reproduction.rules import Verdict
 from tests.tuning.made_logistics import context, made
+from tuning.crew import LocalCrew
 from tuning.reproduction import figure4, figure5, table3
 from tuning.reproduction._estimators import estimator_pieces, recursive_variance
 from tuning.reproduction._logistics import PAPER_WORLDS, POLICIES, budget, logistics_pieces, printed
@@ -57,7 +58,7 @@ def test_rerun_has_every_published_policy() -> None:
 
 @pytest.mark.parametrize("policy", RERUN)
 def test_published_numbers_are_those_of_the_paper_and_of_a_rerun(policy: str) -> None:
-    where = Context(1, 10 if policy in SLOW else 40, ("published",), 1, "threads", "")
+    where = Context(1, 10 if policy in SLOW else 40, ("published",), LocalCrew(1), "")
     worlds = run(f"logistics/published/{policy}", where)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
@@ -72,7 +73,7 @@ def test_published_numbers_are_those_of_the_paper_and_of_a_rerun(policy: str) ->
 
 def test_pieces_are_the_same_on_any_number_of_jobs() -> None:
     one, two = (
-        run("logistics/published/epsilon-greedy", Context(1, 3, ("published",), n, "threads", "")) for n in (1, 2)
+        run("logistics/published/epsilon-greedy", Context(1, 3, ("published",), LocalCrew(n), "")) for n in (1, 2)
     )
     assert one == two
     last = one["curves"]["regret_constant"]["mean"][-1]
@@ -109,7 +110,7 @@ def test_recursions() -> None:
 
 
 def test_script_estimator_is_that_of_the_published_policy() -> None:
-    where = Context(1, 2, ("published",), 1, "threads", "")
+    where = Context(1, 2, ("published",), LocalCrew(1), "")
     variant = run("table3/published/variance-accumulated", where)["worlds"]
     policy = run("logistics/published/raven-ucb", where)["worlds"]
     np.testing.assert_allclose(variant["regret_constant"][:2], policy["regret_constant"], rtol=1e-9)

@@ -24,6 +24,7 @@ from studies.robust_recommendation import Front, RobustRecommendation
 from studies.schema import study_file_schema
 from studies.storage import open_storage
 from tuning.cli import run
+from tuning.crew import LocalCrew
 from tuning.robust.fronts import unbeaten
 from tuning.robust.measuring import overall_price
 from tuning.robust.running import RanRobust, first_of_all, run_robust
@@ -163,7 +164,7 @@ def one_batch() -> Listener:
 @pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
 def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Path) -> None:
     spec = small(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
-    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", jobs=2)
+    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalCrew(2))
     url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
     while True:
         try:

@@ -13,6 +13,7 @@ from environments.streams import Stream
 from studies import keys
 from studies.space import to_params
 from studies.spec import StudySpec
+from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
 
@@ -49,7 +50,7 @@ def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any,
     study = new_study("maximize" if fields.get("objective") == "reward" else "minimize")
     for count in pieces:
         spec = small_spec(trials=count, **fields)
-        assert search(spec, study, Evaluator(spec, jobs))
+        assert search(spec, study, Evaluator(spec, LocalCrew(jobs)))
     return trials_of(study)
 
 

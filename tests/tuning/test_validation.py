@@ -20,6 +20,7 @@ from studies.space import distributions, from_params, to_params
 from studies.spec import Range, StudySpec
 from tests.binomial import band
 from tests.truth import coverage
+from tuning.crew import LocalCrew
 from tuning.fanout import COUNTED, Evaluator
 from tuning.statistics import mean_interval, paired_interval
 from tuning.validation import recommend
@@ -223,8 +224,8 @@ def test_importance_is_told_from_twenty_trials_on() -> None:
 def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective: str, tmp_path: Path) -> None:
     spec = small(objective=objective, selection=60, report=60)
     params = drawn(spec, 21)
-    one = recommend(spec, study_of(spec, params), Evaluator(spec, jobs=1))
-    two = recommend(spec, study_of(spec, params), Evaluator(spec, jobs=2))
+    one = recommend(spec, study_of(spec, params), Evaluator(spec, LocalCrew(1)))
+    two = recommend(spec, study_of(spec, params), Evaluator(spec, LocalCrew(2)))
     stored = study_of(spec, params, storage=f"sqlite:///{tmp_path}/s.sqlite3")
     assert one.model_dump_json() == two.model_dump_json()
     assert one.model_dump_json() == recommend(spec, stored, Evaluator(spec)).model_dump_json()

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from optuna.storages import RDBStorage
 
 
 def attach_to(url: str, names: Sequence[str] | None = None) -> None:
@@ -14,7 +19,9 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     """
     from environments.errors import Fault, InputError
     from studies import keys
-    from studies.storage import clear_faults, only_driver, open_storage
+    from studies.driver import driving
+    from studies.faults import clear_faults
+    from studies.storage import open_storage
 
     said = set()
     try:
@@ -31,13 +38,18 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
         return
     import optuna
 
-    from dashboards.attach import attach
+    from dashboards.attach import attach, is_attached
+
+    def attach_here(storage: RDBStorage, name: str) -> int:
+        return attach(optuna.load_study(study_name=name, storage=storage), missing=True)
 
     try:
         for name in sorted(ours):
             try:
-                with only_driver(url, name), clear_faults(url):
-                    attach(optuna.load_study(study_name=name, storage=storage), missing=True)
+                with clear_faults(url):
+                    if is_attached(optuna.load_study(study_name=name, storage=storage)):
+                        continue
+                driving(url, name, partial(attach_here, name=name))
             except (InputError, Fault) as error:
                 if str(error) not in said:  # a storage that can't be written says so once
                     _say(error)

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+
 NAMES = {
     **{field: f"--{field}" for field in ("horizon", "arms", "policies", "tune", "replications", "seed", "name")},
     "search_replications": "--search-replications",
@@ -49,8 +51,9 @@ def compare(
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Where studies are kept. [default: sqlite:///studies.sqlite3]")
     ] = None,
-    jobs: Annotated[str | None, typer.Option(metavar="N", help="Workers. [default: all cores]")] = None,
-    backend: Annotated[str, typer.Option(help="threads or loky.")] = "threads",
+    jobs: JobsOption = None,
+    backend: BackendOption = "threads",
+    cluster: ClusterOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print compare.json instead of tables.")] = False,
 ) -> None:
@@ -61,12 +64,11 @@ def compare(
 
     Example: `ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50`
     """
-    from environments.errors import InputError
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.comparison_files import print_results, write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
     from tuning.commands.tables import say
-    from tuning.commands.words import parse_assignments, whole_number, whole_numbers, workers
+    from tuning.commands.words import parse_assignments, whole_number, whole_numbers
     from tuning.comparison.asking import compare_all, specs_of
     from tuning.files import check_folder
 
@@ -86,12 +88,10 @@ def compare(
     horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
     specs = specs_of([*(names or []), *more], horizons, policies, fields, NAMES)
-    if backend not in ("threads", "loky"):
-        raise InputError(f"--backend must be threads or loky but got {backend!r}.")
-    count = workers(jobs)
+    crews = hire(jobs, backend, cluster)
     check_folder(output)
-    with ComparisonReporter(quiet) as reporter:
-        document = compare_all(specs, storage_url(storage), count, backend, reporter.comparison_listener())
+    with crews as crew, ComparisonReporter(quiet) as reporter:
+        document = compare_all(specs, storage_url(storage), crew, reporter.comparison_listener())
     written = write_comparison(document, output)
     if as_json:
         typer.echo(document.as_json(), nl=False)

@@ -9,7 +9,7 @@ from studies.comparison.entries import Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.spec import StudySpec
 from tuning.comparison.running import ComparisonListener
-from tuning.progress import LINE_EVERY, Reporter
+from tuning.progress import LINE_EVERY, Reporter, StudyProgress
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -22,34 +22,22 @@ class ComparisonReporter(Reporter):
         super().__init__(quiet)
         self.whole: TaskID | None = None
         self.entries = 0
-        self.told = 0.0
+        self.said = 0.0
 
     def comparison_listener(self) -> ComparisonListener:
         """What `run_comparison` tells."""
-        return ComparisonListener(self._begin_comparison, self._playing, self._landed, self.listener())
-
-    def _begin(self, spec: StudySpec, landed: int) -> None:
-        if self.bars is not None and self.task is not None:
-            self.bars.remove_task(self.task)
-            self.task = None
-        if self.bars is not None or time.monotonic() - self.told > LINE_EVERY:
-            self.told = time.monotonic()
-            super()._begin(spec, landed)
-
-    def _validate(self) -> None:
-        if self.bars is not None:
-            super()._validate()
+        return ComparisonListener(self._begin_comparison, self._playing, self._landed, _Searches(self).listener())
 
     def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
         if landed == self.entries:
-            self._line(f"{name}: complete already, nothing to do.")
+            self.line(f"{name}: complete already, nothing to do.")
         elif self.bars is not None:
             self.whole = self.bars.add_task(name, total=self.entries, completed=landed, note="")
         else:
             going_on = f", going on after {landed}" if landed else ""
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
-            self._line(f"{name}: {self.entries} entries in {spec.replications} worlds{budget}{going_on}")
+            self.line(f"{name}: {self.entries} entries in {spec.replications} worlds{budget}{going_on}")
 
     def _playing(self, policy: str, setting: SettingOf) -> None:
         if self.bars is not None and self.whole is not None:
@@ -61,4 +49,25 @@ class ComparisonReporter(Reporter):
             self.bars.update(self.whole, completed=count, note=f"{entry.policy} {mean:.4g}")
         elif count == self.entries or time.monotonic() - self.said > LINE_EVERY:
             self.said = time.monotonic()
-            self._line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean:.4g}")
+            self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean:.4g}")
+
+
+class _Searches(StudyProgress):
+    """One search after the other."""
+
+    told = 0.0
+
+    def begin(self, spec: StudySpec, landed: int) -> None:
+        """The next search takes the place of the last."""
+        bars = self.reporter.bars
+        if bars is not None and self.task is not None:
+            bars.remove_task(self.task)
+            self.task = None
+        if bars is not None or time.monotonic() - self.told > LINE_EVERY:
+            self.told = time.monotonic()
+            super().begin(spec, landed)
+
+    def validate(self) -> None:
+        """Hardly worth a line: there are many searches."""
+        if self.reporter.bars is not None:
+            super().validate()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -26,29 +25,30 @@ def copy(
     Example: `ravenlab copy 'raven-ucb/*' --to sqlite:///archive.sqlite3`
     """
     from environments.errors import InputError
-    from studies.copying import copy_study
+    from studies.copying import read_study, write_study
+    from studies.driver import only_driver
+    from studies.faults import clear_faults
     from studies.library import find_studies
-    from studies.storage import clear_faults, only_driver, shown, storage_url
+    from studies.urls import shown, storage_url
     from tuning.commands.tables import say
 
     if name is not None and (not 1 <= len(name) <= LONGEST or not name.isprintable() or name != name.strip()):
         raise InputError(f"--as must be 1 to {LONGEST} printable letters without space around but got {name[:50]!r}.")
     url = storage_url(storage)
-    with opened(storage) as source, ExitStack() as stack:
+    with opened(storage) as source:
         found = find_studies(source, studies)
         if name is not None and len(found) > 1:
             raise InputError(f"--as names one study, but {len(found)} are to be copied.")
-        for each in found:
-            stack.enter_context(only_driver(url, each.study_name))
-        target = stack.enter_context(opened(to, create=True))
-        taken = {each.study_name for each in target.get_all_studies()}
-        for each in found:
-            if (name or each.study_name) in taken:
-                raise InputError(f"study {name or each.study_name!r} exists in {shown(to)} already.")
-        for each in found:
-            stack.enter_context(only_driver(to, name or each.study_name))
-        for each in found:
-            with clear_faults(url):
-                trials = source.get_all_trials(each._study_id, deepcopy=False)
-            copy_study(each, trials, target, name or each.study_name)
-            say(f"Copied {each.study_name} to {shown(to)}: {len(trials)} trials.")
+        names = [each.study_name for each in found]
+        there = names if name is None else [name]
+        with only_driver(url, *names):
+            with opened(to, create=True) as target:
+                taken = {each.study_name for each in target.get_all_studies()}.intersection(there)
+            if taken:
+                raise InputError(f"study {min(taken)!r} exists in {shown(to)} already.")
+            with only_driver(to, *there) as target:
+                for each, under in zip(found, there, strict=True):
+                    with clear_faults(url):
+                        rows = read_study(source, each._study_id)
+                    count = write_study(rows, target, under)
+                    say(f"Copied {each.study_name} to {shown(to)}: {count} trials.")

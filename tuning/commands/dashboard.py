@@ -21,7 +21,7 @@ def dashboard(
     Example: `ravenlab dashboard --open`
     """
     from dashboards.server import exposure, make_server
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.attaching import attach_to
     from tuning.commands.stored import opened
     from tuning.commands.words import whole_number

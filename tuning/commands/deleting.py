@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -23,11 +22,12 @@ def delete(
     Example: `ravenlab delete raven-ucb/blips/T1000/K10 --yes`
     """
     from environments.errors import InputError
+    from studies.driver import only_driver
     from studies.library import find_studies
-    from studies.storage import only_driver, storage_url
+    from studies.urls import storage_url
     from tuning.commands.tables import say
 
-    with opened(storage) as store, ExitStack() as locks:
+    with opened(storage) as store:
         found = find_studies(store, studies, prefixes=False)
         if not yes:
             if not sys.stdin.isatty():
@@ -37,11 +37,10 @@ def delete(
             if not typer.confirm(f"Delete {_counted(len(found))} with all trials?", err=True):
                 say("Nothing was deleted.")
                 return
-        for each in found:
-            locks.enter_context(only_driver(storage_url(storage), each.study_name))
-        for each in found:
-            store.delete_study(each._study_id)
-            say(f"Deleted {each.study_name}.")
+        with only_driver(storage_url(storage), *(each.study_name for each in found)) as driven:
+            for each in found:
+                driven.delete_study(each._study_id)
+                say(f"Deleted {each.study_name}.")
 
 
 def _counted(count: int) -> str:

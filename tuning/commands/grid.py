@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+
 NAMES = {
     **{field: f"--{field}" for field in ("horizon", "arms", "alpha0", "beta0", "epsilon", "replications", "seed")},
     "settings": "--set",
@@ -38,8 +40,9 @@ def grid(
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Where studies are kept. [default: sqlite:///studies.sqlite3]")
     ] = None,
-    jobs: Annotated[str | None, typer.Option(metavar="N", help="Workers. [default: all cores]")] = None,
-    backend: Annotated[str, typer.Option(help="threads or loky.")] = "threads",
+    jobs: JobsOption = None,
+    backend: BackendOption = "threads",
+    cluster: ClusterOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the grids as JSON.")] = False,
 ) -> None:
@@ -49,18 +52,21 @@ def grid(
 
     Example: `ravenlab grid published-variance-drift --horizon 1000,10000 --csv grid.csv`
     """
+    from functools import partial
+
     from environments.errors import InputError
     from environments.own_scenarios import bring_scenario
-    from studies.grid import FINE_VALUES
+    from studies.grid import FINE_VALUES, Grid, GridSpec
     from studies.grid_csv import write
     from studies.reading import grid_spec_from
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.attaching import attach_to
     from tuning.commands.grid_tables import print_grids
-    from tuning.commands.words import number, numbers, parse_assignments, whole_number, whole_numbers, workers
+    from tuning.commands.words import number, numbers, parse_assignments, whole_number, whole_numbers
     from tuning.files import check_place, replacing
     from tuning.grids import run_grid
     from tuning.progress import Reporter
+    from tuning.side_by_side import side_by_side
 
     whole = {"replications": replications, "arms": arms, "seed": seed}
     fields: dict[str, Any] = {key: whole_number(f"--{key}", text) for key, text in whole.items() if text is not None}
@@ -87,17 +93,19 @@ def grid(
     ]
     if name is not None and len(asked) > 1:
         raise InputError(f"--name fits one grid but {len(asked)} were asked for.")
-    if backend not in ("threads", "loky"):
-        raise InputError(f"--backend must be threads or loky but got {backend!r}.")
-    count = workers(jobs)
+    crews = hire(jobs, backend, cluster)
     if csv is not None:
         check_place(csv)
     specs = {spec.study_name(): spec for spec in asked}
-    grids = []
-    with Reporter(quiet) as reporter:
-        for spec in specs.values():
-            grids.append(run_grid(spec, storage_url(storage), count, backend, reporter.grid_listener()))
-            attach_to(storage_url(storage), [grids[-1].study])
+    url = storage_url(storage)
+
+    def one(spec: GridSpec) -> Grid:
+        found = run_grid(spec, url, crew, reporter.grid_listener())
+        attach_to(url, [found.study])
+        return found
+
+    with crews as crew, Reporter(quiet, many=crew.side_by_side > 1) as reporter:
+        grids = side_by_side(crew, [partial(one, spec) for spec in specs.values()])
     if csv is not None:
         with replacing(csv) as file:
             file.write(write(grids))

@@ -29,7 +29,7 @@ def recommend(
     """
     from studies.interpolation import Question, answer
     from studies.library import recommendations
-    from studies.storage import shown, sqlite_file, storage_url
+    from studies.urls import shown, sqlite_file, storage_url
     from tuning.commands.words import whole_number
 
     if storage is not None:

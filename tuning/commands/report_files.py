@@ -55,7 +55,7 @@ def write_report(names: Sequence[str] | None, output: Path, pictures: Path | Non
 def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
     """From the storage; a default one that is not there yet is an empty one, a named one is a mistake."""
     from dashboards.report.gather import gather
-    from studies.storage import DEFAULT_URL, shown, sqlite_file, storage_url
+    from studies.urls import DEFAULT_URL, shown, sqlite_file, storage_url
     from tuning.commands.stored import opened
 
     url = storage_url(storage)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+
 
 def reproduce(
     names: Annotated[
@@ -30,8 +32,9 @@ def reproduce(
         Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything is written and kept.")
     ] = Path("reproduction"),
     seed: Annotated[str | None, typer.Option(metavar="S", help="Names the worlds and searches. [default: 0]")] = None,
-    jobs: Annotated[str | None, typer.Option(metavar="N", help="Workers. [default: all cores]")] = None,
-    backend: Annotated[str, typer.Option(help="threads or loky.")] = "threads",
+    jobs: JobsOption = None,
+    backend: BackendOption = "threads",
+    cluster: ClusterOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print reproduction.json as well.")] = False,
 ) -> None:
@@ -42,29 +45,28 @@ def reproduce(
 
     Example: `ravenlab reproduce figure2 figure3 -o paper`
     """
-    from environments.errors import InputError
+    from dataclasses import replace
+
     from tuning.commands.reproduction_files import print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
-    from tuning.commands.words import whole_number, workers
+    from tuning.commands.words import whole_number
     from tuning.files import check_folder, make_folder
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run
 
-    if backend not in ("threads", "loky"):
-        raise InputError(f"--backend must be threads or loky but got {backend!r}.")
     wanted = chosen(names or [])
-    context = context_of(
+    asked = context_of(
         output,
         protocol=protocol,
         replications=None if replications is None else whole_number("--replications", replications),
         seed=0 if seed is None else whole_number("--seed", seed),
-        jobs=workers(jobs),
-        backend=backend,
     )
+    crews = hire(jobs, backend, cluster)
     check_folder(output)
     make_folder(output)  # what is done is kept here from the first piece on
-    with ReproductionReporter(quiet) as reporter:
+    with crews as crew, ReproductionReporter(quiet) as reporter:
+        context = replace(asked, crew=crew)
         document = run(wanted, context, output, reporter.listener())
     written = write_reproduction(document, output)
     if as_json:

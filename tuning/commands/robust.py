@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from studies.library import StudyRow
     from studies.robust import RobustSpec
     from studies.robust_recommendation import Contender, Front, RobustRecommendation
+    from tuning.crew import Crew
     from tuning.robust.running import RanRobust
 
 LISTED = 20
@@ -25,8 +26,7 @@ LISTED = 20
 def run_and_print(
     specs: Sequence[RobustSpec],
     url: str,
-    jobs: int,
-    backend: str,
+    crew: Crew,
     timeout: float | None,
     quiet: bool,
     as_json: bool,
@@ -44,7 +44,7 @@ def run_and_print(
     ran = []
     with Reporter(quiet) as reporter:
         for spec in specs:
-            ran.append(run_robust(spec, url, jobs, backend, timeout, reporter.listener))
+            ran.append(run_robust(spec, url, crew, timeout, reporter.listener))
             attach_to(url, [one.study for one in ran[-1].own if one.recommendation is not None])
             if ran[-1].found is not None:
                 attach_to(url, [ran[-1].study])

@@ -27,7 +27,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @contextmanager
 def opened(given: str | None, *, create: bool = False) -> Iterator[RDBStorage]:
     """An open storage; whatever the database says in the block becomes one clear line."""
-    from studies.storage import clear_faults, open_storage, storage_url
+    from studies.faults import clear_faults
+    from studies.storage import open_storage
+    from studies.urls import storage_url
 
     url = storage_url(given)
     storage = open_storage(url, create=create)

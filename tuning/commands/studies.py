@@ -17,7 +17,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     from dataclasses import asdict
 
     from studies.library import list_studies
-    from studies.storage import shown, storage_url
+    from studies.urls import shown, storage_url
     from studies.words import short
     from tuning.commands.tables import print_table, say
 

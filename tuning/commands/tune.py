@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tuning.commands.bringing import BringOption, bring
+from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
 
 if TYPE_CHECKING:
     from studies.spec import StudySpec
@@ -86,8 +87,9 @@ def tune(
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Where studies are kept. [default: sqlite:///studies.sqlite3]")
     ] = None,
-    jobs: Annotated[str | None, typer.Option(metavar="N", help="Workers. [default: all cores]")] = None,
-    backend: Annotated[str, typer.Option(help="threads or loky.")] = "threads",
+    jobs: JobsOption = None,
+    backend: BackendOption = "threads",
+    cluster: ClusterOption = None,
     timeout: Annotated[
         str | None, typer.Option(metavar="S", help="Stop after so many seconds; rerun to go on.")
     ] = None,
@@ -101,6 +103,8 @@ def tune(
 
     Example: `ravenlab tune variance-drift blips --horizon 1000,10000 --trials 100`
     """
+    from functools import partial
+
     from environments.errors import InputError
     from environments.own_scenarios import bring_scenario
     from policies.own import bring_policy
@@ -108,13 +112,14 @@ def tune(
     from studies.reading import spec_from
     from studies.robust import RobustSpec, robust_spec_from
     from studies.shipped import find_study_file
-    from studies.storage import storage_url
+    from studies.urls import storage_url
     from tuning.commands.attaching import attach_to
     from tuning.commands.outcome import print_outcome
     from tuning.commands.robust import print_plan, run_and_print
-    from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers, workers
+    from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers
     from tuning.progress import Reporter
-    from tuning.running import run_study
+    from tuning.running import Ran, run_study
+    from tuning.side_by_side import side_by_side
 
     numbers = {
         "trials": trials,
@@ -176,9 +181,7 @@ def tune(
             specs = [spec_from(each, names=NAMES) for each in asked]
     if name is not None and len(specs) + len(worlds) > 1:
         raise InputError(f"--name fits one study but {len(specs) + len(worlds)} were asked for.")
-    if backend not in ("threads", "loky"):
-        raise InputError(f"--backend must be threads or loky but got {backend!r}.")
-    count = workers(jobs)
+    crews = hire(jobs, backend, cluster)
     seconds = _seconds(timeout)
     if dry_run:
         print_plan(worlds)
@@ -187,17 +190,21 @@ def tune(
         return
     if worlds and specs and as_json:
         raise InputError("--json fits studies or searches over several scenarios but the file holds both; use export.")
-    if worlds:
-        run_and_print(worlds, storage_url(storage), count, backend, seconds, quiet, as_json, csv)
-    if not specs:
-        return
-    ran = []
-    with Reporter(quiet) as reporter:
-        for spec in specs:
-            ran.append(run_study(spec, storage_url(storage), count, backend, seconds, reporter.listener()))
-            if ran[-1].recommendation is not None:
-                attach_to(storage_url(storage), [ran[-1].study])
-    print_outcome(ran, as_json)
+    url = storage_url(storage)
+
+    def one(spec: StudySpec) -> Ran:
+        done = run_study(spec, url, crew, seconds, reporter.listener())
+        if done.recommendation is not None:
+            attach_to(url, [done.study])
+        return done
+
+    with crews as crew:
+        if worlds:
+            run_and_print(worlds, url, crew, seconds, quiet, as_json, csv)
+        with Reporter(quiet, many=crew.side_by_side > 1) as reporter:
+            ran = side_by_side(crew, [partial(one, spec) for spec in specs])
+    if specs:
+        print_outcome(ran, as_json)
 
 
 def _file_fields(

@@ -16,6 +16,7 @@ from studies.comparison.spec import PAPER, ComparisonSpec
 from studies.reading import comparison_spec_from
 from tuning.comparison.judging import judge
 from tuning.comparison.running import ComparisonListener, run_comparison
+from tuning.crew import Crew
 
 PUBLISHED = "published-"
 """What the paper's authors really ran: there to rebuild its numbers, and in a comparison only when it is named."""
@@ -72,7 +73,7 @@ def specs_of(
 
 
 def compare_all(
-    specs: Sequence[ComparisonSpec], url: str, jobs: int, backend: str, listener: ComparisonListener | None = None
+    specs: Sequence[ComparisonSpec], url: str, crew: Crew, listener: ComparisonListener | None = None
 ) -> Document:
     """Run one after the other and judge each."""
-    return Document(tuple(judge(run_comparison(spec, url, jobs, backend, listener)) for spec in specs))
+    return Document(tuple(judge(run_comparison(spec, url, crew, listener)) for spec in specs))

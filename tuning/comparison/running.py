@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
@@ -14,13 +15,16 @@ from studies import keys
 from studies.comparison.entries import Comparison, Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.comparison.storage import land_entry, read_entries
-from studies.storage import clear_faults, only_driver, open_storage
+from studies.driver import driving
 from tuning.comparison.playing import play_entry
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.running import Listener, run_study
+from tuning.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.storages import RDBStorage
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,7 @@ class ComparisonListener:
 def run_comparison(
     spec: ComparisonSpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     listener: ComparisonListener | None = None,
 ) -> Comparison:
     """Play what is missing of a comparison; do nothing where it is finished.
@@ -54,32 +57,36 @@ def run_comparison(
     [('ucb1', 'defaults'), ('epsilon-greedy', 'defaults')]
     """
     name = spec.study_name()
-    with only_driver(url, name), clear_faults(url):
-        study = _open(spec, url, name)
-        spec = _agreed(spec, study)
-        entries = read_entries(name, spec, study.get_trials(deepcopy=False))
-        asked = spec.entries()
+
+    def go_on(storage: RDBStorage) -> Comparison:
+        study = _open(spec, storage, name)
+        agreed = _agreed(spec, study)
+        entries = read_entries(name, agreed, study.get_trials(deepcopy=False))
+        asked = agreed.entries()
         if listener is not None:
-            listener.begin(spec, len(entries))
+            listener.begin(agreed, len(entries))
+        if crew.side_by_side > 1:
+            searches = [policy for policy, setting in asked[len(entries) :] if setting == "tuned"]
+            side_by_side(crew, [partial(_tune, agreed, policy, url, crew, None) for policy in searches])
         for policy, setting in asked[len(entries) :]:
             begin = time.perf_counter()
             if listener is not None:
                 listener.playing(policy, setting)
-            tuned = _tune(spec, policy, url, jobs, backend, listener) if setting == "tuned" else None
-            entry = _play(spec, policy, setting, tuned, jobs, backend)
-            land_entry(study, spec, entry, time.perf_counter() - begin)
+            tuned = _tune(agreed, policy, url, crew, listener) if setting == "tuned" else None
+            entry = _play(agreed, policy, setting, tuned, crew)
+            land_entry(study, agreed, entry, time.perf_counter() - begin)
             entries.append(entry)
             if listener is not None:
                 listener.landed(len(entries), entry)
-        return Comparison(spec, name, tuple(entries))
+        return Comparison(agreed, name, tuple(entries))
+
+    return driving(url, name, go_on)
 
 
-def _tune(
-    spec: ComparisonSpec, policy: str, url: str, jobs: int, backend: str, listener: ComparisonListener | None
-) -> Values:
+def _tune(spec: ComparisonSpec, policy: str, url: str, crew: Crew, listener: ComparisonListener | None) -> Values:
     """What a policy's search recommends: an ordinary study in the same storage."""
     asked = spec.search(policy)
-    ran = run_study(asked, url, jobs, backend, listener=None if listener is None else listener.search)
+    ran = run_study(asked, url, crew, listener=None if listener is None else listener.search)
     if ran.trials != asked.trials:
         raise InputError(
             f"study {ran.study!r} has {ran.trials} trials where this comparison gives {policy} {asked.trials}; "
@@ -89,26 +96,23 @@ def _tune(
     return dict(ran.recommendation.params)
 
 
-def _play(
-    spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, jobs: int, backend: str
-) -> Entry:
+def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
     assert spec.horizon is not None
     assert spec.arms is not None
     source = POLICIES.source(policy)
     game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
-    played = play_entry(Evaluator(game, jobs, backend), values, spec.replications)
+    played = play_entry(Evaluator(game, crew), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
     return Entry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
     )
 
 
-def _open(spec: ComparisonSpec, url: str, name: str) -> optuna.Study:
+def _open(spec: ComparisonSpec, storage: RDBStorage, name: str) -> optuna.Study:
     """The study in the storage, made if it is not there."""
     import optuna
 
-    storage = open_storage(url, create=True)
     study = optuna.create_study(storage=storage, study_name=name, direction="minimize", load_if_exists=True)
     if not study.user_attrs and not study.get_trials(deepcopy=False):
         keys.write_comparison_spec(study, spec)

@@ -16,7 +16,7 @@ from environments.streams import Stream, generator
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
-from policies.simulation import REGRET, simulate
+from policies.simulation import REGRET
 from studies.files import load_study_file
 from studies.shipped import find_study_file
 from studies.spec import StudySpec
@@ -169,7 +169,7 @@ def defined_baseline(context: Context, times: Sequence[int]) -> Found:
 
 
 def _baseline(context: Context, times: Sequence[int], stream: Stream, count: int) -> Floats:
-    played = simulate(
+    played = context.crew.simulate(
         BASELINE,
         "bernoulli",
         horizon=max(times),
@@ -177,7 +177,6 @@ def _baseline(context: Context, times: Sequence[int], stream: Stream, count: int
         replications=count,
         seed=context.seed,
         checkpoints=list(times),
-        jobs=context.jobs,
         stream=stream,
     )
     assert played.curve is not None
@@ -186,7 +185,7 @@ def _baseline(context: Context, times: Sequence[int], stream: Stream, count: int
 
 def _evaluator(context: Context, policy: str, horizon: int) -> Evaluator:
     game = Game(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
-    return Evaluator(game, context.jobs, context.backend)
+    return Evaluator(game, context.crew)
 
 
 def _arms() -> int:

@@ -46,7 +46,7 @@ def play_grid(context: Context, world: str, printed: Optimum) -> dict[str, Any]:
     """Everything that the tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
     worlds = replications(context, printed.horizon)
     spec = GridSpec(scenario=world, horizon=printed.horizon, replications=worlds, seed=context.seed).resolved()
-    evaluator = Evaluator(game_of(spec), context.jobs, context.backend)
+    evaluator = Evaluator(game_of(spec), context.crew)
     candidates = [spec.values(cell) for cell in spec.cells()]
     regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
     place = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(printed.cell)

@@ -18,7 +18,7 @@ import numpy as np
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
-from policies.simulation import Simulation, simulate
+from policies.simulation import Simulation
 from studies.advice import printed_rows
 from studies.reproduction.claims import LOGISTICS
 from studies.spec import StudySpec
@@ -120,14 +120,13 @@ def simulated(
 ) -> Simulation:
     """Play a policy in the worlds of a comparison."""
     scenario, stream = WORLDS[kind]
-    return simulate(
+    return context.crew.simulate(
         policy,
         scenario,
         replications=context.count(usual),
         seed=context.seed,
         params=params,
         checkpoints=marks,
-        jobs=context.jobs,
         stream=stream,
     )
 

@@ -132,7 +132,7 @@ def _compare(context: Context, line: Line) -> dict[str, Any]:
         {"alpha0": line.alpha0, "beta0": line.beta0, "epsilon": EPSILON},
         {},
     ]
-    evaluator = Evaluator(spec, context.jobs, context.backend)
+    evaluator = Evaluator(spec, context.crew)
     played = evaluator.play([spec.values(each) for each in params], Stream.REPORT, 0, fresh)[..., REGRET]
     names = ("recommended", "advice", "defaults")
     return {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from environments.checks import whole
 from environments.errors import InputError
+from tuning.crew import ALONE, Crew
 from tuning.reproduction.context import PROTOCOLS, USUAL, Context
 
 BOTH = "both"
@@ -22,8 +23,7 @@ def context_of(
     protocol: str = BOTH,
     replications: int | None = None,
     seed: int = 0,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
 ) -> Context:
     """Check what was asked for.
 
@@ -36,7 +36,6 @@ def context_of(
         seed=whole("seed", seed, least=0, most=2**63 - 1),
         replications=USUAL if replications is None else whole("replications", replications, least=2, most=MOST),
         protocols=PROTOCOLS if protocol == BOTH else (protocol,),
-        jobs=jobs,
-        backend=backend,
+        crew=crew,
         url=f"sqlite:///{folder.resolve() / STUDIES}",
     )

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from environments.world import Floats
-from policies.simulation import simulate
 from studies.reproduction.document import Outcome
 from studies.reproduction.rules import Measured, tail_begins
 from studies.reproduction.tables import Table
@@ -56,7 +55,7 @@ def _players(context: Context) -> list[Player]:
 
 
 def _run(context: Context, problem: Problem, player: Player) -> Found:
-    played = simulate(
+    played = context.crew.simulate(
         player.policy,
         problem.scenario(),
         horizon=HORIZON,
@@ -65,7 +64,6 @@ def _run(context: Context, problem: Problem, player: Player) -> Found:
         seed=context.seed,
         params=player.params,
         checkpoints=MARKS,
-        jobs=context.jobs,
     )
     assert played.curve is not None
     regret = played.curve.regret

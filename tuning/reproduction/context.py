@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
+from environments.identity import computing_hash
 from studies.spec import StudySpec
+from tuning.crew import Crew
 from tuning.running import Ran, run_study
 
 USUAL = 50
 """Replications of the usual precision: the paper's own number in its Table 3. All other counts go with it."""
+
+_BY_STUDY: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 PROTOCOLS = ("published", "defined")
 
@@ -24,33 +28,33 @@ Found = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Context:
-    """Seed, precision and where to compute. Nothing found depends on `jobs`, `backend` or `url`."""
+    """Seed, precision and where to compute. Nothing found depends on `crew` or `url`."""
 
     seed: int
     replications: int
     protocols: tuple[str, ...]
-    jobs: int
-    backend: str
+    crew: Crew
     url: str
     """The storage of the searches that belong to it."""
 
     def count(self, usual: int, least: int = 2) -> int:
         """How many of something to do, where `usual` is enough at the usual precision.
 
-        >>> Context(0, 25, PROTOCOLS, 1, "threads", "").count(4000)
+        >>> Context(0, 25, PROTOCOLS, ALONE, "").count(4000)
         2000
         """
         return max(least, round(usual * self.replications / USUAL))
 
     def fingerprint(self) -> str:
         """What pieces must have in common to stand on one page: seed, precision and the code that found them."""
-        made = {"seed": self.seed, "replications": self.replications, "code": _code()}
+        made = {"seed": self.seed, "replications": self.replications, "code": computing_hash()}
         return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
 
     def search(self, key: str, spec: StudySpec) -> Ran:
         """Run a study to its recommendation under a name of this reproduction; it goes on where it was cut."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
-        return run_study(named, self.url, self.jobs, self.backend)
+        with _BY_STUDY[named.study_name()]:  # pieces that run side by side may need the same one
+            return run_study(named, self.url, self.crew)
 
 
 @dataclass(frozen=True)
@@ -62,14 +66,3 @@ class Piece:
     seconds: float
     """About how long it takes at the usual precision on two cores; only the estimate of the time left hangs on it."""
     run: Callable[[Context], Found]
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """A hash of all that computes: pieces of two versions never meet."""
-    root = Path(__file__).resolve().parent.parent.parent
-    digest = hashlib.sha256()
-    for package in ("environments", "policies", "studies", "tuning"):
-        for source in sorted((root / package).rglob("*.py")):
-            digest.update(source.read_bytes())
-    return digest.hexdigest()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tuning.files import replacing
 from tuning.reproduction.asking import STUDIES
 from tuning.reproduction.context import Context, Found, Piece
 from tuning.reproduction.experiments import experiment
+from tuning.side_by_side import side_by_side
 
 
 @dataclass(frozen=True)
@@ -51,20 +53,25 @@ def _run(names: list[str], context: Context, folder: Path, listener: Reproductio
     found = {key: each for key, each in kept.items() if each is not None}
     if listener is not None:
         listener.begin(list(wanted.values()), [wanted[key] for key in found])
-    for key, piece in wanted.items():
-        if key in found:
-            continue
-        if listener is not None:
-            listener.piece(piece)
-        text = json.dumps({"made": context.fingerprint(), "found": piece.run(context)}, allow_nan=False)
-        path = _file(folder, key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
-            file.write(text)
-        found[key] = json.loads(text)["found"]  # read back, so that a rerun works on the very same numbers
-        if listener is not None:
-            listener.done(piece)
+    missing = [piece for key, piece in wanted.items() if key not in found]
+    fresh = side_by_side(context.crew, [partial(_run_one, piece, context, folder, listener) for piece in missing])
+    found |= {piece.key: each for piece, each in zip(missing, fresh, strict=True)}
     return {key: found[key] for key in wanted}  # in one order, whichever were done before
+
+
+def _run_one(piece: Piece, context: Context, folder: Path, listener: ReproductionListener | None) -> Found:
+    """Do one piece and keep it."""
+    if listener is not None:
+        listener.piece(piece)
+    text = json.dumps({"made": context.fingerprint(), "found": piece.run(context)}, allow_nan=False)
+    path = _file(folder, piece.key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(text)
+    if listener is not None:
+        listener.done(piece)
+    read: Found = json.loads(text)["found"]  # read back, so that a rerun works on the very same numbers
+    return read
 
 
 def _file(folder: Path, key: str) -> Path:

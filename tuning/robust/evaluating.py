@@ -12,6 +12,7 @@ from environments.world import Floats
 from policies.base import Value, Values
 from policies.simulation import REGRET
 from studies.robust import Measure, RobustSpec
+from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 
 
@@ -26,9 +27,9 @@ class ManyWorlds(Evaluator):
     ((1, 5, 2), (1, 2, 5))
     """
 
-    def __init__(self, spec: RobustSpec, jobs: int = 1, backend: str = "threads") -> None:
-        super().__init__(spec.base, jobs, backend)
-        self.each = [Evaluator(own, jobs, backend) for own in spec.each()]
+    def __init__(self, spec: RobustSpec, crew: Crew = ALONE) -> None:
+        super().__init__(spec.base, crew)
+        self.each = [Evaluator(own, crew) for own in spec.each()]
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Regret [C, count, S] in worlds first … first + count − 1 of a stream, of each scenario."""
@@ -47,10 +48,9 @@ class RelativeWorlds(ManyWorlds):
         spec: RobustSpec,
         measure: Measure,
         tuned: Sequence[Values],
-        jobs: int = 1,
-        backend: str = "threads",
+        crew: Crew = ALONE,
     ) -> None:
-        super().__init__(spec, jobs, backend)
+        super().__init__(spec, crew)
         self.measure = measure
         self.least = knowing(spec, self, tuned, Stream.SEARCH, spec.base.replications)
 

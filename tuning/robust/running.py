@@ -9,25 +9,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
 from studies import keys
 from studies.advice import paper_advice
+from studies.driver import driving
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
-from studies.spec import BUDGET
-from studies.storage import clear_faults, only_driver, open_storage
+from studies.spec import BUDGET, StudySpec
+from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
 from tuning.robust.validating import recommend_robust, tuned_candidate
 from tuning.running import VALIDATED, Listener, Ran, run_study
 from tuning.samplers import First, inside_the_box
 from tuning.search import Progress, Tick, search
+from tuning.side_by_side import side_by_side
 from tuning.validation import ADVISED
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.storages import RDBStorage
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,7 @@ class RanRobust:
 def run_robust(
     spec: RobustSpec,
     url: str,
-    jobs: int = 1,
-    backend: str = "threads",
+    crew: Crew = ALONE,
     timeout: float | None = None,
     listener: Callable[[], Listener] | None = None,
 ) -> RanRobust:
@@ -55,36 +58,39 @@ def run_robust(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    with only_driver(url, name), clear_faults(url):
-        study = _open(spec, url, name)
-        spec = _agreed(spec, study)
+    own: list[Ran] = []
+
+    def go_on(storage: RDBStorage) -> RanRobust:
+        study = _open(spec, storage, name)
+        agreed = _agreed(spec, study)
         done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
-        if done is not None and landed >= spec.base.trials:
+        if done is not None and landed >= agreed.base.trials:
             return RanRobust(name, landed, fresh=False, own=[], found=done)
-        own: list[Ran] = []
         tuned = keys.read_tuned(study)
         if tuned is None:
-            own, tuned = _run_each(spec, url, jobs, backend, deadline, listener)
+            own[:], tuned = _run_each(agreed, url, crew, deadline, listener)
             if tuned is None:
                 return RanRobust(name, landed, fresh=True, own=own, found=None)
             keys.write_tuned(study, tuned)
-        base = spec.base.resolved()
-        worlds = ManyWorlds(spec, jobs, backend) if spec.pareto else _relative(spec, tuned, jobs, backend)
+        base = agreed.base.resolved()
+        worlds = ManyWorlds(agreed, crew) if agreed.pareto else _relative(agreed, tuned, crew)
         here = listener() if listener else None
         if here is not None:
             here.begin(base.model_copy(update={"name": name}), landed)
-        tick = None if here is None else _counting_all(here.batch, 1 if spec.pareto else len(spec.scenarios))
-        if not search(base, study, worlds, tick, deadline, first_of_all(spec, tuned)):
+        tick = None if here is None else _counting_all(here.batch, 1 if agreed.pareto else len(agreed.scenarios))
+        if not search(base, study, worlds, tick, deadline, first_of_all(agreed, tuned)):
             return RanRobust(name, len(study.get_trials(deepcopy=False)), fresh=True, own=own, found=None)
         if here is not None:
             here.validate()
         found: RobustRecommendation | Front
         if isinstance(worlds, RelativeWorlds):
-            found = recommend_robust(spec, study, worlds, tuned)
+            found = recommend_robust(agreed, study, worlds, tuned)
         else:
-            found = find_front(spec, study, worlds, tuned)
+            found = find_front(agreed, study, worlds, tuned)
         keys.write_robust(study, found)
         return RanRobust(name, found.trials, fresh=True, own=own, found=found)
+
+    return driving(url, name, go_on)
 
 
 def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
@@ -98,26 +104,30 @@ def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
 def _run_each(
     spec: RobustSpec,
     url: str,
-    jobs: int,
-    backend: str,
+    crew: Crew,
     deadline: float | None,
     listener: Callable[[], Listener] | None,
 ) -> tuple[list[Ran], list[Tuned] | None]:
     """Every scenario's own study; None for what they recommend where time was up first."""
-    own, tuned = [], []
-    for scenario, each in zip(spec.scenarios, spec.each(), strict=True):
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        ran = run_study(each, url, jobs, backend, left, listener() if listener else None)
-        own.append(ran)
-        if ran.recommendation is None:
-            return own, None
-        tuned.append(Tuned(scenario=scenario, study=ran.study, params=ran.recommendation.params))
-    return own, tuned
+
+    def one(each: StudySpec) -> Ran | None:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left < 0.0:
+            return None
+        return run_study(each, url, crew, left, listener() if listener else None)
+
+    ran = side_by_side(crew, [partial(one, each) for each in spec.each()])
+    tuned = [
+        Tuned(scenario=scenario, study=each.study, params=each.recommendation.params)
+        for scenario, each in zip(spec.scenarios, ran, strict=True)
+        if each is not None and each.recommendation is not None
+    ]
+    return [each for each in ran if each is not None], tuned if len(tuned) == len(ran) else None
 
 
-def _relative(spec: RobustSpec, tuned: Sequence[Tuned], jobs: int, backend: str) -> RelativeWorlds:
+def _relative(spec: RobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
     values = [tuned_candidate(spec.base.resolved(), each).values for each in tuned]
-    return RelativeWorlds(spec, parse_measure(spec.measure), values, jobs, backend)
+    return RelativeWorlds(spec, parse_measure(spec.measure), values, crew)
 
 
 def _counting_all(tick: Tick, times: int) -> Tick:
@@ -125,12 +135,11 @@ def _counting_all(tick: Tick, times: int) -> Tick:
     return lambda progress: tick(Progress(progress.trials, progress.best, times * progress.steps))
 
 
-def _open(spec: RobustSpec, url: str, name: str) -> optuna.Study:
+def _open(spec: RobustSpec, storage: RDBStorage, name: str) -> optuna.Study:
     """The study in the storage, made if it is not there: one value a trial, or one a scenario."""
     import optuna
     from optuna.study import StudyDirection
 
-    storage = open_storage(url, create=True)
     if name not in optuna.get_all_study_names(storage):
         directions = [StudyDirection.MINIMIZE] * (len(spec.scenarios) if spec.pareto else 1)
         study = optuna.create_study(storage=storage, study_name=name, directions=directions)

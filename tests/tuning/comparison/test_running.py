@@ -19,6 +19,7 @@ from studies.comparison.spec import PAPER, ComparisonSpec
 from studies.storage import open_storage
 from tuning.comparison.asking import chosen_policies, chosen_scenarios
 from tuning.comparison.running import ComparisonListener, run_comparison
+from tuning.crew import LocalCrew
 
 SMALL: dict[str, Any] = {
     "scenario": "localized-jump", "horizon": 150, "arms": 4, "policies": ("raven-ucb", "ucb1", "epsilon-greedy"),
@@ -37,7 +38,7 @@ def small(**fields: Any) -> ComparisonSpec:
 
 def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
     spec = small()
-    found = run_comparison(spec, url, jobs=2)
+    found = run_comparison(spec, url, LocalCrew(2))
     assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
     storage = open_storage(url, create=False)
     for entry in found.entries:

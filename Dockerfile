@@ -1,0 +1,31 @@
+# One image for driver, scheduler, workers and dashboard: they must have the same versions and the same sources.
+FROM python:3.11-slim AS build
+
+WORKDIR /src
+COPY pyproject.toml constraints.txt README.md LICENSE ravenlab.py ./
+COPY environments/ environments/
+COPY policies/ policies/
+COPY studies/ studies/
+COPY tuning/ tuning/
+COPY dashboards/ dashboards/
+RUN python -m venv /opt/ravenlab \
+    && /opt/ravenlab/bin/pip install --no-cache-dir --disable-pip-version-check \
+        --constraint constraints.txt ".[cluster,postgres]"
+
+FROM python:3.11-slim
+
+# The user's number; that of whoever owns the folder of results makes it writable: --build-arg UID=$(id -u)
+ARG UID=10001
+RUN useradd --uid "$UID" --create-home ravenlab \
+    && install --directory --owner ravenlab /cache /results
+COPY --from=build /opt/ravenlab /opt/ravenlab
+
+# /cache holds compiled kernels. Numba unpickles what it finds there: mount nothing over it that others can write.
+ENV PATH=/opt/ravenlab/bin:$PATH \
+    NUMBA_CACHE_DIR=/cache \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+
+USER $UID
+WORKDIR /results
+CMD ["ravenlab", "--help"]

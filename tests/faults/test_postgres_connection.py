@@ -1,0 +1,186 @@
+"""A server that restarts and connections that are cut in mid-study: it goes on by itself to the same bytes."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+from studies.driver import driving, only_driver
+from studies.postgres import holding, lock_key
+from studies.spec import StudySpec
+from studies.storage import open_storage
+from tests.faults.studies import SMALL, TRIALS, exported, landed, start, states, storage_in, wait_for
+from tests.postgres import FAST, IMMEDIATE, Server
+from tuning import cli
+
+NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=8, replications=40).study_name()
+KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
+Captured = pytest.CaptureFixture[str]
+Disturb = Callable[[Server, str], object]
+
+
+def restart(server: Server, _: str) -> None:
+    server.restart(FAST)
+
+
+def crash(server: Server, _: str) -> None:
+    server.restart(IMMEDIATE)
+
+
+def cut(server: Server, url: str) -> None:
+    server.cut(url)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert cli.run([*SMALL, f"--storage={storage_in(folder)}"]) == 0
+    return exported(folder)
+
+
+def rounds() -> Iterator[list[tuple[int, Disturb]]]:
+    """What happens after how many landed trials; one round of each kind, and in a stress run ten restarts and cuts."""
+    yield [(2, cut), (9, restart), (18, cut), (27, crash), (TRIALS, cut)]
+    if KILLS >= 10:
+        rng = np.random.default_rng(3)
+        for how in (restart, crash, cut, cut):
+            for _ in range(5):
+                yield [(int(count), how) for count in sorted(rng.choice(TRIALS, 3, replace=False) + 1)]
+
+
+@pytest.mark.parametrize("faults", list(rounds()), ids=lambda faults: "-".join(str(count) for count, _ in faults))
+def test_a_study_goes_on_by_itself(
+    faults: list[tuple[int, Disturb]], undisturbed: str, postgres: Server, database: str, tmp_path: Path
+) -> None:
+    words = [word for word in SMALL if word != "--quiet"]
+    process = start(*words, "--jobs=1", folder=tmp_path, RAVENLAB_STORAGE=database)
+    for count, disturb in faults:
+        wait_for(database, count, process)
+        disturb(postgres, database)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, (out, err)
+    assert err.count("was lost") == err.count("Trying again") >= len(faults) - 1, err
+    assert "Traceback" not in err
+    assert states(database) == {"COMPLETE": TRIALS}
+    assert exported(database) == undisturbed
+
+
+def beside(work: Callable[[], object]) -> threading.Thread:
+    """Something that happens while the command runs in this process."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def until_landed(url: str, count: int) -> None:
+    limit = time.monotonic() + 60
+    while landed(url) < count:
+        assert time.monotonic() < limit
+        time.sleep(0.005)
+
+
+def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: str, capsys: Captured) -> None:
+    """The other one waits for the lock in the database, so it has it as soon as the connection is cut."""
+    other = postgres.connect(database)
+
+    def taking() -> None:
+        until_landed(database, 3)
+        waiter = beside(lambda: other.execute("SELECT pg_advisory_lock(%s)", (lock_key(NAME),)))
+        while not postgres.run("SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"):
+            time.sleep(0.01)
+        postgres.cut(database)
+        waiter.join()
+
+    happening = beside(taking)
+    assert cli.run([*SMALL, f"--storage={database}"]) == 2
+    happening.join()
+    kept = landed(database)
+    other.close()
+    err = capsys.readouterr().err.strip().splitlines()
+    assert err == [f"ravenlab: study '{NAME}' is being tuned by another process; wait for it or stop it."]
+    assert 3 <= kept < TRIALS
+    assert set(states(database)) == {"COMPLETE"}
+
+
+def test_a_server_that_stays_away(
+    postgres: Server, database: str, undisturbed: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAVENLAB_PATIENCE", "1")
+    gone = [0.0]
+
+    def stop() -> None:
+        until_landed(database, 3)
+        postgres.stop(IMMEDIATE)
+        gone[0] = time.monotonic()
+
+    happening = beside(stop)
+    try:
+        assert cli.run([*SMALL, f"--storage={database}"]) == 1
+        took = time.monotonic() - gone[0]
+    finally:
+        happening.join()
+        postgres.start()
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "was away for 1 s (" in line
+    assert "what had landed is kept" in line
+    assert took < 10.0
+    assert set(states(database)) == {"COMPLETE"}
+    assert cli.run([*SMALL, f"--storage={database}"]) == 0
+    assert exported(database) == undisturbed
+
+
+def test_a_session_that_hangs_is_ended_by_its_own_driver(postgres: Server, database: str) -> None:
+    """As after a network that went dead: the server still has the session, and with it the lock."""
+    with holding(database, ["mine"]) as (_, first):
+        assert first.session is not None
+        with holding(database, ["mine"], first.session) as (_, second):
+            assert second.session not in (None, first.session)
+            with pytest.raises(ValueError, match="another process"), only_driver(database, "mine"):
+                pass
+    with only_driver(database, "mine", "yours"):
+        pass
+
+
+def test_no_transaction_is_open_while_trials_are_played(postgres: Server, database: str) -> None:
+    def look(storage: object) -> str:
+        asked = (
+            "SELECT state FROM pg_stat_activity WHERE application_name = 'ravenlab' AND datname = current_database()"
+        )
+        return ",".join(row[0] for row in postgres.run(asked, url=database))
+
+    assert driving(database, "mine", look) == "idle"
+
+
+def test_a_commit_that_nobody_heard_of_is_not_landed_twice(
+    postgres: Server, database: str, undisturbed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection dies after the server has committed and before the driver hears of it."""
+    deaf = iter([5, 17])
+    limit = [next(deaf)]
+    open_storage(database, create=True).engine.dispose()
+    looking = postgres.connect(database)
+
+    def commit(_: object, connection: Any) -> None:
+        connection.commit()
+        (count,) = looking.execute("SELECT count(*) FROM trials").fetchone() or (0,)
+        if count >= limit[0]:
+            limit[0] = next(deaf, 10**9)
+            connection.dbapi_connection.close()
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(PGDialect_psycopg, "do_commit", commit)
+    assert cli.run([*SMALL, f"--storage={database}"]) == 0
+    monkeypatch.undo()
+    looking.close()
+    assert limit[0] == 10**9
+    assert states(database) == {"COMPLETE": TRIALS}
+    assert exported(database) == undisturbed

@@ -1,0 +1,140 @@
+"""`ravenlab copy` between SQLite and PostgreSQL: whole in both directions, or not at all."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import optuna
+import plotly.graph_objects as go
+import pytest
+from optuna_dashboard import get_note, save_note, save_plotly_graph_object
+from sqlalchemy import Engine, MetaData, create_engine, event, select
+
+from studies.driver import only_driver
+from studies.storage import open_storage
+from tests.faults.studies import exported
+from tests.postgres import Server
+from tests.studies.made import WILD, recommendation, stored, url
+from tuning.cli import run
+from tuning.commands.stored import opened
+
+LONG = "α₀ «long» \\ \x00 note\n" * 1000
+STALE = {"version_info", "alembic_version"}
+
+
+def everything(place: str) -> dict[str, list[dict[str, Any]]]:
+    """All rows of all tables in their order; ids of studies and trials are told as names and numbers."""
+    engine = create_engine(place)
+    known = MetaData()
+    known.reflect(engine)
+    with engine.connect() as connection:
+        rows = {
+            table.name: [dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key))]
+            for table in known.sorted_tables
+            if table.name not in STALE
+        }
+        own = {table.name: [column.name for column in table.primary_key] for table in known.sorted_tables}
+    engine.dispose()
+    names = {row["study_id"]: row["study_name"] for row in rows["studies"]}
+    numbers = {row["trial_id"]: (names[row["study_id"]], row["number"]) for row in rows["trials"]}
+
+    def told(table: str, row: dict[str, Any]) -> dict[str, Any]:
+        found = {key: value for key, value in row.items() if key not in own[table]}
+        if "study_id" in found:
+            found["study_id"] = names[row["study_id"]]
+        if "trial_id" in found:
+            found["trial_id"] = numbers[row["trial_id"]]
+        note = re.match(r"dashboard:(\d+):", found.get("key", ""))
+        if note is not None:
+            found["key"] = found["key"].replace(note[1], str(numbers[int(note[1])]), 1)
+        return found
+
+    by_study = {name: sorted((told(name, row) for row in each), key=_of_study) for name, each in rows.items()}
+    return dict(sorted(by_study.items()))
+
+
+def _of_study(row: dict[str, Any]) -> str:
+    """Studies may come in another order, but not what is in them."""
+    of_trial = row.get("trial_id")
+    return str(row.get("study_name") or row.get("study_id") or (of_trial and of_trial[0]))
+
+
+@pytest.fixture
+def rich(tmp_path: Path) -> str:
+    """Studies with all that one can hold: long notes, figures, values that are no numbers, attributes."""
+    place = stored(tmp_path / "rich.sqlite3", recommendation(), recommendation(study=WILD, arms=3))
+    storage = open_storage(place, create=False)
+    study = optuna.load_study(study_name=WILD, storage=storage)
+    study.set_user_attr("long", 50 * LONG)
+    save_note(study, LONG)
+    save_plotly_graph_object(study, go.Figure(go.Scatter(y=[k / 7 for k in range(2000)])), graph_object_id="big")
+    odd = [math.inf, -math.inf, math.nan, 1 / 3]
+    study.add_trial(
+        optuna.trial.create_trial(
+            state=optuna.trial.TrialState.FAIL,
+            intermediate_values=dict(enumerate(odd)),
+            user_attrs={"odd": ["ä", None, 1e-300, LONG]},
+            system_attrs={"x": {"y": 2}},
+        )
+    )
+    study.add_trial(optuna.trial.create_trial(value=math.inf, state=optuna.trial.TrialState.COMPLETE))
+    running = study.ask()
+    save_note(running, "a note of a trial " * 200)
+    storage.engine.dispose()
+    return place
+
+
+def test_there_and_back(rich: str, database: str, tmp_path: Path) -> None:
+    back = url(tmp_path / "back.sqlite3")
+    with only_driver(database, "first") as storage:
+        optuna.create_study(storage=storage, study_name="so that ids differ").ask()
+    assert run(["copy", "*", "--storage", rich, "--to", database]) == 0
+    assert run(["delete", "so that ids differ", "--storage", database, "--yes"]) == 0
+    assert everything(database) == everything(rich)
+    assert run(["copy", "*", "--storage", database, "--to", back]) == 0
+    assert everything(back) == everything(rich)
+    assert exported(database) == exported(rich) == exported(back)
+    for place in (rich, database, back):
+        with opened(place) as storage:
+            study = optuna.load_study(study_name=WILD, storage=storage)
+            assert get_note(study) == LONG
+            assert get_note(optuna.Trial(study, study.trials[-1]._trial_id)).startswith("a note of a trial")
+
+
+def test_a_copy_whose_connection_is_cut_leaves_nothing(
+    rich: str, database: str, postgres: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    open_storage(database, create=True).engine.dispose()
+
+    def cut(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if "INSERT INTO trial_params" in statement and connection.dialect.name == "postgresql":
+            postgres.cut(database)
+
+    event.listen(Engine, "before_cursor_execute", cut)
+    try:
+        assert run(["copy", WILD, "--storage", rich, "--to", database]) == 1
+    finally:
+        event.remove(Engine, "before_cursor_execute", cut)
+    assert "was lost" in capsys.readouterr().err
+    assert not any(everything(database).values())
+    assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
+
+
+def test_what_is_being_tuned_is_neither_deleted_nor_copied(
+    rich: str, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
+    with only_driver(database, WILD):
+        capsys.readouterr()
+        assert run(["delete", WILD, "--storage", database, "--yes"]) == 2
+        assert run(["copy", WILD, "--storage", database, "--to", url(tmp_path / "x.sqlite3")]) == 2
+        assert run(["copy", WILD, "--storage", database, "--to", database, "--as", "free"]) == 2
+    with only_driver(database, "mine"):
+        assert run(["copy", WILD, "--storage", rich, "--to", database, "--as", "mine"]) == 2
+    assert capsys.readouterr().err.count("is being tuned by another process") == 4
+    assert run(["copy", WILD, "--storage", rich, "--to", database]) == 2
+    assert "exists in postgresql+psycopg://tester:***@" in capsys.readouterr().err
+    assert not (tmp_path / "x.sqlite3").exists()

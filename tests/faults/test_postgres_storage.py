@@ -1,0 +1,170 @@
+"""Every command on PostgreSQL; servers, databases and passwords that are not right: one line, and no password in it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from sqlalchemy.engine import make_url
+
+from dashboards.server import make_server
+from studies.urls import shown
+from tests.faults.studies import asked, environment
+from tests.postgres import PASSWORD, Server
+from tests.studies.made import url
+from tuning.cli import run
+from tuning.commands.attaching import attach_to
+from tuning.commands.stored import opened
+
+Captured = pytest.CaptureFixture[str]
+TINY = ["--horizon=60", "--arms=3", "--replications=4", "--seed=1", "--quiet", "--jobs=1"]
+SEARCH = ["--trials=4", "--selection=20", "--report=20"]
+SECRET = "Hx7secret9Q"
+
+
+def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
+    """What is made on PostgreSQL reads there as it does in a copy on SQLite."""
+    there, here = ["--storage", database], ["--storage", url(tmp_path / "s.sqlite3")]
+    assert run(["tune", "blips", "stationary", *TINY, *SEARCH, "--robust", "--name=worlds", *there]) == 0
+    assert run(["grid", "blips", *TINY, "--alpha0=1,5", "--beta0=1", "--name=cells", *there]) == 0
+    folder = f"--output={tmp_path / 'comparison'}"
+    assert (
+        run(["compare", "blips", *TINY, "--policies=ucb1,raven-ucb", "--tune=2", "--name=fight", folder, *there]) == 0
+    )
+    assert run(["copy", "*", "--to", here[1], *there]) == 0
+    capsys.readouterr()
+    said = []
+    for place in (there, here):
+        for words in (
+            ["studies", "--json"],
+            *(["show", name, "--json"] for name in ("worlds", "cells", "fight")),
+            ["recommend", "blips", "--horizon=60", "--arms=3", "--json"],
+            ["export"],
+            ["export", "--format", "csv"],
+        ):
+            assert run([*words, *place]) == 0, words
+        said.append(capsys.readouterr().out)
+    assert said[0].replace(shown(database), here[1]) == said[1]
+    assert run(["report", "-o", str(tmp_path / "report.html"), *there]) == 0
+    assert run(["studies", *there]) == 0
+    with opened(database) as storage, make_server(storage, port=0) as server:
+        attach_to(database)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with urllib.request.urlopen(f"{server.url}api/studies") as answer:
+            assert len(json.load(answer)["study_summaries"]) == len(asked(database, "SELECT * FROM studies"))
+        server.shutdown()
+    assert run(["delete", "*", "--yes", *there]) == 0
+    assert asked(database, "SELECT * FROM trials") == asked(database, "SELECT * FROM studies") == []
+    captured = capsys.readouterr()
+    spelled = [PASSWORD, quote(PASSWORD, safe=""), str(make_url(database).password)]
+    assert not [word for word in spelled if word in captured.out + captured.err]
+    _nowhere(tmp_path, spelled)
+
+
+def _nowhere(folder: Path, words: list[str]) -> None:
+    """No file in the folder holds any of the words."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert not [(path, word) for path in files for word in words if word.encode() in path.read_bytes()]
+
+
+def refused(words: list[str], capsys: Captured, *fragments: str, code: int = 2) -> None:
+    begun = time.monotonic()
+    assert run(words) == code
+    err = capsys.readouterr().err
+    assert len(err.strip().splitlines()) == 1
+    for fragment in fragments:
+        assert fragment in err
+    assert time.monotonic() - begun < 15
+
+
+def test_what_is_not_right_is_said(database: str, postgres: Server, capsys: Captured) -> None:
+    tune = ["tune", "blips", *TINY, *SEARCH, "--storage"]
+    good = make_url(database)
+    wrong = {
+        good.set(password=SECRET): "password authentication failed",
+        good.set(database="nowhere"): '"nowhere" does not exist',
+        good.set(port=1): "Connection refused",
+        good.set(query={"sslmode": "nonsense"}): "sslmode",
+    }
+    for bad, fragment in wrong.items():
+        text = bad.render_as_string(hide_password=False)
+        refused([*tune, text], capsys, fragment)
+        refused(["studies", "--storage", text], capsys, fragment)
+    refused(["studies", "--storage", database], capsys, "holds no studies yet; run ravenlab tune first")
+    refused([*tune, "postgresql+psycopg2://me@host/db"], capsys, "must begin with postgresql+psycopg://")
+    postgres.run("CREATE TABLE studies (name text)", url=database)
+    refused([*tune, database], capsys, "database of something else")
+    assert postgres.run("SELECT * FROM studies", url=database) == []
+
+
+SECRETIVE = [
+    f"postgresql://me:{SECRET}@127.0.0.1:1/db",
+    f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/db?connect_timeout=abc",
+    f"postgresql://me@127.0.0.1:1/db?password={SECRET}&sslpassword={SECRET}",
+    f"postgresql://me:{SECRET}/127.0.0.1/db",
+    f"postgresql://me:{SECRET}@127.0.0.1:port/db",
+    f"postgresql://me:x@{SECRET}@127.0.0.1:1/db",
+    f"postgresql://me:{{{SECRET}}}@127.0.0.1:1/db",
+    f"postgresql//me:{SECRET}@127.0.0.1/db",
+    f"postgres:me:{SECRET}@127.0.0.1",
+    f"postgresql+psycopg2://me:{SECRET}@127.0.0.1/db",
+    f"mysql://me:{SECRET}@127.0.0.1:1/db",
+    f"nothing://me:{SECRET}@127.0.0.1:1/db",
+]
+
+
+@pytest.mark.parametrize("secretive", SECRETIVE)
+def test_a_password_is_never_told(
+    secretive: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nowhere a password may be given, rightly or wrongly, is it printed, logged or stored."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("RAVENLAB_PATIENCE", "0")
+    tune = ["tune", "blips", *TINY, *SEARCH]
+    for words in (
+        [*tune, "--dry-run", "--storage", secretive],
+        [*tune, "--storage", secretive],
+        [*tune, "--robust", "--storage", secretive],
+        ["grid", "blips", *TINY, "--storage", secretive],
+        ["compare", "blips", *TINY, "--policies=ucb1,ccb", "--tune=0", "--storage", secretive],
+        *([word, "--storage", secretive] for word in ("studies", "export", "report", "dashboard")),
+        ["show", "x", "--storage", secretive],
+        ["recommend", "blips", "--horizon=60", "--storage", secretive],
+        ["delete", "x", "--yes", "--storage", secretive],
+        ["copy", "x", "--to", secretive, "--storage", secretive],
+        # in the wrong place
+        *([word, secretive] for word in ("studies", "export", "show", "tune", "grid", "report", "simulate")),
+        ["copy", "x", "--to", "sqlite:///x", "--as", secretive],
+        ["studies", f"--storge={secretive}"],
+        ["tune", "blips", "--horizon", secretive],
+    ):
+        assert run(words) in (0, 2), words
+    monkeypatch.setenv("RAVENLAB_STORAGE", secretive)
+    assert run(["studies"]) == 2
+    captured = capfd.readouterr()
+    assert SECRET not in captured.out + captured.err
+    _nowhere(tmp_path, [SECRET])
+
+
+def test_without_psycopg(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['psycopg'] = None; from tuning import cli; sys.exit(cli.run(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        'ravenlab: storage postgresql+psycopg://me:***@127.0.0.1/db needs psycopg: pip install "ravenlab[postgres]".\n'
+    )

@@ -1,0 +1,52 @@
+"""Two drivers start at once on one study: exactly one has it, and the other is told so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from studies.driver import driving
+from tests.faults.studies import SMALL, Place, landed, start, states, storage_in
+
+ROUNDS = max(1, int(os.environ.get("RAVENLAB_KILLS", "3")) // 4)
+LONG = [*SMALL, "--trials=2000"]
+
+
+@pytest.mark.parametrize("turn", range(ROUNDS))
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    place: Place = request.getfixturevalue("database") if kind == "postgres" else tmp_path
+    drivers = [start(*LONG, f"--storage={storage_in(place)}", "--jobs=1", folder=tmp_path) for _ in range(2)]
+    limit = time.monotonic() + 90
+    while all(driver.poll() is None for driver in drivers):
+        assert time.monotonic() < limit
+        time.sleep(0.02)
+    (loser,) = [driver for driver in drivers if driver.poll() is not None]
+    (winner,) = [driver for driver in drivers if driver is not loser]
+    out, err = loser.communicate()
+    assert (loser.returncode, out) == (2, ""), err
+    (line,) = err.strip().splitlines()
+    assert "is being tuned by another process; wait for it or stop it." in line
+    seen = landed(place)
+    while landed(place) < seen + 3:
+        assert winner.poll() is None, winner.communicate()
+        time.sleep(0.02)
+    winner.send_signal(signal.SIGTERM)
+    _, err = winner.communicate(timeout=60)
+    assert winner.returncode == 130, err
+    assert set(states(place)) == {"COMPLETE"}
+
+
+def test_tables_are_made_once(database: str) -> None:
+    """An empty database and several drivers, each with a connection of its own."""
+
+    def drive(number: int) -> int:
+        return driving(database, f"study {number}", lambda storage: len(storage.get_all_studies()))
+
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(drive, range(6))) == [0] * 6

@@ -1,0 +1,164 @@
+"""A PostgreSQL server for the tests: a throw-away one of our own, or the one that RAVENLAB_TEST_POSTGRES names.
+
+Our own runs as an unprivileged user when we are root, and ends with the process that started it, however that ends.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy.engine import URL, make_url
+
+VARIABLE = "RAVENLAB_TEST_POSTGRES"
+PASSWORD = "g{ehe}im @%40/:#"
+"""Letters that a URL, a template or a configuration file could trip over."""
+
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "40",
+    "shared_buffers": "16MB",
+    "log_min_messages": "panic",
+}
+FAST, IMMEDIATE = signal.SIGINT, signal.SIGQUIT
+"""What `pg_ctl stop -m fast` and `-m immediate` send."""
+
+
+class Server:
+    """A server that databases may be made on; `process` is None where it is not ours to stop."""
+
+    def __init__(self, url: URL, start: list[str] | None = None) -> None:
+        self.url, self.command = url, start
+        self.process: subprocess.Popen[bytes] | None = None
+        self.numbers = itertools.count()
+        self.made: list[str] = []
+
+    def new_database(self) -> str:
+        """The URL of an empty database."""
+        name = f"ravenlab_{os.getpid()}_{next(self.numbers)}"
+        self.run(f'CREATE DATABASE "{name}"')
+        self.made.append(name)
+        return self.url.set(database=name).render_as_string(hide_password=False)
+
+    def connect(self, url: str | None = None) -> psycopg.Connection[Any]:
+        """A connection of the test's own."""
+        to = self.url if url is None else make_url(url)
+        return psycopg.connect(
+            host=to.host, port=to.port, user=to.username, password=to.password, dbname=to.database, autocommit=True
+        )
+
+    def run(self, statement: str, *values: Any, url: str | None = None) -> list[tuple[Any, ...]]:
+        """Run a statement and give its rows."""
+        with self.connect(url) as connection:
+            cursor = connection.execute(statement.encode(), values)
+            return cursor.fetchall() if cursor.description else []
+
+    def cut(self, url: str) -> int:
+        """Terminate ravenlab's sessions in a database; tells how many there were."""
+        asked = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ravenlab'"
+        return len(self.run(f"{asked} AND datname = %s", make_url(url).database))
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        if self.command is None:
+            pytest.skip(f"the server of {VARIABLE} is not ours to stop")
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while True:
+            try:
+                self.connect().close()
+                return
+            except psycopg.OperationalError:
+                assert self.process.poll() is None, "PostgreSQL ended while it started"
+                assert time.monotonic() < until, "PostgreSQL does not start"
+                time.sleep(0.02)
+
+    def stop(self, how: signal.Signals = FAST) -> None:
+        """Stop it and wait until it is gone."""
+        if self.process is None:
+            pytest.skip(f"the server of {VARIABLE} is not ours to stop")
+        self.process.send_signal(how)
+        self.process.wait(timeout=60)
+
+    def restart(self, how: signal.Signals) -> None:
+        """As `pg_ctl restart -m` does."""
+        self.stop(how)
+        self.start()
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """The server for this run; where there can be none the test is skipped, but fails where CI is set."""
+    given = os.environ.get(VARIABLE)
+    if given:
+        there = Server(make_url(given))
+        try:
+            yield there
+        finally:
+            for name in there.made:
+                there.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        return
+    binaries = _binaries()
+    if binaries is None:
+        if os.environ.get("CI"):
+            pytest.fail("PostgreSQL is not installed, and CI skips nothing")
+        pytest.skip(f"PostgreSQL is not installed and {VARIABLE} not set")
+    folder = Path(tempfile.mkdtemp(prefix="ravenlab-postgres-"))
+    try:
+        mine = _made(binaries, folder)
+        mine.start()
+        try:
+            yield mine
+        finally:
+            mine.stop(IMMEDIATE)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _binaries() -> Path | None:
+    """Where initdb and postgres are: the newest of Debian's places, or on the path."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
+    found = shutil.which("initdb")
+    places = [*([Path(found).resolve().parent] if found else []), *places]
+    return next((place for place in reversed(places) if (place / "initdb").exists()), None)
+
+
+def _made(binaries: Path, folder: Path) -> Server:
+    """A new cluster in a folder."""
+    secret, data = folder / "password", folder / "data"
+    secret.write_text(PASSWORD)
+    words = [shutil.which("setpriv") or "setpriv"]
+    if os.getuid() == 0:
+        user = next(name for name in ("postgres", "nobody") if any(entry.pw_name == name for entry in pwd.getpwall()))
+        entry = pwd.getpwnam(user)
+        for path in (folder, secret):
+            os.chown(path, entry.pw_uid, entry.pw_gid)
+        words += [f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
+    making = [*("-U", "tester", "-A", "scram-sha-256", f"--pwfile={secret}"), "--no-sync", "--locale=C", "-E", "UTF8"]
+    subprocess.run([*words, binaries / "initdb", "-D", data, *making], check=True, capture_output=True, cwd=folder)
+    port = _free_port()
+    settings = [f"-c{key}={value}" for key, value in {**SETTINGS, "port": str(port)}.items()]
+    url = URL.create("postgresql", "tester", PASSWORD, "127.0.0.1", port, "postgres")
+    return Server(url, [*words, "--pdeathsig=QUIT", str(binaries / "postgres"), "-D", str(data), *settings])
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

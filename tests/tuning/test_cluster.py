@@ -1,0 +1,198 @@
+"""Work on a real Dask cluster: tasks that carry what a worker needs, and no more; refusals in one line."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import environments
+from environments.errors import InputError
+from environments.example_trace import as_csv, example_trace
+from policies import find_policy
+from tests.cluster import DaskCluster, dask_cluster
+from tuning import cli
+from tuning.carrying import SMALL_BYTES, Carrier
+from tuning.cluster import LEAST_SECONDS, TASK_SECONDS, check_address, connected, cut_for
+from tuning.crew import Pace
+from tuning.fanout import Evaluator, Game
+
+EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
+TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def exported(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
+    """What is exported after a command."""
+    code = cli.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
+    assert code == cli.DONE, capsys.readouterr().err
+    capsys.readouterr()
+    assert cli.run(["export", f"--storage=sqlite:///{storage}.sqlite3"]) == cli.DONE
+    return capsys.readouterr().out
+
+
+def same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    """Threads and the cluster give the same bytes."""
+    alone = exported([*words, "--jobs=2"], capsys, "alone")
+    assert exported([*words, f"--cluster={cluster.address}"], capsys, "cluster") == alone
+
+
+def test_a_trace_travels_to_workers_that_do_not_have_it(
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "trace.csv").write_text(as_csv(example_trace(rows=1500)))
+    same_on_the_cluster(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
+
+
+def test_a_policy_and_a_scenario_of_ones_own_travel(
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("falling_greedy.py", "night_shift.py"):
+        shutil.copy(EXAMPLES / name, here)
+    own = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
+    same_on_the_cluster(["tune", *own, *TINY], cluster, capsys)
+
+
+def test_studies_grids_and_comparisons_side_by_side(
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--horizon=100", "--arms=4", *TINY]
+    same_on_the_cluster(["tune", "blips", "periodic", "stationary", *words], cluster, capsys)
+    tables: list[tuple[str, ...]] = []
+    for how in ("--jobs=2", f"--cluster={cluster.address}"):
+        grid = ["grid", "blips", "periodic", "--horizon=100", "--replications=20", f"--csv={len(tables)}.csv", how]
+        assert cli.run([*grid, f"--storage=sqlite:///{len(tables)}.sqlite3", "--quiet"]) == cli.DONE
+        compare = [
+            "compare",
+            "blips",
+            "--policies=ucb1,raven-ucb",
+            "--tune=4",
+            "--horizon=80",
+            "--replications=10",
+            how,
+        ]
+        folder = here / f"compared{len(tables)}"
+        storage = f"--storage=sqlite:///{len(tables)}.sqlite3"
+        assert cli.run([*compare, how, storage, f"--output={folder}", "--quiet"]) == cli.DONE
+        page = ["reproduce", "table1", "--replications=2", f"--output=paper{len(tables)}", how, "--quiet"]
+        assert cli.run(page) == cli.DONE
+        tables.append(
+            (
+                (here / f"{len(tables)}.csv").read_text(),
+                (folder / "compare.csv").read_text(),
+                (here / f"paper{len(tables)}" / "reproduction.json").read_text(),
+            )
+        )
+    assert tables[0] == tables[1]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_worker_with_other_sources_is_refused(
+    cluster: DaskCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its own folder of sources comes first on its path, and one of them has a line more."""
+    root = Path(environments.__file__).parent.parent
+    for package in ("environments", "policies", "studies", "tuning"):
+        shutil.copytree(root / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "policies" / "ucb1.py").open("a") as file:
+        file.write("\n# another rule\n")
+    with dask_cluster(tmp_path, workers=0) as lonely:
+        lonely.start_worker(PYTHONPATH=str(tmp_path))
+        lonely.wait(1)
+        words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={lonely.address}"]
+        assert cli.run([*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3"]) == cli.REFUSED
+    err = capsys.readouterr().err
+    assert "other sources of ravenlab" in err
+    assert err.count("\n") == 1
+
+
+def test_nobody_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    monkeypatch.setattr("tuning.cluster.CONNECT_SECONDS", 1)
+    assert cli.run(["tune", "blips", "--cluster=tcp://127.0.0.1:9"]) == cli.REFUSED
+    err = capsys.readouterr().err
+    assert err.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
+    assert err.count("\n") == 1
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--cluster=x"], ["--cluster=tcp://a:0"], ["--cluster=tcp://h:1", "--jobs=2"]])
+def test_bad_words(words: list[str], capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    for command in (["tune", "blips"], ["grid", "blips"], ["compare", "blips"], ["reproduce"]):
+        assert cli.run([*command, *words]) == cli.REFUSED
+        err = capsys.readouterr().err
+        assert "cluster" in err
+        assert err.count("\n") == 1
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("address", ["", "local:1", "http://a:80", "tcp://:8786", "tcp://a:99999", "tcp://a"])
+def test_addresses(address: str) -> None:
+    with pytest.raises(InputError, match="cluster must be local or an address"):
+        check_address(address)
+
+
+def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
+    """A pace that says a world takes long cuts to single candidates and worlds."""
+    game = Game("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
+    values = [find_policy("raven-ucb").resolve({"alpha0": a}, 3, 60) for a in (0.5, 1.0, 2.0)]
+    with connected(cluster.address) as crew:
+        on_cluster = Evaluator(game, crew)
+        alone = Evaluator(game)
+        wanted = alone.play(values, 1, 0, 5)
+        for seconds in (0.7, 0.2, 1e-9):
+            on_cluster.paces.clear()
+            on_cluster._cut(_of_play(), 5, 3)
+            on_cluster.paces[_of_play()].seconds = seconds
+            np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
+            assert on_cluster.paces[_of_play()].learned
+
+
+def _of_play() -> Callable[..., object]:
+    from tuning.fanout import play_range
+
+    return play_range
+
+
+@pytest.mark.parametrize("threads", [1, 2, 1000])
+@pytest.mark.parametrize("seconds", [1e-7, 1e-4, 0.03, 0.4, 30.0])
+@pytest.mark.parametrize("count", [1, 40, 2000])
+def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> None:
+    """None above a second that could be cut, none below the least unless there is no more work."""
+    candidates = 16
+    cut = cut_for(threads, count, candidates, Pace(seconds))
+    task = cut.worlds * cut.candidates * seconds
+    assert 1 <= cut.worlds <= count
+    assert 1 <= cut.candidates <= candidates
+    assert task <= TASK_SECONDS * 1.001 or (cut.worlds, cut.candidates) == (1, 1)
+    whole = count * candidates * seconds
+    assert task >= min(0.49 * LEAST_SECONDS, 0.49 * whole) or cut.worlds == count
+
+
+def test_ranges_stay_the_same_while_they_fit() -> None:
+    pace = Pace(1e-4)
+    first = cut_for(4, 2000, 16, pace)
+    for change in (0.8, 1.3, 0.6, 1.2):
+        pace.seconds *= change
+        assert cut_for(4, 2000, 16, pace) == first
+    pace.seconds *= 16.0
+    assert cut_for(4, 2000, 16, pace).worlds < first.worlds
+
+
+def test_what_travels_is_small() -> None:
+    game = Game("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
+    carried, *_ = Carrier().pack((game, []))
+    assert len(carried.payload) < 2_000 < SMALL_BYTES

@@ -1,0 +1,72 @@
+"""What the doctor finds in a PostgreSQL database, which it only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import optuna
+import pytest
+from sqlalchemy.engine import make_url
+
+from tests.postgres import Server
+from tuning.doctor.rows import OK, PROBLEM
+from tuning.doctor.storage import storage_checks
+
+
+@pytest.fixture
+def reader(postgres: Server, database: str) -> Iterator[str]:
+    """The URL of a user who owns nothing in the database."""
+    parsed = make_url(database)
+    name = f"reader_of_{parsed.database}"
+    postgres.run(f"CREATE ROLE {name} LOGIN PASSWORD 'sesame'")
+    yield parsed.set(username=name, password="sesame").render_as_string(hide_password=False)
+    postgres.run(f"DROP OWNED BY {name}", url=database)
+    postgres.run(f"DROP ROLE {name}")
+
+
+def tables(postgres: Server, database: str) -> list[tuple[str]]:
+    """All tables of a database's own."""
+    asked = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace"
+    return sorted(postgres.run(asked, url=database))
+
+
+def test_an_empty_database_and_one_with_studies(postgres: Server, database: str) -> None:
+    storage, trip = storage_checks(database)
+    assert (storage.verdict, trip.verdict) == (OK, OK)
+    assert "tables can be made" in storage.found
+    assert tables(postgres, database) == []
+    optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
+    before = tables(postgres, database)
+    storage, trip = storage_checks(database)
+    assert storage.verdict == OK
+    assert storage.found.endswith("can be written")
+    assert "ms to the database and back" in trip.found
+    assert tables(postgres, database) == before != []
+
+
+def test_rights_that_lack_are_named(postgres: Server, database: str, reader: str) -> None:
+    name = make_url(reader).username
+    postgres.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC", url=database)
+    storage = storage_checks(reader)[0]
+    assert storage.verdict == PROBLEM
+    assert storage.advice == "GRANT CREATE ON SCHEMA public to this user"
+    assert "sesame" not in storage.found
+    optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
+    postgres.run(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}", url=database)
+    storage = storage_checks(reader)[0]
+    assert storage.verdict == PROBLEM
+    assert "no right to write studies, study_directions" in storage.found
+    postgres.run(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {name}", url=database)
+    assert "no right to write studies_study_id_seq" in storage_checks(reader)[0].found
+    postgres.run(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {name}", url=database)
+    assert storage_checks(reader)[0].verdict == OK
+    postgres.run(f"ALTER ROLE {name} SET default_transaction_read_only = on")
+    assert "read-only" in storage_checks(reader)[0].found
+
+
+def test_a_server_that_does_not_let_us_in(postgres: Server, database: str) -> None:
+    wrong = make_url(database).set(password="not-this-one").render_as_string(hide_password=False)
+    for url in (wrong, make_url(database).set(port=1).render_as_string(hide_password=False)):
+        (row,) = storage_checks(url)
+        assert row.verdict == PROBLEM
+        assert "not-this-one" not in row.found + row.advice

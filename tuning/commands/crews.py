@@ -1,0 +1,42 @@
+"""`--jobs`, `--backend` and `--cluster`: who does the work, the same words for every command that has some."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tuning.crew import Crew
+
+JobsOption = Annotated[str | None, typer.Option("--jobs", metavar="N", help="Workers. [default: all cores]")]
+BackendOption = Annotated[str, typer.Option("--backend", help="threads or loky.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: its scheduler, such as tcp://host:8786, or local for one of this machine.",
+        show_default=False,
+    ),
+]
+
+
+def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
+    """The crew that the options ask for; everything wrong with them is said at once, before anything is begun."""
+    from environments.errors import InputError
+    from tuning.commands.words import workers
+    from tuning.crew import BACKENDS, hired
+
+    if backend not in BACKENDS:
+        raise InputError(f"--backend must be {' or '.join(BACKENDS)} but got {backend!r}.")
+    if cluster is not None:
+        from tuning.cluster import check_address
+
+        check_address(cluster)
+        if backend != "threads":
+            raise InputError("--backend is for this machine's workers, so it can't be given beside --cluster.")
+        if jobs is not None and cluster != "local":
+            raise InputError("--jobs is for this machine's workers; those of a cluster are all used.")
+    return hired(workers(jobs), backend, cluster)

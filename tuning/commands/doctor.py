@@ -1,0 +1,70 @@
+"""`ravenlab doctor`: whether this machine, a storage and a cluster are fit for work."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import typer
+
+from tuning.commands.crews import ClusterOption
+from tuning.commands.stored import JsonOption, StorageOption
+
+if TYPE_CHECKING:
+    from tuning.doctor.nodes import Node
+    from tuning.doctor.rows import Check
+
+
+def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
+    """Check this machine, the storage and a cluster: versions, numba, speed, rights. Exit code 1 where something fails.
+
+    Nothing is made or changed but numba's cache. A note works and is worth knowing; a problem does not.
+
+    Example: `ravenlab doctor --cluster tcp://localhost:8786`
+    """
+    from dataclasses import asdict
+
+    from tuning.commands.tables import print_table, say
+    from tuning.doctor.rows import problems
+
+    rows, workers = _checked(storage, cluster)
+    count = problems(rows)
+    if as_json:
+        told = {
+            "problems": count,
+            "checks": [asdict(row) for row in rows],
+            "workers": [asdict(each) for each in workers],
+        }
+        typer.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+    else:
+        columns = ["check", "found", "verdict", "what to do"]
+        print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
+        say("No problems." if count == 0 else f"{count} problem{'s' if count > 1 else ''}.")
+    if count:
+        raise typer.Exit(1)
+
+
+def _checked(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
+    """All rows. Whatever needs numba is imported after numba was seen to work."""
+    from environments.identity import identity
+    from studies.urls import storage_url
+    from tuning.doctor.machine import core_check, kernel_checks, memory_check
+    from tuning.doctor.rows import NOTE, Check
+    from tuning.doctor.storage import storage_checks
+    from tuning.doctor.versions import version_checks
+
+    rows = version_checks()
+    kernel, speed = kernel_checks()
+    rows += [*kernel, core_check(), memory_check(), *storage_checks(storage_url(storage))]
+    if cluster is None:
+        return rows, []
+    if speed is None:
+        return [*rows, Check("cluster", "not looked at", NOTE, "mend numba here first")], []
+    from tuning.cluster import connected
+    from tuning.commands.words import workers as cores
+    from tuning.doctor.cluster import cluster_checks
+    from tuning.doctor.nodes import ask_cluster
+
+    with connected(cluster, cores(None)) as crew:
+        found = ask_cluster(crew.client)
+    return rows + cluster_checks(found, identity(), speed.millions), found.workers

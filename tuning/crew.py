@@ -1,0 +1,145 @@
+"""Who does the work: threads or processes of this machine, or a cluster (`tuning.cluster`).
+
+Work is cut into tasks: functions of small descriptions that draw their own worlds. How it is cut changes no result.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from environments.any_world import AnyScenario
+from environments.checks import whole
+from environments.errors import InputError
+from environments.own import travel_whole
+from policies.simulation import Simulation, simulate
+
+T = TypeVar("T")
+
+BACKENDS = ("threads", "loky")
+
+PARTS_PER_JOB = 2
+
+GUESSED_SECONDS_A_STEP = 2e-8
+
+
+@dataclass
+class Pace:
+    """How fast one kind of task goes, learned while it is done; only a cluster asks for it."""
+
+    seconds: float
+    """Of one candidate in one world."""
+    learned: bool = False
+    worlds: int = 0
+    """Worlds a task when it was last cut: kept while it fits, so that workers find their worlds again."""
+
+    @staticmethod
+    def guess(horizon: int) -> Pace:
+        """Before anything was played.
+
+        >>> Pace.guess(10_000).learned
+        False
+        """
+        return Pace(GUESSED_SECONDS_A_STEP * horizon)
+
+    def learn(self, seconds: float) -> None:
+        """The typical time of the last tasks, a candidate and world; older ones count half, and half again."""
+        self.seconds = seconds if not self.learned else 0.5 * (self.seconds + seconds)
+        self.learned = True
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How work is cut: at most so many worlds and so many candidates a task."""
+
+    worlds: int
+    candidates: int
+
+
+class Crew(ABC):
+    """Does tasks, and says how to cut work for it."""
+
+    side_by_side = 1
+    """How many studies it is worth running at the same time."""
+
+    def stop(self) -> None:  # noqa: B027 (nothing to do for a crew that works by itself)
+        """Have whoever waits for tasks of this crew give up."""
+
+    @abstractmethod
+    def cut(self, count: int, candidates: int, pace: Pace) -> Cut:
+        """How to cut `candidates` in `count` worlds."""
+
+    @abstractmethod
+    def run(
+        self,
+        task: Callable[..., T],
+        calls: Sequence[tuple[Any, ...]],
+        pace: Pace | None = None,
+        units: Sequence[int] | None = None,
+    ) -> list[T]:
+        """What the task gives for each call, in order; `units` says how many candidates × worlds each holds."""
+
+    @abstractmethod
+    def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
+        """`policies.simulate`, by this crew."""
+
+
+class LocalCrew(Crew):
+    """Threads, or processes by loky.
+
+    >>> LocalCrew(2).run(divmod, [(7, 2), (9, 4)])
+    [(3, 1), (2, 1)]
+    """
+
+    def __init__(self, jobs: int = 1, backend: str = "threads") -> None:
+        if backend not in BACKENDS:
+            raise InputError(f"backend must be {' or '.join(BACKENDS)} but got {backend!r}.")
+        self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
+
+    def cut(self, count: int, candidates: int, pace: Pace) -> Cut:
+        """Two parts a worker, of all candidates each."""
+        wanted = 1 if self.jobs == 1 else PARTS_PER_JOB * self.jobs
+        return Cut(-(-count // wanted), candidates)
+
+    def run(
+        self,
+        task: Callable[..., T],
+        calls: Sequence[tuple[Any, ...]],
+        pace: Pace | None = None,
+        units: Sequence[int] | None = None,
+    ) -> list[T]:
+        """In this thread where there is one worker or one call."""
+        if self.jobs == 1 or len(calls) == 1:
+            return [task(*call) for call in calls]
+        from joblib import Parallel, delayed
+
+        travel_whole()
+        backend = "threading" if self.backend == "threads" else "loky"
+        return list(Parallel(n_jobs=self.jobs, backend=backend)(delayed(task)(*call) for call in calls))
+
+    def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
+        """In threads."""
+        return simulate(policy, scenario, jobs=self.jobs, **options)
+
+
+ALONE = LocalCrew()
+
+
+@contextmanager
+def hired(jobs: int = 1, backend: str = "threads", cluster: str | None = None) -> Iterator[Crew]:
+    """A crew for a while: workers of this machine, or with `cluster` those of a Dask cluster, or "local" for its own.
+
+    >>> with hired(jobs=2) as crew:
+    ...     crew.run(divmod, [(7, 2)])
+    [(3, 1)]
+    """
+    if cluster is None:
+        yield LocalCrew(jobs, backend)
+        return
+    from tuning.cluster import connected
+
+    with connected(cluster, jobs) as crew:
+        yield crew
