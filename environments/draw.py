@@ -11,6 +11,7 @@ from environments.base import Draft
 from environments.checks import whole
 from environments.log_world import LogScenario
 from environments.noise import NOISES
+from environments.room import check_room
 from environments.scenario import Scenario
 from environments.streams import Stream
 from environments.trace_world import TraceScenario
@@ -61,6 +62,7 @@ def draw_worlds(
     whole("seed", seed, least=0)
     whole("first", first, least=0)
     whole("replications", replications, least=1)
+    check_room(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
     draft = Draft(
         horizon=horizon,
         arms=arms + scenario.extra_arms,

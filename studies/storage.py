@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 60
 
+NUMBERS = {
+    "trial_values": "value",
+    "trial_params": "param_value",
+    "trial_intermediate_values": "intermediate_value",
+}
+"""Columns of Optuna's tables that hold numbers."""
+
 
 def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
     """Open a storage; one that is missing is made only when `create` says so."""
@@ -36,7 +44,7 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
         if is_postgres(parsed):
             return open_postgres(url, create=create)
         try:
-            return _open_other(for_optuna(parsed)) if path is None else _open_file(path, for_optuna(parsed))
+            return _open_other(for_optuna(parsed)) if path is None else _open_file(path, for_optuna(parsed), create)
         except (ImportError, TypeError, ValueError) as error:  # a driver that is missing, an option that is no option
             raise InputError(f"storage {shown(url)} can't be used: {error}") from None
 
@@ -47,23 +55,33 @@ def _open_other(url: str) -> optuna.storages.RDBStorage:
     return optuna.storages.RDBStorage(url)
 
 
-def _open_file(path: Path, url: str) -> optuna.storages.RDBStorage:
+def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage:
+    """A file that is whole: nothing is added to it. Who only reads does not even change how it is journalled."""
     import optuna
 
     if _fixed(path):
         place = quote(f"file:{quote(str(path.resolve()))}", safe="/:")  # unquoted twice: by SQLAlchemy, by SQLite
-        return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true")
+        return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true", skip_table_creation=True)
     if not path.exists() or path.stat().st_size == 0:
         make_storage(path)
     return optuna.storages.RDBStorage(
-        url, engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}, "pool_events": [(_pragmas, "connect")]}
+        url,
+        engine_kwargs={
+            "connect_args": {"timeout": BUSY_SECONDS},
+            "pool_events": [(_writing if create else _reading, "connect")],
+        },
+        skip_table_creation=True,
     )
 
 
-def _pragmas(connection: Any, _: Any) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
+def _reading(connection: Any, _: Any) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+
+
+def _writing(connection: Any, _: Any) -> None:
+    connection.execute("PRAGMA journal_mode=WAL")
+    _reading(connection, _)
 
 
 def _fixed(path: Path) -> bool:
@@ -102,16 +120,32 @@ def check_file(path: Path, create: bool) -> None:
             raise InputError(f"storage {path} is an empty file; run ravenlab tune first, or say --storage.")
         return
     try:
-        with sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS) as connection:
-            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-            check = connection.execute("PRAGMA quick_check(1)").fetchone()
+        with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:
+            wrong = _wrong_inside(connection)
     except sqlite3.Error as error:
         raise InputError(f"storage {path} is not a readable SQLite database: {error}.") from None
-    finally:
-        if "connection" in locals():
-            connection.close()
+    if wrong is not None:
+        raise InputError(f"storage {path} {wrong}.")
+
+
+def _wrong_inside(connection: sqlite3.Connection) -> str | None:
+    """What makes a database one that Optuna would stumble over or write into; None where nothing does.
+
+    SQLite keeps a text in a column of numbers where it is told to, or where a bit was turned over.
+    """
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    check = connection.execute("PRAGMA quick_check(1)").fetchone()
     if check is None or check[0] != "ok":
-        raise InputError(f"storage {path} is damaged: {check[0] if check else 'no answer'}.")
-    tables = {name for (name,) in rows}
-    if tables and not {"studies", "trials", "version_info"} <= tables:
-        raise InputError(f"storage {path} is an SQLite database of something else, not of Optuna studies.")
+        return f"is damaged: {check[0] if check else 'no answer'}"
+    if not {"studies", "trials", "version_info"} <= tables:
+        return "is an SQLite database of something else, not of Optuna studies"
+    for table in ("version_info", "alembic_version"):
+        if table not in tables or connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] != 1:
+            return "does not say which version of Optuna made it; it may be half of a storage"
+    for table, column in NUMBERS.items():
+        asked = f"SELECT 1 FROM {table} WHERE typeof({column}) NOT IN ('real', 'integer', 'null') LIMIT 1"
+        if table in tables and connection.execute(asked).fetchone():
+            return f"is damaged: {table} holds a {column} that is no number"
+    without = "SELECT study_name FROM studies WHERE study_id NOT IN (SELECT study_id FROM study_directions) LIMIT 1"
+    found = connection.execute(without).fetchone() if "study_directions" in tables else None
+    return f"is damaged: study {found[0]!r} does not say whether it minimises" if found else None

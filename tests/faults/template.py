@@ -37,19 +37,22 @@ report = 3
 """
 
 
+TINY = ["--horizon=20", "--arms=3", "--replications=2", "--jobs=1", "--quiet"]
+FEW = ["--trials=3", "--selection=3", "--report=3"]
+SMALL_TUNE = ["tune", "blips", *TINY, *FEW]
+
+
 def tiny(*words: str, url: str) -> None:
     """Run something small that must go well."""
-    small = ["--horizon=20", "--arms=3", "--replications=2", "--jobs=1", "--quiet", f"--storage={url}"]
-    code, _, err = said_by([*words, *small])
+    code, _, err = said_by([*words, *TINY, f"--storage={url}"])
     assert code == 0, err
 
 
 def make_storage(path: Path) -> str:
     """A study of each kind of ours, one of somebody else, and one that was left running; gives the URL."""
     url = f"sqlite:///{path}"
-    few = ["--trials=3", "--selection=3", "--report=3"]
-    tiny("tune", "blips", "--name=tuned", *few, url=url)
-    tiny("tune", "--robust", "blips", "stationary", "--name=worlds", *few, url=url)
+    tiny("tune", "blips", "--name=tuned", *FEW, url=url)
+    tiny("tune", "--robust", "blips", "stationary", "--name=worlds", *FEW, url=url)
     tiny("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1,2", url=url)
     tiny("compare", "blips", "--name=fight", "--tune=0", "--policies=ucb1,raven-ucb", f"-o{path}.d", url=url)
     storage = open_storage(url, create=False)
