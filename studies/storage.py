@@ -30,6 +30,9 @@ NUMBERS = {
 }
 """Columns of Optuna's tables that hold numbers."""
 
+_FITTING: set[str] = set()
+"""Versions of Optuna's tables that this Optuna has said to be its own."""
+
 
 def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
     """Open a storage; one that is missing is made only when `create` says so."""
@@ -56,7 +59,11 @@ def _open_other(url: str) -> optuna.storages.RDBStorage:
 
 
 def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage:
-    """A file that is whole: nothing is added to it. Who only reads does not even change how it is journalled."""
+    """A file that is whole: nothing is added to it. Who only reads does not even change how it is journalled.
+
+    Optuna asks alembic whether it knows the version, which reads all its migrations and keeps a quarter of a megabyte
+    each time. So it is asked once.
+    """
     import optuna
 
     if _fixed(path):
@@ -64,14 +71,37 @@ def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage
         return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true", skip_table_creation=True)
     if not path.exists() or path.stat().st_size == 0:
         make_storage(path)
-    return optuna.storages.RDBStorage(
+    version = _version(path)
+    storage = optuna.storages.RDBStorage(
         url,
         engine_kwargs={
             "connect_args": {"timeout": BUSY_SECONDS},
             "pool_events": [(_writing if create else _reading, "connect")],
         },
+        skip_compatibility_check=version in _FITTING,
         skip_table_creation=True,
     )
+    _FITTING.add(version)
+    return storage
+
+
+def holds(storage: optuna.storages.BaseStorage, name: str) -> bool:
+    """Whether there is a study of this name. Optuna's own list of names loads all that all studies hold.
+
+    >>> import optuna
+    >>> holds(optuna.storages.InMemoryStorage(), "mine")
+    False
+    """
+    try:
+        storage.get_study_id_from_name(name)
+    except KeyError:
+        return False
+    return True
+
+
+def _version(path: Path) -> str:
+    with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:
+        return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
 def _reading(connection: Any, _: Any) -> None:

@@ -22,6 +22,7 @@ from studies import keys
 from studies.driver import driving
 from studies.grid import POLICY, Grid, GridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
+from studies.storage import holds
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.search import Progress
@@ -150,7 +151,7 @@ def _open(spec: GridSpec, storage: RDBStorage, name: str) -> optuna.Study:
     """The study in the storage, made if it is not there."""
     import optuna
 
-    if name not in optuna.get_all_study_names(storage):
+    if not holds(storage, name):
         study = optuna.create_study(storage=storage, study_name=name, direction="minimize")
         keys.write_grid_spec(study, spec)
         return study

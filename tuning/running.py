@@ -12,6 +12,7 @@ from studies import keys
 from studies.driver import driving
 from studies.recommendation import Recommendation
 from studies.spec import BUDGET, StudySpec
+from studies.storage import holds
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
@@ -88,7 +89,7 @@ def _open(spec: StudySpec, storage: RDBStorage, name: str) -> optuna.Study:
     from studies.objective import parse_objective
 
     direction = "maximize" if parse_objective(spec.objective).maximise else "minimize"
-    if name not in optuna.get_all_study_names(storage):
+    if not holds(storage, name):
         study = optuna.create_study(storage=storage, study_name=name, direction=direction)  # type: ignore[arg-type]
         keys.write_spec(study, spec)
         return study

@@ -109,12 +109,12 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def said_by(words: list[str]) -> tuple[int, str, str]:
     """Exit code and both outputs of a command line; they are as strict about letters as a terminal's."""
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict", write_through=True)
-    err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
+    held = io.BytesIO(), io.BytesIO()
+    out = io.TextIOWrapper(held[0], encoding="utf-8", errors="strict", write_through=True)
+    err = io.TextIOWrapper(held[1], encoding="utf-8", errors="backslashreplace", write_through=True)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = cli.run(words)
-    texts = [each.buffer.getvalue().decode() for each in (out, err)]  # type: ignore[attr-defined]
-    return code, *texts
+    return code, held[0].getvalue().decode(), held[1].getvalue().decode()
 
 
 class Box:

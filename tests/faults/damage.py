@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -58,10 +59,11 @@ def damaged(whole: Path, place: Path, seed: int) -> str:
     return f"{kind} at {at}"
 
 
-def _turn_over(held: bytearray, rng: np.random.Generator, places: np.ndarray) -> int:  # type: ignore[type-arg]
+def _turn_over(held: bytearray, rng: np.random.Generator, places: Iterable[int]) -> int:
+    places = [int(place) for place in places]
     for place in places:
-        held[int(place)] ^= 1 << int(rng.integers(0, 8))
-    return int(places[0])
+        held[place] ^= 1 << int(rng.integers(0, 8))
+    return places[0]
 
 
 def _replace_values(place: Path, rng: np.random.Generator) -> str:

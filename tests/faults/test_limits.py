@@ -49,9 +49,15 @@ def test_too_much_is_refused(words: list[str], tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "words", [["simulate"], ["grid", "--alpha0=1", "--beta0=1"], ["tune", "--trials=1"], ["compare", "--tune=0"]]
-)
+PLAYING = [
+    ["simulate"],
+    ["grid", "--alpha0=1", "--beta0=1", "--quiet"],
+    ["tune", "--trials=1", "--quiet"],
+    ["compare", "--tune=0", "--policies=raven-ucb", "--quiet"],
+]
+
+
+@pytest.mark.parametrize("words", PLAYING)
 def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
     monkeypatch.setattr("environments.room.memory", lambda: (2**40, 10**9))

@@ -19,6 +19,7 @@ from studies.driver import driving
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
 from studies.spec import BUDGET, StudySpec
+from studies.storage import holds
 from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
@@ -140,7 +141,7 @@ def _open(spec: RobustSpec, storage: RDBStorage, name: str) -> optuna.Study:
     import optuna
     from optuna.study import StudyDirection
 
-    if name not in optuna.get_all_study_names(storage):
+    if not holds(storage, name):
         directions = [StudyDirection.MINIMIZE] * (len(spec.scenarios) if spec.pareto else 1)
         study = optuna.create_study(storage=storage, study_name=name, directions=directions)
         keys.write_robust_spec(study, spec)
