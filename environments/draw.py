@@ -11,6 +11,7 @@ from environments.base import Draft
 from environments.checks import check_which
 from environments.log_world import LogScenario
 from environments.noise import NOISES
+from environments.room import check_room
 from environments.scenario import Scenario
 from environments.streams import Stream
 from environments.trace_world import TraceScenario
@@ -59,6 +60,7 @@ def draw_worlds(
     """
     scenario.check(horizon, arms)
     check_which(seed, first, replications)
+    check_room(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
     draft = Draft(
         horizon=horizon,
         arms=arms + scenario.extra_arms,

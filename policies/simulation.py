@@ -15,6 +15,7 @@ from environments.checks import whole
 from environments.draw import blocks
 from environments.errors import InputError
 from environments.log_world import LogScenario, LogWorlds
+from environments.room import check_room
 from environments.streams import Stream
 from environments.trace_file import Trace
 from environments.trace_world import TraceScenario, TraceWorlds, open_trace
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     import pandas
 
 REGRET, REWARD, SUBOPTIMAL = range(3)
+
+MOST_REPLICATIONS = 10_000_000
+"""As many as a study may have: what they give fits into memory."""
 
 
 @dataclass(frozen=True)
@@ -141,9 +145,11 @@ def simulate(
     horizon = world.horizon if horizon is None else horizon
     arms = world.arms if arms is None else arms
     world.check(horizon, arms)
-    whole("replications", replications, least=1)
+    whole("replications", replications, least=1, most=MOST_REPLICATIONS)
     whole("seed", seed, least=0)
-    whole("jobs", jobs, least=1)
+    whole("jobs", jobs, least=1, most=1024)
+    if pulls:
+        check_room(4 * replications * horizon, f"pulls of {replications} replications of {horizon} steps")
     marks = _marks(checkpoints, horizon)
     values = found.resolve(params, arms + world.extra_arms, horizon)
     parts = _ranges(world, horizon, arms, replications, jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -44,6 +45,23 @@ def clear_faults(url: str) -> Iterator[None]:
         if "compatible with the table schema" in str(error):
             raise InputError(f"storage {shown(url)} was made by another version of Optuna: {error}") from None
         raise
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if isinstance(error, InputError) or not _in_what_is_stored(error):
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
+        raise InputError(f"storage {shown(url)} is damaged: it holds what can't be read ({said}).") from None
+
+
+def _in_what_is_stored(error: BaseException) -> bool:
+    """Whether Optuna's storage could not read a value, such as JSON with a letter turned over.
+
+    Not where it could not write one of ours, nor where a study is gone, which it says with a KeyError.
+    """
+    if isinstance(error, KeyError) and "does not exist" in str(error):
+        return False
+    modules = {frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)}
+    read = any(name.startswith(("optuna.storages", "optuna.distributions", "sqlalchemy", "json.")) for name in modules)
+    return read and "json.encoder" not in modules
 
 
 def _clear(url: str, error: BaseException) -> Exception:

@@ -6,6 +6,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+MOST_PLAYED = 100_000_000
+"""Results that are held in memory at a time, 24 bytes each."""
+
 Whole = Annotated[int, Field(strict=True)]
 Real = Annotated[float, Field(strict=True)]
 Text = Annotated[str, Field(strict=True, max_length=200)]

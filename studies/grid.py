@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
-from studies.fields import Real
+from studies.fields import MOST_PLAYED, Real
 from studies.identity import hash_unless_usual
 from studies.played_spec import PlayedSpec
 
@@ -28,9 +28,6 @@ FINE_VALUES = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 
 
 MOST_CELLS = 2500
 """Every cell is held against every other, which takes minutes from here on."""
-
-MOST_PLAYED = 100_000_000
-"""Cells times replications: what each cell got in each world is kept in memory until they are compared."""
 
 
 class GridSpec(PlayedSpec):

@@ -119,6 +119,7 @@ class RobustSpec(BaseModel):
             own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
             if getattr(self.base, field) is None and len(own) > 1:
                 raise ValueError(f"{field} must be given where scenarios have different ones of their own")
+        self.base.check_played(len(names))
         self.each()
         if len(self.study_name()) > LONGEST_NAME:
             raise ValueError(f"name must be given: that of {len(names)} scenarios would be too long")

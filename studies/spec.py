@@ -25,7 +25,7 @@ from environments.scenario import LONGEST_HORIZON
 from environments.trace_world import open_trace
 from policies import find_policy
 from policies.base import Param, Policy, Setting, Value
-from studies.fields import Name, OwnName, Real, Text, Whole
+from studies.fields import MOST_PLAYED, Name, OwnName, Real, Text, Whole
 from studies.identity import differences_in_words, short_hash
 from studies.objective import parse_objective
 
@@ -176,6 +176,7 @@ class StudySpec(BaseModel):
         if space == {}:
             raise ValueError(f"space is empty: {self.policy} has nothing left to search")
         self._check_corners(policy, space, setting)
+        self.check_played()
         parse_objective(self.objective).check(horizon)
         return self
 
@@ -205,6 +206,17 @@ class StudySpec(BaseModel):
         for name, count in (("selection", self.selection), ("report", self.report)):
             if self.log is not None and count < FEWEST_REPLAYS:
                 raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
+
+    def check_played(self, scenarios: int = 1) -> None:
+        """What a batch or a validation gives must fit into memory at once."""
+        played = {
+            f"batch × replications ({self.batch} × {self.replications})": self.batch * self.replications,
+            f"candidates × selection ({self.candidates} × {self.selection})": self.candidates * self.selection,
+        }
+        for what, count in played.items():
+            if count * scenarios > MOST_PLAYED:
+                over = f" over {scenarios} scenarios" if scenarios > 1 else ""
+                raise ValueError(f"{what}{over} must be at most {MOST_PLAYED} but got {count * scenarios}")
 
     def _check_corners(self, policy: type[Policy], space: dict[str, Range], setting: Setting) -> None:
         """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""

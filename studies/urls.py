@@ -49,6 +49,7 @@ def parse(url: str) -> URL:
     from sqlalchemy.exc import ArgumentError
 
     try:
+        url.encode()  # a name that is no text can't be rendered again
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         raise _unreadable(url) from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError
 from studies.spec import BUDGET, StudySpec
+from studies.storage import holds
 
 if TYPE_CHECKING:
     import optuna
@@ -27,7 +28,7 @@ def open_study(
     """
     import optuna
 
-    if name in optuna.get_all_study_names(storage):
+    if holds(storage, name):
         return optuna.load_study(storage=storage, study_name=name)
     study = optuna.create_study(storage=storage, study_name=name, directions=list(directions))
     sign(study)

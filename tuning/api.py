@@ -198,7 +198,7 @@ def compare(
     specs = specs_of(names, horizons, policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
-        from tuning.commands.reproduction_files import check_folder
+        from tuning.files import check_folder
 
         check_folder(folder)
     with hired(jobs, backend, cluster) as crew:
@@ -291,13 +291,15 @@ def reproduce(
     >>> found.verdicts()[0].claim
     'figure1-means-settle'
     """
-    from tuning.commands.reproduction_files import check_folder, write_reproduction
+    from tuning.commands.reproduction_files import write_reproduction
+    from tuning.files import check_folder, make_folder
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run
 
     folder, wanted = Path(output), chosen(names)
     check_folder(folder)
+    make_folder(folder)
     with hired(jobs, backend, cluster) as crew:
         context = context_of(folder, protocol=protocol, replications=replications, seed=seed, crew=crew)
         document = run(wanted, context, folder)

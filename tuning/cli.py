@@ -71,6 +71,9 @@ Begin with: ravenlab tune blips
 Help on a command: ravenlab COMMAND --help, or ravenlab help COMMAND
 Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted."""
 
+LONGEST = 2000
+"""Letters of a line on stderr."""
+
 COMPLETION = "_RAVENLAB_COMPLETE"
 """Set by the shell where it asks what could be typed next; what is typed so far is in the variables below."""
 
@@ -148,6 +151,10 @@ def run(arguments: list[str]) -> int:
         return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
     except Fault as error:
         return _say(str(error), FAULT)
+    except MemoryError as error:
+        return _say(f"out of memory: {error or 'ask for less at a time'}", FAULT)
+    except SystemExit as end:  # what completes a shell's line ends so
+        return end.code if isinstance(end.code, int) else DONE
     except (Interrupted, KeyboardInterrupt, typer.Abort) as stop:
         return _say(str(stop) if isinstance(stop, Interrupted) else str(Interrupted()), INTERRUPTED)
     except BrokenPipeError:
@@ -160,10 +167,13 @@ def run(arguments: list[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    """One line on stderr, whatever the message was, and no password that was typed in the wrong place."""
+    """One line on stderr, whatever the message was: no password in it, nor more than anyone would read."""
     from studies.urls import without_passwords
 
-    print(f"ravenlab: {without_passwords(' '.join(message.split()))}", file=sys.stderr)
+    line = without_passwords(" ".join(message.split()))
+    if len(line) > LONGEST:
+        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    print(f"ravenlab: {line}", file=sys.stderr)
     return code
 
 

@@ -14,7 +14,12 @@ from environments.errors import InputError
 
 def check_place(path: Path) -> None:
     """Refuse a place where no file can be, before long work that would end in it."""
-    folder = path.resolve().parent
+    try:
+        folder = path.resolve().parent
+        if path.exists() and not path.is_file() and not path.is_dir():
+            return
+    except (OSError, RuntimeError, ValueError):
+        raise InputError(f"{str(path)[:200]!r} can't be written: it is not the name of a file.") from None
     if not folder.is_dir():
         raise InputError(f"{path} can't be written: there is no folder {folder}.")
     if path.is_dir():
@@ -23,10 +28,39 @@ def check_place(path: Path) -> None:
         raise InputError(f"{path} can't be written: no permission in {folder}.")
 
 
+def check_folder(folder: Path, option: str = "--output") -> None:
+    """Refuse a place that can't be a folder to write in, before long work. It is not made yet: that may be in vain."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{option} {folder} is a file, not a folder.")
+        nearest = next(place for place in (folder.resolve(), *folder.resolve().parents) if os.path.lexists(place))
+    except (OSError, RuntimeError, ValueError):
+        raise InputError(f"{option} {str(folder)[:200]!r} can't be made: it is not the name of a folder.") from None
+    if not nearest.is_dir():
+        raise InputError(f"{option} {folder} can't be made: {nearest} is not a folder.")
+    if not os.access(nearest, os.W_OK):
+        raise InputError(f"{option} {folder} can't be written: no permission in {nearest}.")
+
+
+def make_folder(folder: Path, option: str = "--output") -> None:
+    """Make a folder and those above it, where they are not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{option} {folder} can't be made: {error.strerror}.") from None
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` when the block ends well, and leaves no trace when not."""
+    """A text file that takes the place of `path` when the block ends well, and leaves no trace when not.
+
+    A device or a pipe (/dev/null, /dev/stdout) is written into: putting a file in its place would break the machine.
+    """
     check_place(path)
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
     folder = path.resolve().parent
     try:
         handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", text=True)

@@ -14,8 +14,9 @@ import pytest
 import tuning.doctor.mounts
 import tuning.doctor.versions
 from environments.identity import ROOT, identity, installed
+from environments.room import memory
 from tuning.cli import run
-from tuning.doctor.machine import LEAST_MEMORY, core_check, memory, memory_check
+from tuning.doctor.machine import LEAST_MEMORY, core_check, memory_check
 from tuning.doctor.mounts import file_system, mount_check
 from tuning.doctor.rows import NOTE, OK, PROBLEM
 from tuning.doctor.speed import kernel_speed

@@ -95,9 +95,9 @@ def compare(
     from tuning.commands.comparison_files import print_results, write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
     from tuning.commands.keeping import saying_what_is_kept
-    from tuning.commands.reproduction_files import check_folder
     from tuning.commands.tables import put, say
     from tuning.comparison.asking import compare_all, specs_of
+    from tuning.files import check_folder
 
     counts = {"tune": tune, "replications": replications, "search_replications": search_replications}
     fields: dict[str, Any] = numbers({**counts, "arms": arms, "seed": seed})

@@ -22,7 +22,7 @@ NAME = "compare"
 def write_comparison(document: Document, folder: Path) -> list[Path]:
     """Write everything, each file whole or not at all."""
     from dashboards.comparison.render import render
-    from tuning.files import replacing
+    from tuning.files import make_folder, replacing
 
     texts = {
         "html": render(document),
@@ -31,6 +31,7 @@ def write_comparison(document: Document, folder: Path) -> list[Path]:
         "md": document.as_markdown(),
         "tex": document.as_latex(),
     }
+    make_folder(folder)
     for ending, text in texts.items():
         with replacing(folder / f"{NAME}.{ending}") as file:
             file.write(text)

@@ -29,10 +29,13 @@ def write_report(names: Sequence[str] | None, output: Path, pictures: Path | Non
     from dashboards.report.pictures import write_pictures
     from dashboards.report.render import render
     from environments.errors import InputError
-    from tuning.files import replacing
+    from tuning.files import check_folder, check_place, replacing
 
-    if pictures is not None and pictures.exists() and not pictures.is_dir():
-        raise InputError(f"--figures {pictures} is a file, not a folder.")
+    check_place(output)
+    if pictures is not None:
+        check_folder(pictures, "--figures")
+        if pictures.resolve() == output.resolve():
+            raise InputError(f"--figures {pictures} is the report's own file, not a folder.")
     with replacing(output) as file:  # a place that can't be written is refused before anything is played
         material = _gather(names, storage)
         page = build(material)

@@ -71,10 +71,11 @@ def reproduce(
     """
     from dataclasses import replace
 
-    from tuning.commands.reproduction_files import check_folder, print_verdicts, write_reproduction
+    from tuning.commands.reproduction_files import print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
     from tuning.commands.tables import put
     from tuning.commands.words import whole_number
+    from tuning.files import check_folder, make_folder
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run
@@ -88,6 +89,7 @@ def reproduce(
     )
     crews = hire(jobs, backend, cluster)
     check_folder(output)
+    make_folder(output)  # what is done is kept here from the first piece on
     with crews as crew, ReproductionReporter(quiet) as reporter:
         context = replace(asked, crew=crew)
         document = run(wanted, context, output, reporter.listener())

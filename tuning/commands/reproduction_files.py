@@ -11,22 +11,6 @@ if TYPE_CHECKING:
 CSV = "csv"
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a place that can't be a folder to write in, before long work."""
-    import os
-
-    from environments.errors import InputError
-
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"--output {folder} is a file, not a folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--output {folder} can't be made: {error.strerror}.") from None
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"--output {folder} can't be written: no permission.")
-
-
 def write_reproduction(document: Document, folder: Path) -> list[Path]:
     """Write everything, each file whole or not at all; CSV files of an earlier run that this one did not make go."""
     from dashboards.reproduction.render import render

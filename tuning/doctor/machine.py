@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from environments.room import memory
 from tuning.doctor.rows import NOTE, PROBLEM, Check, reason, size
 from tuning.doctor.speed import Speed, kernel_speed
 
 LEAST_MEMORY = 1_000_000_000
 """Bytes under which a study with long horizons may not fit: libraries, a block of worlds and those that are kept."""
-
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""What a container may use, in the two versions of control groups."""
 
 
 def kernel_checks() -> tuple[list[Check], Speed | None]:
@@ -64,23 +62,3 @@ def memory_check() -> Check:
     if least < LEAST_MEMORY:
         return Check("memory", found, NOTE, f"{size(LEAST_MEMORY)} free is safe for long horizons")
     return Check("memory", found)
-
-
-def memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] = LIMITS) -> tuple[int | None, int | None]:
-    """Bytes in all and bytes free, the container's limit counted in; None where the system does not tell."""
-    told: dict[str, int] = {}
-    try:
-        for line in meminfo.read_text(encoding="ascii", errors="replace").splitlines():
-            name, _, rest = line.partition(":")
-            told[name] = int(rest.split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    total, free = told.get("MemTotal"), told.get("MemAvailable")
-    for place in limits:
-        try:
-            limit = int(Path(place).read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            continue
-        if total is None or limit < total:
-            total, free = limit, None if free is None else min(free, limit)
-    return total, free

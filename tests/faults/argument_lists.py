@@ -1,0 +1,129 @@
+"""Argument lists for any command, drawn from the real tree of commands and options.
+
+Most of a list is plausible (`plausible.toml`), some of it is rubbish: a list of rubbish alone never gets past the first
+check. Lists of commands that play begin with a budget so small that a run takes milliseconds; what is drawn comes
+later and wins, but budgets are drawn either tiny or beyond every limit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import typer
+from hypothesis import strategies as st
+
+from tuning import cli
+
+ROOT = "(none)"
+"""Stands for `ravenlab` without a command."""
+
+LISTS = ("list scenarios", "list policies", "list studies")
+
+NOT_DRAWN = ("--install-completion",)
+"""It edits the shell's start-up file of whoever runs the tests."""
+
+WORDS = tomllib.loads(Path(__file__).with_name("plausible.toml").read_text(encoding="utf-8"))
+
+HUGE = ["1000000000000", "9" * 19, "1" + "0" * 400, "9" * 5000]
+"""Beyond every limit: refused wherever a number is read, on any machine."""
+
+NUMBERS = WORDS["numbers"].split()
+UNSEEN = ["", " ", "\t", "\n", "a\nb", "\x00", "a\x00b", "\x1b[31mred", "\udcff", "\u202eab"]
+LETTERS = [*UNSEEN, *WORDS["letters"].split(), "x" * 300, "y" * 20_000]
+PLACES = [*WORDS["places"].split(), "x" * 300]
+STORAGES = [*WORDS["storages"].split(), "sqlite:///a\x00b", "sqlite:///\udcff", "sqlite:///" + "x" * 300]
+
+SHARED = {
+    **dict.fromkeys(("scenarios", "scenario", "compare names"), WORDS["scenarios"].split()),
+    **dict.fromkeys(("studies", "study"), WORDS["studies"].split()),
+    **dict.fromkeys(("--storage", "--to"), STORAGES),
+    "--policy": WORDS["policies"].split(),
+    "--name": [*WORDS["values"]["--name"].split(), "n" * 400, "n" * 401],
+}
+GOOD = {**{name: words.split() for name, words in WORDS["values"].items()}, **SHARED}
+"""Plausible values by option, or by command and option; names of arguments stand without dashes."""
+
+BUDGETS = {
+    *("--horizon", "--arms", "--trials", "--replications", "--selection", "--report", "--batch", "--tune", "--jobs"),
+    *("--search-replications", "--halves", "--window"),
+}
+"""Options whose values are tiny, refused, or no number at all: nothing that is drawn may take minutes."""
+
+TEXT = st.text(max_size=12).filter(lambda text: "/" not in text)
+"""Anything but a place in the file system: those are written out, and harm nobody."""
+
+
+@cache
+def parsed(name: str) -> Any:
+    """A command as click knows it; `ROOT` is all of them together."""
+    words = [] if name == ROOT else name.split()
+    found: Any = typer.main.get_command(cli.app_for(words))
+    for word in words:
+        found = found.commands[word]
+    return found
+
+
+def names() -> list[str]:
+    """Every command there is."""
+    return [ROOT, *LISTS, *cli.COMMANDS]
+
+
+def options_of(name: str) -> list[str]:
+    """All spellings of all options of a command."""
+    spelled = [word for param in parsed(name).params for word in param.opts if word.startswith("-")]
+    return [word for word in [*spelled, "--help"] if word not in NOT_DRAWN]
+
+
+def _is_small(text: str) -> bool:
+    """Whether it is no number at all, or one that takes no time."""
+    return text in NUMBERS or text in HUGE or not any(map(str.isdigit, text))
+
+
+@cache
+def _values(name: str, spelled: str) -> st.SearchStrategy[str]:
+    """What may stand behind an option or as an argument: most of it plausible."""
+    rubbish = st.one_of(st.sampled_from([*LETTERS, *NUMBERS, *HUGE]), TEXT)
+    if spelled in BUDGETS:
+        rubbish = rubbish.filter(_is_small)
+    elif (name, spelled) != ("reproduce", "names"):  # a whole experiment takes long
+        rubbish = st.one_of(rubbish, st.sampled_from([*PLACES, *STORAGES]))
+    good = GOOD.get(f"{name} {spelled}", GOOD.get(spelled))
+    plausible = rubbish if good is None else st.sampled_from(good)
+    return st.one_of(*[plausible] * 6, rubbish)
+
+
+@cache
+def _pieces(name: str) -> st.SearchStrategy[list[str]]:
+    """One option with its value, one argument, or something that should not be there."""
+    kinds: list[st.SearchStrategy[list[str]]] = []
+    for param in parsed(name).params:
+        spelled = [word for word in param.opts if word not in NOT_DRAWN]
+        if not spelled:
+            continue
+        word = st.sampled_from(spelled)
+        if param.param_type_name == "argument":
+            kinds.append(_values(name, param.name).map(lambda value: [value]))
+        elif param.is_flag:
+            kinds.append(word.map(lambda word: [word]))
+        else:
+            both = st.tuples(word, _values(name, spelled[-1]))
+            kinds += [both.map(list), both.map(lambda both: [f"{both[0]}={both[1]}"])]
+    option = st.sampled_from(options_of(name))
+    wrong = st.one_of(
+        option.map(lambda word: [word]),
+        option.map(lambda word: [f"{word}=x"]),
+        option.map(lambda word: [word[:-1]]),
+        st.sampled_from([*LETTERS, "--help", "--version", "tun", "list", "TUNE"]).map(lambda word: [word]),
+    )
+    return st.one_of(*kinds * 3, wrong)
+
+
+def argument_lists(name: str) -> st.SearchStrategy[list[str]]:
+    """Whole command lines of one command."""
+    begun = [] if name == ROOT else name.split()
+    first = st.sampled_from([[*begun, *budget.split()] for budget in WORDS["begun"].get(name, [""])])
+    drawn = st.lists(_pieces(name), max_size=3).map(lambda pieces: [word for piece in pieces for word in piece])
+    return st.tuples(first, drawn).map(lambda both: [*both[0], *both[1]])

@@ -1,0 +1,90 @@
+"""Storages that something has happened to: cut off, bits turned over, noise in the middle, values that nobody wrote."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+KINDS = ("cut", "bits", "text", "noise", "values")
+
+TEXT = re.compile(rb'[{\["][\x20-\x7e]{12,}')
+"""Where attributes, names and distributions stand in the file."""
+
+VALUES = [
+    None,
+    "",
+    "x",
+    "null",
+    "[]",
+    "{}",
+    '"x"',
+    "[1, null]",
+    '{"a": {}}',
+    "NaN",
+    "1e999",
+    "1",
+    -1,
+    2**62,
+    1e300,
+    b"\xff",
+]
+"""What stands in a column of a row instead of what was there."""
+
+
+def damaged(whole: Path, place: Path, seed: int) -> str:
+    """Put a damaged copy of a storage in a place; the same seed does the same damage. Gives what was done."""
+    rng = np.random.default_rng(seed)
+    kind = KINDS[seed % len(KINDS)]
+    if kind == "values":
+        shutil.copyfile(whole, place)
+        return f"{kind}: {_replace_values(place, rng)}"
+    held = bytearray(whole.read_bytes())
+    if kind == "cut":
+        at = int(rng.integers(1, len(held)))
+        held = held[:at]
+    elif kind == "bits":
+        at = _turn_over(held, rng, rng.integers(0, len(held), int(rng.integers(1, 5))))
+    elif kind == "text":
+        places = [int(rng.integers(*found.span())) for found in TEXT.finditer(held)]
+        at = _turn_over(held, rng, rng.choice(places, int(rng.integers(1, 4))))
+    else:
+        at = int(rng.integers(0, len(held) - 512))
+        held[at : at + 512] = rng.bytes(512)
+    place.write_bytes(held)
+    return f"{kind} at {at}"
+
+
+def _turn_over(held: bytearray, rng: np.random.Generator, places: Iterable[int]) -> int:
+    places = [int(place) for place in places]
+    for place in places:
+        held[place] ^= 1 << int(rng.integers(0, 8))
+    return places[0]
+
+
+def _replace_values(place: Path, rng: np.random.Generator) -> str:
+    """One to three columns of drawn rows; the file stays a sound database."""
+    said = []
+    connection = sqlite3.connect(place, isolation_level=None)
+    connection.execute("PRAGMA ignore_check_constraints = 1")
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    filled = [name for name in tables if connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]]
+    for _ in range(int(rng.integers(1, 4))):
+        table = filled[int(rng.integers(len(filled)))]
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        column = columns[int(rng.integers(len(columns)))]
+        value = VALUES[int(rng.integers(len(VALUES)))]
+        rows = [row for (row,) in connection.execute(f"SELECT rowid FROM {table}")]
+        row = rows[int(rng.integers(len(rows)))]
+        try:
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
+        except sqlite3.Error:  # a column that must not be empty, or a number that is taken
+            continue
+        said.append(f"{table}.{column}[{row}] = {value!r}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return ", ".join(said) or "nothing"

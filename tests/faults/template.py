@@ -1,0 +1,86 @@
+"""A folder as a person's might look after some work, for commands to be tried in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optuna
+
+from environments.example_log import as_csv as log_csv
+from environments.example_log import example_log
+from environments.example_trace import as_csv as trace_csv
+from environments.example_trace import example_trace
+from studies.storage import open_storage
+from tests.faults.box import said_by
+
+MINE = """
+from environments import find_scenario
+world = find_scenario("blips", {"every": 5})
+broken = 1 / 2
+
+class Mine:
+    name = "mine"
+    def __init__(self, arms, horizon, rng): self.arms = arms
+    def select(self, t): return t % self.arms
+    def update(self, t, arm, reward): pass
+"""
+
+STUDY = """
+[[study]]
+scenario = "blips"
+horizon = 20
+arms = 3
+trials = 2
+replications = 2
+selection = 3
+report = 3
+"""
+
+
+TINY = ["--horizon=20", "--arms=3", "--replications=2", "--jobs=1", "--quiet"]
+FEW = ["--trials=3", "--selection=3", "--report=3"]
+SMALL_TUNE = ["tune", "blips", *TINY, *FEW]
+
+
+def tiny(*words: str, url: str) -> None:
+    """Run something small that must go well."""
+    code, _, err = said_by([*words, *TINY, f"--storage={url}"])
+    assert code == 0, err
+
+
+def make_storage(path: Path) -> str:
+    """A study of each kind of ours, one of somebody else, and one that was left running; gives the URL."""
+    url = f"sqlite:///{path}"
+    tiny("tune", "blips", "--name=tuned", *FEW, url=url)
+    tiny("tune", "--robust", "blips", "stationary", "--name=worlds", *FEW, url=url)
+    tiny("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1,2", url=url)
+    tiny("compare", "blips", "--name=fight", "--tune=0", "--policies=ucb1,raven-ucb", f"-o{path}.d", url=url)
+    storage = open_storage(url, create=False)
+    stranger = optuna.create_study(study_name="stranger", storage=storage)
+    stranger.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
+    running = optuna.create_study(study_name="running", storage=storage)
+    running.ask()
+    optuna.create_study(study_name="wide", storage=storage, directions=["minimize", "maximize"])
+    storage.remove_session()
+    storage.engine.dispose()
+    return url
+
+
+def make_template(folder: Path) -> Path:
+    """Files of every kind that a command takes, and of kinds that it does not."""
+    folder.mkdir()
+    make_storage(folder / "studies.sqlite3")
+    (folder / "trace.csv").write_text("".join(trace_csv(example_trace()).splitlines(keepends=True)[:121]))
+    (folder / "log.csv").write_text("".join(log_csv(example_log()).splitlines(keepends=True)[:301]))
+    (folder / "mine.py").write_text(MINE)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "broken.toml").write_text('[[study]]\nscenario = "blips\n')
+    (folder / "nested.toml").write_text(f"x = {'[' * 5000}{']' * 5000}\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    (folder / "folder").mkdir()
+    (folder / "dangling").symlink_to("nowhere")
+    (folder / "loop").symlink_to("loop")
+    for lock in folder.glob(".*.lock"):
+        lock.unlink()
+    return folder

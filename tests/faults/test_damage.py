@@ -1,0 +1,194 @@
+"""Damaged and foreign storages: whatever a command meets in one, it says a clear line and leaves the file alone.
+
+A turned-over bit in free space or in a number goes unnoticed, and a changed value may even be a good one. So a command
+may succeed. What is asserted: no exception ever; exit code 0, 1 or 2, and one line where it is not 0; a command that
+only reads never changes the file, and one that was refused has not changed it either, but for two bytes in its
+header: who may write has SQLite keep a write-ahead log before anything else.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import optuna
+import pytest
+
+from dashboards.server import DashboardServer
+from tests.faults.box import said_by
+from tests.faults.damage import damaged
+from tests.faults.template import SMALL_TUNE, make_storage
+
+CASES = int(os.environ.get("RAVENLAB_DAMAGED", "20"))
+AT_A_TIME = 14 if CASES >= 200 else 3
+"""Commands that each damaged file meets: all, or a few in turn."""
+
+READING = [
+    ["studies"],
+    ["show", "tuned"],
+    ["show", "cells", "--json"],
+    ["export"],
+    ["show", "worlds"],
+    ["show", "fight"],
+    ["studies", "--json"],
+    ["recommend", "blips", "--horizon=20", "--arms=3"],
+    ["report"],
+    ["doctor"],
+]
+WRITING = [
+    ["copy", "*", "--to=sqlite:///copied.sqlite3"],  # whose source is locked as a driver's, which sets its journal
+    [*SMALL_TUNE, "--name=tuned"],
+    ["delete", "tuned", "--yes"],
+    ["dashboard", "--port=0"],
+]
+COMMANDS = [*READING, *WRITING]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("whole") / "studies.sqlite3"
+    make_storage(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _nothing_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(DashboardServer, "serve_forever", lambda self: None)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+JOURNAL = (slice(18, 20), slice(24, 28), slice(92, 100))
+"""Where the header of an SQLite file says how it is journalled, and counts such changes: a driver sets that first."""
+
+
+def held(path: Path, words: list[str]) -> bytes:
+    """What a storage holds; of a command that writes, short of how it is journalled."""
+    content = bytearray(path.read_bytes())
+    if words in WRITING:
+        for part in JOURNAL:
+            content[part] = bytes(len(content[part]))
+    return bytes(content)
+
+
+def survives(words: list[str], path: Path) -> tuple[int, str]:
+    """Run a command on the storage in this folder and hold it to what the top of this file says."""
+    before = held(path, words)
+    code, _, err = said_by(words)
+    assert code in (0, 1, 2), (words, err)
+    if code and words[0] != "doctor":  # whose exit code 1 stands for problems in its table
+        assert err.splitlines()[-1].startswith("ravenlab: "), (words, err)
+    assert "Traceback" not in err
+    log = path.with_name(f"{path.name}-wal")
+    if code or words in READING:
+        assert held(path, words) == before, (words, err)
+        assert not log.exists() or log.stat().st_size == 0
+    return code, err
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_a_damaged_storage(seed: int, whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    for turn in range(AT_A_TIME):
+        for old in tmp_path.glob("*.sqlite3*"):
+            old.unlink()
+        damaged(whole, path, seed)
+        survives(COMMANDS[(seed * AT_A_TIME + turn) % len(COMMANDS)], path)
+
+
+def _another_application(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+
+
+def _half_of_the_tables(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        for name in ("studies", "trials", "version_info"):
+            connection.execute(f"CREATE TABLE {name} (name TEXT)")
+    connection.close()
+
+
+def _no_version(path: Path) -> None:
+    optuna.storages.RDBStorage(f"sqlite:///{path}").engine.dispose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM version_info")
+        connection.execute("DELETE FROM alembic_version")
+    connection.close()
+
+
+def _a_new_version(path: Path) -> None:
+    optuna.storages.RDBStorage(f"sqlite:///{path}").engine.dispose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'v99.0.0.a'")
+    connection.close()
+
+
+FOREIGN: dict[str, Callable[[Path], object]] = {
+    "another application": _another_application,
+    "half of the tables": _half_of_the_tables,
+    "no version": _no_version,
+    "a new version": _a_new_version,
+    "zip": lambda path: path.write_bytes(b"PK\x03\x04" + bytes(500)),
+    "png": lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(500)),
+    "text": lambda path: path.write_text("studies " * 100),
+    "header alone": lambda path: path.write_bytes(b"SQLite format 3\x00"),
+    "zeros": lambda path: path.write_bytes(bytes(8192)),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_foreign_file(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    FOREIGN[kind](path)
+    for words in COMMANDS[:: 1 if CASES >= 200 else 3]:
+        code, err = survives(words, path)
+        if words[0] == "doctor":  # it does not look at versions of Optuna's tables, and else finds a problem
+            assert code == 1 or kind == "a new version"
+            continue
+        assert code == 2, (words, err)
+        assert "storage" in err
+        assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "device", "empty"])
+def test_no_file_at_all(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    make: dict[str, Callable[[], object]] = {
+        "folder": path.mkdir,
+        "pipe": lambda: os.mkfifo(path),
+        "loop": lambda: path.symlink_to(path.name),
+        "device": lambda: path.symlink_to("/dev/null"),
+        "empty": path.touch,
+    }
+    make[kind]()
+    for words in COMMANDS:
+        if words[0] == "doctor" or (kind == "empty" and words in WRITING):
+            continue
+        if kind == "loop" and words[0] in ("report", "recommend"):  # they do without a storage that is not there
+            continue
+        code, _, err = said_by(words)
+        assert (code, len(err.splitlines())) == (2, 1), (words, err)
+    assert kind != "empty" or path.stat().st_size == 0
+    assert not list(tmp_path.glob("*-journal"))
+
+
+def test_a_study_of_somebody_else(tmp_path: Path) -> None:
+    """It is listed and shown, copied and deleted when asked to, and never gone on with."""
+    path = tmp_path / "studies.sqlite3"
+    storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
+    theirs = optuna.create_study(study_name="tuned", storage=storage)
+    theirs.optimize(lambda trial: trial.suggest_categorical("x", ["a", "b"]) == "a", n_trials=2)
+    theirs.ask()
+    storage.remove_session()
+    storage.engine.dispose()
+    for words in READING:
+        survives(words, path)
+    code, err = survives([*SMALL_TUNE, "--name=tuned"], path)
+    assert code == 2
+    assert "was not made by ravenlab" in err
+    shutil.copyfile(path, tmp_path / "kept.sqlite3")
+    assert survives(["delete", "tuned", "--yes"], path)[0] == 0

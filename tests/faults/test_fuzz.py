@@ -1,0 +1,94 @@
+"""Every command and option with drawn argument lists: exit code 0, 1 or 2, a line of why, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+import pytest
+import typer
+from hypothesis import HealthCheck, Phase, given, settings
+
+from dashboards.server import DashboardServer
+from tests.faults.argument_lists import argument_lists, names
+from tests.faults.box import Box, Done
+from tests.faults.template import make_template
+from tuning import cli
+
+LISTS = int(os.environ.get("RAVENLAB_FUZZ", "50"))
+"""Argument lists for each command; `make stress` draws 1000."""
+
+SLOW = {"tune", "grid", "compare", "report", "reproduce", "copy", "delete", "dashboard", "export", "doctor"}
+"""Commands whose lists that go well take more than some milliseconds; in `make test` they get a sixth."""
+
+EVERYDAY = settings(
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],  # a list has few words; making it smaller would take longer than reading it
+)
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
+    return Box(make_template(tmp_path_factory.mktemp("fuzz") / "template"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_waits() -> Iterator[None]:
+    """A dashboard stops as soon as it listens; options are worked out once for all lists of a command."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RAVENLAB_STORAGE", raising=False)
+        patch.setattr(DashboardServer, "serve_forever", lambda self: None)
+        patch.setattr("webbrowser.open", lambda url: True)
+        patch.setattr("dashboards.report.pictures._draw", lambda page, folder: None)
+        whole = cli.app_for
+        by_name = cache(lambda words: whole(list(words)))
+        patch.setattr("typer.main.get_command", cache(typer.main.get_command))
+        patch.setattr(cli, "app_for", lambda words: by_name(tuple(word for word in words if word in cli.COMMANDS)))
+        yield
+
+
+def check(done: Done, words: list[str], folder: Path) -> None:
+    """What any command line must do."""
+    said = done.err.splitlines()
+    assert done.code in (0, 1, 2), (words, said)
+    assert not [line for line in said if "Traceback" in line or "Warning" in line], (words, said)
+    assert not done.seen.elsewhere, (words, done.seen.elsewhere)
+    ours = [line for line in said if line.startswith("ravenlab: ")]
+    kept = {name for name in done.changed() if not name.endswith((".lock", "-wal", "-shm"))}
+    assert not [name for name in kept if Path(name).name.startswith(".")], (words, kept)
+    for name in kept:
+        if name.endswith(".sqlite3") and name in done.after:
+            in_order(done.after[name], folder)
+    if done.code and "doctor" not in words:  # which prints a table of problems, and "--show-completion" knows no shell
+        assert said[-1:] == ours[-1:] or "--show-completion" in words, (words, said)
+        assert len(ours) <= 1 or "export" in words, (words, said)
+        assert not [name for name in kept if not name.endswith(".sqlite3")] or "reproduce" in words, (words, kept)
+
+
+def in_order(storage: bytes, folder: Path) -> None:
+    """A storage that a command left behind is sound, and no trial in it is half done."""
+    path = folder / "left.sqlite3"
+    path.write_bytes(storage)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        running = "SELECT count(*) FROM trials JOIN studies USING (study_id) WHERE state = 'RUNNING'"
+        assert connection.execute(f"{running} AND study_name NOT IN ('running', 'mine', 'tuned')").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("name", names())
+def test_any_argument_list(name: str, box: Box, tmp_path: Path) -> None:
+    count = LISTS if LISTS >= 1000 or name not in SLOW else LISTS // 6
+
+    @settings(EVERYDAY, max_examples=count)
+    @given(argument_lists(name))
+    def try_one(words: list[str]) -> None:
+        check(box.run(words), words, tmp_path)
+
+    try_one()

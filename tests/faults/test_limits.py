@@ -1,0 +1,120 @@
+"""Numbers that no machine can bear are refused with a line, before anything is drawn; and what drawn lists found."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.faults.box import said_by
+
+SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
+
+
+def refused(*words: str) -> str:
+    """The one line that a refused command says."""
+    code, out, err = said_by(list(words))
+    assert (code, out) == (2, ""), err
+    (line,) = err.splitlines()
+    return line
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["simulate", "blips", "--replications=1000000000"],
+        ["simulate", "blips", "--jobs=1000000"],
+        ["tune", "blips", "--replications=1000000000"],
+        ["tune", "blips", "--replications=10000000"],
+        ["tune", "blips", "--batch=10000", "--replications=100000"],
+        ["tune", "blips", "--selection=10000000"],
+        ["tune", "blips", "--trials=1000000000"],
+        ["tune", "blips", "--horizon=10000000000"],
+        ["tune", "--robust", "blips", "stationary", "--horizon=20", "--replications=5000000"],
+        ["grid", "blips", "--replications=10000000"],
+        ["compare", "blips", "--replications=1000000000"],
+        ["reproduce", "figure1", "--replications=1000000000"],
+        ["diagnose", "trace.csv", "--halves=1000000000"],
+    ],
+)
+def test_too_much_is_refused(words: list[str], tmp_path: Path) -> None:
+    assert "must be at most" in refused(*words) or "too large" in refused(*words)
+    assert list(tmp_path.iterdir()) == []
+
+
+PLAYING = [
+    ["simulate"],
+    ["grid", "--alpha0=1", "--beta0=1", "--quiet"],
+    ["tune", "--trials=1", "--quiet"],
+    ["compare", "--tune=0", "--policies=raven-ucb", "--quiet"],
+]
+
+
+@pytest.mark.parametrize("words", PLAYING)
+def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
+    monkeypatch.setattr("environments.room.memory", lambda: (2**40, 10**9))
+    line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
+    assert "horizon 100000000 takes 1.7 GB of memory at a time, and 1.0 GB are free here" in line
+
+
+def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("environments.room.memory", lambda: (10**9, None))
+    assert "pulls of 1000" in refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
+
+
+def test_memory_that_runs_out_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_more(*given: object, **options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("policies.simulation.simulate", no_more)
+    code, _, err = said_by(["simulate", "blips"])
+    assert (code, len(err.splitlines())) == (1, 1)
+    assert "out of memory" in err
+
+
+def test_a_device_is_written_into_and_stays_one() -> None:
+    """As root, a file in the place of /dev/null would break the machine."""
+    code, _, err = said_by(["init", "--force", "/dev/null"])
+    assert code == 0, err
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    code, out, _ = said_by(["init", "\udcff.toml"])
+    assert code == 0
+    assert r"\udcff.toml is written" in out
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_refused_comparison_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "studies.sqlite3").write_text("no database")
+    refused("compare", "blips", *SMALL, "--tune=0", "--policies=ucb1", "--jobs=1", "--quiet", "-o", "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_figures_in_the_place_of_the_report_are_refused(tmp_path: Path) -> None:
+    assert "the report's own file" in refused("report", "-o", "both", "--figures", "both")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_word_makes_no_long_line() -> None:
+    assert len(refused("show", "x" * 100_000)) < 2100
+
+
+@pytest.mark.parametrize("url", ["sqlite:///\udcff", "sqlite:///a\x00b", "sqlite:///new.sqlite3?timeout=x"])
+def test_odd_storages(url: str, tmp_path: Path) -> None:
+    assert "storage" in refused("tune", "blips", *SMALL, "--jobs=1", "--quiet", "--storage", url)
+    assert not any(path.name.startswith("a") for path in tmp_path.iterdir())
+
+
+def test_completion_ends_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    assert said_by(["--show-completion"])[0] in (0, 1)

@@ -1,0 +1,63 @@
+"""Many at once on one SQLite file: readers of a dashboard while a study is written, and drivers side by side."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.dashboards.served import ask, served
+from tests.faults.studies import asked, landed, start, states
+from tests.studies.made import recommendation, stored
+
+READERS = 20
+TRIALS = int(os.environ.get("RAVENLAB_READ_TRIALS", "60"))
+DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "4"))
+
+SMALL = ["--horizon=200", "--arms=3", "--replications=10", "--selection=20", "--report=20", "--jobs=1", "--quiet"]
+PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")
+
+
+def test_twenty_readers_while_a_study_is_written(tmp_path: Path) -> None:
+    """No answer but 200, for a study that is not there yet 404; and the study ends as it would alone."""
+    path = tmp_path / "studies.sqlite3"
+    url = stored(path, recommendation())
+    with served(url, folder=tmp_path) as site:
+        writer = start("tune", "blips", *SMALL, f"--trials={TRIALS}", "--name=written", folder=tmp_path)
+        before = landed(tmp_path)
+
+        def read(number: int) -> tuple[int, list[tuple[str, int]]]:
+            odd, count = [], 0
+            while writer.poll() is None:
+                where = PAGES[(number + count) % len(PAGES)]
+                status = ask(site.port, "GET", where).status
+                count += 1
+                if status != 200 and (where, status) != ("/api/studies/2", 404):
+                    odd.append((where, status))
+            return count, odd
+
+        with ThreadPoolExecutor(READERS) as threads:
+            answers = list(threads.map(read, range(READERS)))
+        _, err = writer.communicate(timeout=120)
+        assert (writer.returncode, err) == (0, "")
+        assert [odd for _, odd in answers if odd] == []
+        assert sum(count for count, _ in answers) >= READERS
+        assert landed(tmp_path) == before + TRIALS
+        assert len(json.loads(ask(site.port, "GET", "/api/studies/2").body)["trials"]) == TRIALS
+
+
+def test_drivers_on_studies_in_one_file_all_finish(tmp_path: Path) -> None:
+    """Also while the file is being made: all of them start on none."""
+    words = ["tune", "blips", *SMALL, "--trials=24", "--batch=8"]
+    drivers = [start(*words, f"--name=study {number}", folder=tmp_path) for number in range(DRIVERS)]
+    limit = time.monotonic() + 300
+    for driver in drivers:
+        _, err = driver.communicate(timeout=limit - time.monotonic())
+        assert (driver.returncode, err) == (0, "")
+    assert states(tmp_path) == {"COMPLETE": 24 * DRIVERS}
+    counts = "SELECT study_name, count(*) FROM trials JOIN studies USING (study_id) GROUP BY study_name"
+    assert sorted(asked(f"sqlite:///{tmp_path}/studies.sqlite3", counts)) == [
+        (f"study {number}", 24) for number in range(DRIVERS)
+    ]

@@ -1,0 +1,258 @@
+"""What SECURITY.md promises of strangers' storages, files and names. The gate of the dashboard: tests/dashboards."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import pickle
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from sqlalchemy import text
+
+from dashboards.gate import is_loopback
+from dashboards.server import DashboardServer, make_server
+from studies.spec import StudySpec
+from studies.storage import open_storage
+from tests.faults.box import said_by, watching
+from tests.faults.studies import ROOT
+from tests.studies.made import recommendation, store
+from tuning.cli import COMMANDS
+from tuning.cluster import LOOPBACK
+
+SOURCES = [
+    *(
+        path
+        for package in ("environments", "policies", "studies", "tuning", "dashboards")
+        for path in (ROOT / package).rglob("*.py")
+    ),
+    ROOT / "ravenlab.py",
+]
+
+UNPICKLING = {
+    *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
+}
+"""What turns bytes into code, whichever module it is called on."""
+
+PLAIN = {"json", "tomllib"}
+"""Modules whose `load` and `loads` give plain data."""
+
+ALLOWED = {
+    ("environments/own.py", "exec_module"): "a Python file that the user names on the command line",
+    ("environments/own_scenarios.py", "load"): "a scenario of an installed package that the user names",
+    ("policies/own.py", "load"): "a policy of an installed package that the user names",
+    ("policies/base.py", "load"): "our own reader of recommendations, which are plain data",
+    ("tuning/cluster_tasks.py", "loads"): "a task on a cluster's worker, which runs what its scheduler sends anyway",
+}
+
+
+def test_nothing_else_unpickles_or_executes() -> None:
+    found = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called, on = node.func, ""
+            if isinstance(called, ast.Attribute):
+                name, on = called.attr, ast.unparse(called.value)
+            else:
+                name = getattr(called, "id", "")
+            odd = name in UNPICKLING and on not in PLAIN
+            odd |= not on and name in ("eval", "exec", "compile", "__import__")
+            odd |= any(word.arg == "allow_pickle" for word in node.keywords)
+            if odd:
+                found[path.relative_to(ROOT).as_posix(), name] = node.lineno
+    assert found.keys() == ALLOWED.keys(), found
+
+
+EVIL = "</script><evil7 onload=evil7()>'\"&{{7*7}}|`evil7`"
+"""A name that becomes an element where it is not escaped, in a page and in a script."""
+
+
+class Elements(HTMLParser):
+    """The elements and attributes that a browser would find, and the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {tag, *(name for name, _ in attrs)}
+        self.text += " ".join(value or "" for _, value in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def harmless(path: Path) -> None:
+    """The name is on the page, and only as text."""
+    page = Elements(path.read_text(encoding="utf-8"))
+    assert "evil7" in page.text
+    assert not [each for each in page.found if "evil7" in each or each.startswith("on")]
+    assert "49|" not in page.text, "a template was filled in"
+
+
+def small(*words: str) -> None:
+    tiny = ["--horizon=20", "--arms=3", "--replications=2", "--jobs=1", "--quiet"]
+    code, _, err = said_by([*words, *tiny])
+    assert code == 0, err
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+    return tmp_path
+
+
+def test_names_are_escaped_on_every_page(here: Path) -> None:
+    """Of studies, of a scenario of the user's own, of a trace's file and of its columns."""
+    own = here / "<evil7 onload=x>.py"
+    own.write_text("from environments import find_scenario\nworld = find_scenario('blips')\n")
+    small("tune", f"{own.name}:world", f"--name={EVIL}", "--trials=2", "--selection=2", "--report=2")
+    small("grid", f"{own.name}:world", f"--name=grid {EVIL}", "--alpha0=1,2", "--beta0=1")
+    small("compare", "blips", f"--name=fight {EVIL}", "--tune=0", "--policies=ucb1,raven-ucb", "--output=fight")
+    trace = here / "<evil7 onload=x>.csv"
+    rows = "".join(f"{row % 7},{row % 5},{row % 3}\n" for row in range(120))
+    trace.write_text('<evil7 onload=x>,"</script><evil7>",c\n' + rows)
+    few = ["--window=20", "--trials=2", "--replications=2", "--selection=5", "--report=5", "--jobs=1", "--quiet"]
+    assert said_by(["tune", f"--trace={trace.name}", *few])[0] == 0
+    assert said_by(["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"])[0] == 0
+    assert said_by(["report", "--output=report.html"])[0] == 0
+    for page in ("report.html", "fight/compare.html", "diagnosis.html"):
+        harmless(here / page)
+
+
+NAMES = [
+    *("../../out", "/etc/out", "a/../../out", "..", ".", ".hidden", "~/out", "C:\\out", "\\\\host\\out", "%2e%2e/out"),
+    *("CON", "nul.txt", "a\x00b", "a\nb", " ", "\u202etxt.exe", "-rf", "$(out)", "x" * 300),
+]
+
+
+def test_figures_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one command that names files after studies; any name can stand in a storage."""
+    monkeypatch.setattr("dashboards.report.pictures._draw", lambda page, folder: None)
+    storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
+    for number, name in enumerate(NAMES):
+        study = store(storage, StudySpec(scenario="blips", horizon=20, arms=3, trials=3, name=f"{number}"), 3)
+        storage.engine.connect().close()
+        rename = text("UPDATE studies SET study_name = :new WHERE study_id = :id")
+        with storage.engine.begin() as connection:
+            connection.execute(rename, {"new": name, "id": study._study_id})
+    storage.remove_session()
+    storage.engine.dispose()
+    with watching() as seen:
+        code, _, err = said_by(["report", "--figures=out/figures", "--output=report.html"])
+    assert code == 0, err
+    files = list((here / "out" / "figures").iterdir())
+    assert len(files) >= len(NAMES)
+    for path in files:
+        assert path.name.removesuffix(".min.js").replace("-", "").replace(".html", "").isalnum()
+        assert len(path.name) < 120
+    allowed = (f"{here}/out", f"{here}/report.html", f"{here}/.report.html.", f"{here}/studies.sqlite3")
+    assert not [place for place in seen.written if not place.startswith(allowed)]
+
+
+class Payload:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.place,)
+
+
+def test_a_hostile_storage_runs_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CMA-ES keeps its state as a pickle in trials; ours asks for none, and nothing else reads one."""
+    ran = here / "it ran"
+    pickled = pickle.dumps(Payload(ran))
+    pickle.loads(pickled)
+    assert ran.exists(), "the payload does not work, so this test would prove nothing"
+    ran.unlink()
+    words = ["blips", "--sampler=cmaes", "--trials=6", "--batch=4", "--selection=2", "--report=2", "--name=hostile"]
+    small("tune", *words)
+    small("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1")
+    storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
+    poison(storage, pickled)
+    monkeypatch.setattr(DashboardServer, "serve_forever", lambda self: None)
+    small("tune", *(word.replace("trials=6", "trials=10") for word in words))
+    for each in (
+        ["studies", "--json"],
+        ["show", "hostile", "--json"],
+        ["show", "cells"],
+        ["export"],
+        ["report"],
+        ["recommend", "blips", "--horizon=20", "--arms=3"],
+        ["copy", "*", "--to=sqlite:///copied.sqlite3"],
+        ["dashboard", "--port=0"],
+        ["doctor"],
+    ):
+        code, _, err = said_by(each)
+        assert code == 0, (each, err)
+    with make_server(storage, port=0) as server:
+        for page in ("/api/studies", "/api/studies/1", "/api/studies/1/param_importances", "/csv/1"):
+            environ = {"REQUEST_METHOD": "GET", "PATH_INFO": page, "wsgi.input": io.BytesIO(), "SERVER_NAME": "x"}
+            assert answered(server, environ).startswith("200"), page
+    storage.engine.dispose()
+    assert said_by(["delete", "*", "--yes"])[0] == 0
+    assert not ran.exists()
+
+
+def answered(server: DashboardServer, environ: dict[str, Any]) -> str:
+    """The status of a request that is made without a network."""
+    told: list[str] = []
+    app: Any = server.get_app()
+    assert b"".join(app(environ, lambda status, *more: told.append(status)))
+    return told[0]
+
+
+def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
+    """The pickle under every key that a sampler of Optuna's could look for, in trials and studies, theirs and ours."""
+    held = pickled.hex()
+    prefixes = [
+        f"{kind}{restart}:{what}"
+        for kind in ("cma", "sepcma")
+        for restart in ("", ":restart_0", ":restart:0")
+        for what in ("optimizer", "optimizer:0", "popsize", "n_restarts")
+    ]
+    for study in storage.get_all_studies():
+        for key in (*prefixes, "pickle", "sampler"):
+            storage.set_study_system_attr(study._study_id, key, held)
+            storage.set_study_user_attr(study._study_id, key, held)
+        with storage.engine.begin() as connection:
+            for trial in storage.get_all_trials(study._study_id):
+                for table in ("trial_system_attributes", "trial_user_attributes"):
+                    for key in (*prefixes, "cma:generation", "sepcma:generation"):
+                        value = json.dumps(0 if key.endswith("generation") else held)
+                        connection.execute(
+                            text(f"INSERT INTO {table} (trial_id, key, value_json) VALUES (:trial, :key, :value)"),
+                            {"trial": trial._trial_id, "key": key, "value": value},
+                        )
+
+
+def test_servers_are_for_this_machine_alone(here: Path) -> None:
+    """Unless told otherwise; that they refuse another Host is in tests/dashboards/test_server.py."""
+    storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
+    store(storage, StudySpec(scenario="blips", horizon=20), 1, recommendation())
+    with make_server(storage, port=0) as server:
+        assert is_loopback(str(server.server_address[0]))
+    assert is_loopback(LOOPBACK)
+    storage.engine.dispose()
+
+
+def test_security_names_tests_that_exist() -> None:
+    """Each promise of SECURITY.md names the test that checks it."""
+    said = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", said)
+    assert len(named) >= 8
+    for place, test in named:
+        assert f"def {test}(" in (ROOT / place).read_text(encoding="utf-8") if test else (ROOT / place).exists(), place
+    assert set(re.findall(r"`ravenlab (\w+)", said)) <= {*COMMANDS, "list"}

@@ -1,0 +1,54 @@
+"""Short studies one after the other in one process and storage: memory and open files stay where they were."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+import pytest
+
+from studies.spec import StudySpec
+from tuning.running import run_study
+
+STUDIES = int(os.environ.get("RAVENLAB_SOAK", "45"))
+WARM = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
+"""After so many, whatever is kept for good is there: kernels, compiled SQL, imported modules."""
+
+WITHIN = 1.05
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell what a process holds")
+def test_memory_and_files_are_flat(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/studies.sqlite3"
+    memory, files = [], []
+    for number in range(STUDIES):
+        spec = StudySpec(
+            scenario="blips",
+            horizon=20,
+            arms=3,
+            trials=2,
+            batch=2,
+            replications=2,
+            selection=2,
+            report=2,
+            seed=number,
+            name=f"study {number}",
+        )
+        assert run_study(spec, url).finished
+        if number >= WARM and number % 10 == 0:
+            memory.append(resident())
+            files.append(open_files())
+    assert max(memory) <= WITHIN * memory[0], [size // 10**6 for size in memory]
+    assert max(files) <= WITHIN * files[0], files
