@@ -148,6 +148,8 @@ def run(arguments: list[str]) -> int:
         return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
     except Fault as error:
         return _say(str(error), FAULT)
+    except SystemExit as end:  # what completes a shell's line ends so
+        return end.code if isinstance(end.code, int) else DONE
     except (Interrupted, KeyboardInterrupt, typer.Abort) as stop:
         return _say(str(stop) if isinstance(stop, Interrupted) else str(Interrupted()), INTERRUPTED)
     except BrokenPipeError:
