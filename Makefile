@@ -4,7 +4,7 @@ VENV := .venv
 READY := $(VENV)/ready
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint kernels stress clean
+.PHONY: demo test bench lint kernels stress audit clean
 
 demo: $(READY)
 	$(BIN)/ravenlab tune --study quick --storage sqlite:///demo.sqlite3
@@ -28,14 +28,22 @@ lint: $(READY)
 kernels: $(READY)
 	$(BIN)/python -m tests.kernels
 
+# Drawn argument lists a command, damaged storages, trials while twenty read, drivers on one file, studies of the soak.
+COUNTS := RAVENLAB_FUZZ=1000 RAVENLAB_DAMAGED=200 RAVENLAB_READ_TRIALS=300 RAVENLAB_DRIVERS=8 RAVENLAB_SOAK=2000
+
 stress: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[gp]"
-	RAVENLAB_KILLS=40 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults
+	RAVENLAB_KILLS=40 $(COUNTS) $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults
 	$(BIN)/python -m pytest -q -m stress tests
 	$(BIN)/python -m tests.truth --studies 1000
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks
+
+# Needs the network. Strict: a version that could not be asked about is a failure, not a pass.
+audit: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

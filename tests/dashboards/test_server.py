@@ -7,7 +7,6 @@ import json
 import signal
 import socket
 import sqlite3
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,10 @@ import pytest
 from dashboards.gate import guarded, is_loopback
 from dashboards.server import DashboardServer, exposure
 from environments.errors import InputError
-from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.dashboards.served import Served, ask, gone, served
 from tests.faults.studies import run, within
-from tests.studies.made import WILD, recommendation, store, stored, url
+from tests.studies.made import WILD, recommendation, stored, url
 
 JSON = {"Content-Type": "application/json"}
 WRITES = [
@@ -157,30 +155,6 @@ def test_writable_writes_but_not_for_other_sites(tmp_path: Path) -> None:
         own = {**JSON, "Origin": site.url.rstrip("/")}
         assert ask(site.port, "POST", "/api/studies", body, own).status == 201
     assert "new" in optuna.get_all_study_names(open_storage(place, create=False))
-
-
-def test_many_readers_while_a_study_is_written(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite3"
-    place = stored(path, recommendation())
-    wrong: list[int] = []
-    with served(place, folder=tmp_path) as site:
-
-        def read() -> None:
-            for _ in range(8):
-                wrong.extend(
-                    status
-                    for where in ("/api/studies", "/api/studies/1")
-                    if (status := ask(site.port, "GET", where).status) != 200
-                )
-
-        readers = [threading.Thread(target=read) for _ in range(8)]
-        for reader in readers:
-            reader.start()
-        store(open_storage(place, create=False), StudySpec(scenario="blips", horizon=100, trials=30), 30)
-        for reader in readers:
-            reader.join()
-        assert not wrong
-        assert len(json.loads(ask(site.port, "GET", "/api/studies/2").body)["trials"]) == 30
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

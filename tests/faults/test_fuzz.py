@@ -19,7 +19,7 @@ from tests.faults.box import Box, Done
 from tests.faults.template import make_template
 from tuning import cli
 
-LISTS = int(os.environ.get("RAVENLAB_FUZZ", "50"))
+LISTS = int(os.environ.get("RAVENLAB_FUZZ", "40"))
 """Argument lists for each command; `make stress` draws 1000."""
 
 SLOW = {"tune", "grid", "compare", "report", "reproduce", "copy", "delete", "dashboard", "export", "doctor"}
