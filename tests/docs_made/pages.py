@@ -31,6 +31,8 @@ def made() -> dict[Path, str]:
     }
     for page, parts in pages.items():
         text = (DOCS / page).read_text(encoding="utf-8")
+        if page == "policies.md":
+            text = policies.with_sections(text)
         for name, lines in parts.items():
             text = filled(text, name, lines)
         files[DOCS / page] = text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 from policies import find_policy, policy_names
@@ -9,6 +10,9 @@ from policies.base import Number, Param, Policy, Setting, Value
 from studies.comparison.spec import PAPER
 from studies.words import short, symbol
 from tests.docs_made.marks import table
+
+LAST = "## Your own"
+"""The heading before which new sections go."""
 
 HORIZON, ARMS = 10_000, 10
 """Where a default that follows from T and K is worked out."""
@@ -38,6 +42,20 @@ def part(name: str) -> list[str]:
     if rows:
         lines += ["", *table(["parameter", "default", "searched", "allowed", "meaning"], rows)]
     return lines
+
+
+def with_sections(page: str) -> str:
+    """The page with a section for each policy that has none yet: its docstring after the first sentence is its formula.
+
+    >>> with_sections("## Your own").splitlines()[0]
+    '### ars-exp3'
+    """
+    for name in policy_names():
+        if f"<!-- {name} -->" not in page:
+            _, _, formula = inspect.cleandoc(find_policy(name).__doc__ or "").partition("\n\n")
+            words = [f"### {name}", "", *([formula, ""] if formula else [])]
+            page = page.replace(LAST, "\n".join([*words, f"<!-- {name} -->", f"<!-- end of {name} -->", "", LAST]))
+    return page
 
 
 def meaning(policy: type[Policy]) -> str:
