@@ -31,7 +31,8 @@ from tests.benchmarks.scaling import nothing
 from tests.cluster import dask_cluster
 from tests.docs_made.marks import filled, table
 from tests.postgres import server
-from tuning.cluster import LEAST_SECONDS, TASK_SECONDS, TASKS_A_THREAD, connected
+from tuning.cluster import connected
+from tuning.cutting import LEAST_SECONDS, TASK_SECONDS, TASKS_A_THREAD
 from tuning.fanout import Evaluator
 from tuning.search import search
 

@@ -18,7 +18,7 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {' or '.join(BACKENDS)} but got {backend!r}.")
     if cluster is not None:
-        from tuning.cluster import check_address
+        from tuning.connecting import check_address
 
         check_address(cluster)
         if backend != "threads":
