@@ -31,11 +31,12 @@ def check_place(path: Path) -> None:
 def check_folder(folder: Path, option: str = "--output") -> None:
     """Refuse a place that can't be a folder to write in, before long work. It is not made yet: that may be in vain."""
     try:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{option} {folder} is a file, not a folder.")
+        taken = folder.exists() and not folder.is_dir()
         nearest = next(place for place in (folder.resolve(), *folder.resolve().parents) if os.path.lexists(place))
     except (OSError, RuntimeError, ValueError):
         raise InputError(f"{option} {str(folder)[:200]!r} can't be made: it is not the name of a folder.") from None
+    if taken:
+        raise InputError(f"{option} {folder} is a file, not a folder.")
     if not nearest.is_dir():
         raise InputError(f"{option} {folder} can't be made: {nearest} is not a folder.")
     if not os.access(nearest, os.W_OK):
