@@ -31,6 +31,9 @@ T = TypeVar("T")
 KEPT_BYTES = 256_000_000
 """Worlds that a process keeps between batches, in all."""
 
+KEPT_RANGES = 1024
+"""Ranges of worlds that are kept however small they are: thousands of short studies must not add up."""
+
 COUNTED = 2
 """The third column of what is played: the regret that the objective counts, after its burn-in."""
 
@@ -76,9 +79,12 @@ class _Kept:
         size = sum(part.nbytes for part in drawn if isinstance(part, np.ndarray))
         with self.lock:
             self.worlds[key] = (drawn, size)
-            while sum(kept for _, kept in self.worlds.values()) > KEPT_BYTES and len(self.worlds) > 1:
+            while len(self.worlds) > 1 and self._too_many():
                 self.worlds.popitem(last=False)
         return drawn
+
+    def _too_many(self) -> bool:
+        return len(self.worlds) > KEPT_RANGES or sum(kept for _, kept in self.worlds.values()) > KEPT_BYTES
 
 
 _KEPT = _Kept()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from studies.spec import StudySpec
+from tuning import fanout
 from tuning.running import run_study
 
 STUDIES = int(os.environ.get("RAVENLAB_SOAK", "45"))
@@ -52,3 +53,13 @@ def test_memory_and_files_are_flat(tmp_path: Path) -> None:
             files.append(open_files())
     assert max(memory) <= WITHIN * memory[0], [size // 10**6 for size in memory]
     assert max(files) <= WITHIN * files[0], files
+
+
+def test_small_worlds_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory that they are kept in is bounded in bytes, which thousands of short studies never reach."""
+    kept = fanout._Kept()
+    monkeypatch.setattr(fanout, "KEPT_RANGES", 4)
+    for seed in range(10):
+        game = fanout.Game.of(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
+        kept.get(game, 1, 0, 2)
+    assert [key[3] for key in kept.worlds] == [6, 7, 8, 9]

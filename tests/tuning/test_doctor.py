@@ -83,8 +83,10 @@ def database(path: Path, journal: str = "wal") -> str:
     """A small file that passes as one of Optuna's."""
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA journal_mode={journal}")
-        for table in ("studies", "trials", "version_info"):
+        for table in ("studies", "trials", "version_info", "alembic_version"):
             connection.execute(f"CREATE TABLE {table} (x INTEGER)")
+        for table in ("version_info", "alembic_version"):
+            connection.execute(f"INSERT INTO {table} VALUES (1)")
     connection.close()
     return f"sqlite:///{path}"
 
