@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,11 +22,14 @@ MOST_DRAINED = 1_000_000
 HEADERS = [("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer")]
 
 
-def guarded(inner: Application, *, writable: bool, local: bool) -> Application:
-    """Let through what may pass: reading, or all with `writable`; with `local` only for names of this machine."""
+def guarded(inner: Application, *, writable: bool, names: Collection[str] | None) -> Application:
+    """Let through what may pass: reading, or all with `writable`; only for names of this machine and those given.
+
+    None lets every name pass, which a page of another site can make use of.
+    """
 
     def answer(environ: Environ, start: Start) -> Iterable[bytes]:
-        refused = _refusal(environ, writable, local)
+        refused = _refusal(environ, writable, names)
         if refused is not None:
             _drain(environ)
             return _say(start, environ["REQUEST_METHOD"], *refused)
@@ -55,11 +58,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _refusal(environ: Environ, writable: bool, local: bool) -> tuple[str, str] | None:
+def _refusal(environ: Environ, writable: bool, names: Collection[str] | None) -> tuple[str, str] | None:
     """Status and reason, where a request may not pass."""
     host = environ.get("HTTP_HOST")
-    if local and host is not None and not is_loopback(_host_name(host)):
-        return "403 Forbidden", "This dashboard answers to localhost and 127.0.0.1 alone; --host binds it elsewhere."
+    name = "localhost" if host is None else _host_name(host)
+    if names is not None and not is_loopback(name) and name not in names:
+        also = "".join(f", {each}" for each in names)
+        return "403 Forbidden", f"This dashboard answers to localhost, 127.0.0.1{also} alone; see --allow-host."
     if environ["REQUEST_METHOD"] in READING:
         return None
     if not writable:

@@ -63,6 +63,14 @@ def assets(panels: Sequence[Panel], exports: Any = None) -> dict[str, Any]:
     }
 
 
+def render_page(folder: Path, name: str, panels: Sequence[Panel], /, **shown: Any) -> str:
+    """The text of a page whose template and style sheet, both of one name, lie in a folder; the style adds to ours."""
+    template = environment(folder).get_template(f"{name}.html.j2")
+    shared = assets(panels)
+    own = Markup((folder / f"{name}.css").read_text(encoding="utf-8"))
+    return template.render(**shown, **{**shared, "css": shared["css"] + own})
+
+
 def in_script(text: str) -> str:
     """JSON that can stand inside a script element: nothing in it can end the element or a line of code.
 

@@ -49,15 +49,7 @@ def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> st
     if found is None:
         return f"# No recommendation yet\n\n{where}\n\n{landed} of {here.trials} trials are done; the search goes on.\n"
     use = ", ".join(f"{symbol(name)} = {short(value)}" for name, value in found.params.items()) or "no parameters"
-    lines = [
-        f"# Use {escape(use)}",
-        "",
-        where + _settings(found.settings),
-        "",
-        *(f"- {escape(line)}" for line in in_words(found)[1:]),
-        "",
-    ]
-    return "\n".join(lines)
+    return _note(f"Use {use}", where + _settings(found.settings), in_words(found)[1:])
 
 
 def grid_note(grid: Grid) -> str:
@@ -97,15 +89,12 @@ def worlds_note(found: RobustRecommendation | Front) -> str:
         first, *rest = ["Pareto front", *front_in_words(found)]
     else:
         first, *rest = robust_in_words(found)
-    lines = [
-        f"# {escape(first)}",
-        "",
-        where + _settings(found.settings),
-        "",
-        *(f"- {escape(line)}" for line in rest),
-        "",
-    ]
-    return "\n".join(lines)
+    return _note(first, where + _settings(found.settings), rest)
+
+
+def _note(title: str, where: str, lines: Sequence[str]) -> str:
+    """A title, what was played where (as Markdown), and a list of sentences."""
+    return "\n".join([f"# {escape(title)}", "", where, "", *(f"- {escape(line)}" for line in lines), ""])
 
 
 def _span(values: Sequence[float], places: Sequence[int]) -> str:

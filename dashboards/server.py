@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from collections.abc import Sequence
 from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -65,13 +66,21 @@ class _Handler(WSGIRequestHandler):
         """Say nothing: a page that refreshes itself would fill the terminal."""
 
 
-def make_server(storage: RDBStorage, host: str = HOST, port: int = PORT, *, writable: bool = False) -> DashboardServer:
-    """A dashboard of this storage, listening; port 0 takes a free one. Artifacts are off."""
+def make_server(
+    storage: RDBStorage, host: str = HOST, port: int = PORT, *, writable: bool = False, names: Sequence[str] = ()
+) -> DashboardServer:
+    """A dashboard of this storage, listening; port 0 takes a free one. Artifacts are off.
+
+    It answers to names of this machine and to `names`; bound elsewhere without any, to every name.
+    """
+    answered = [name.lower().rstrip(".") for name in names]
     server = DashboardServer(host, port)
     try:
         from optuna_dashboard import wsgi
 
-        server.set_app(guarded(wsgi(storage), writable=writable, local=is_loopback(host)))
+        server.set_app(
+            guarded(wsgi(storage), writable=writable, names=answered if answered or is_loopback(host) else None)
+        )
     except BaseException:
         server.server_close()
         raise

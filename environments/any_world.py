@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from environments.checks import whole
+from environments.checks import check_which
 from environments.draw import draw_worlds
 from environments.log_world import LogScenario, LogWorlds
 from environments.scenario import Scenario
@@ -33,7 +33,5 @@ def draw_any(
     if isinstance(scenario, Scenario):
         return draw_worlds(scenario, horizon, arms, seed, first, replications, stream)
     scenario.check(horizon, arms)
-    whole("seed", seed, least=0)
-    whole("first", first, least=0)
-    whole("replications", replications, least=1)
+    check_which(seed, first, replications)
     return scenario.draw(horizon, seed, first, replications, stream)

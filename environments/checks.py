@@ -47,3 +47,13 @@ def whole(field: str, value: object, least: int, most: int | None = None) -> int
     if most is not None and given > most:
         raise InputError(f"{field} must be at most {most} but got {given}.")
     return given
+
+
+def check_which(seed: object, first: object, replications: object) -> None:
+    """Raise InputError for numbers that name no worlds: `replications` of them from number `first` on, of a seed.
+
+    >>> check_which(seed=7, first=0, replications=100)
+    """
+    whole("seed", seed, least=0)
+    whole("first", first, least=0)
+    whole("replications", replications, least=1)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from environments.base import Draft
-from environments.checks import whole
+from environments.checks import check_which
 from environments.log_world import LogScenario
 from environments.noise import NOISES
 from environments.room import check_room
@@ -59,9 +59,7 @@ def draw_worlds(
     ((2, 100), (2, 11, 3, 4))
     """
     scenario.check(horizon, arms)
-    whole("seed", seed, least=0)
-    whole("first", first, least=0)
-    whole("replications", replications, least=1)
+    check_which(seed, first, replications)
     check_room(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
     draft = Draft(
         horizon=horizon,

@@ -15,11 +15,10 @@ be had, and a policy that waited for it would pass over all the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from environments.checks import whole
 from environments.errors import InputError
 from environments.log_file import Arms, Log, read_log
 from environments.memory import LONGER, best_block
-from environments.recorded import Scale, Stretch, own_name, scale_of, stamp, stretch_of
+from environments.recorded import Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
@@ -88,7 +87,7 @@ class LogWorlds(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LogScenario:
+class LogScenario(Recording):
     """A log in the place of a scenario.
 
     >>> rng = np.random.default_rng(1)
@@ -103,10 +102,7 @@ class LogScenario:
     minimize: bool = False
     clip: float = CLIP
 
-    extra_arms = 0
-    delayed = False
-    constant = None
-    category = "–"
+    kind = "log"
     meaning = "a log: the arm that was pulled at each event, and what it paid"
 
     @property
@@ -128,16 +124,6 @@ class LogScenario:
         """The events that a stream replays; all of them for streams that choose nothing."""
         return stretch_of(self.log.events, stream)
 
-    def with_settings(self, settings: Mapping[str, Any]) -> LogScenario:
-        """A log has no parameters to set."""
-        if settings:
-            raise InputError(f"a log has no setting {next(iter(settings))!r}.")
-        return self
-
-    def parameters(self) -> dict[str, Any]:
-        """None."""
-        return {}
-
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError for a log that is too short to be cut into stretches."""
         if arms != self.arms:
@@ -152,7 +138,7 @@ class LogScenario:
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
         """Of one resampled log: the blocks of it."""
-        return 8 * self.log.events + 0 * (horizon + arms)
+        return 8 * self.log.events
 
     def draw(self, horizon: int, seed: int, first: int, replications: int, stream: int) -> LogWorlds:
         """Logs number first … first + replications − 1 of a stream; number 0 is the stretch as it was."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from collections.abc import Container
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -78,6 +79,20 @@ class Brought(Generic[T]):
     def installed(self) -> dict[str, EntryPoint]:
         """What installed packages offer, by name; looking does not import them."""
         return {point.name: point for point in entry_points(group=self.group)}
+
+    def load(self, text: str, ours: Container[str]) -> tuple[Any, str] | None:
+        """Load what `./file.py:Name` or the name of an installed package's offer says, with the name that it goes by.
+
+        None for any other name, and for those of `ours`, which nobody can take.
+        """
+        if is_own(text):
+            return load_own(text, self.kind)
+        if text in ours or text not in self.installed():
+            return None
+        try:
+            return self.installed()[text].load(), text
+        except Exception as error:
+            raise InputError(f"{self.kind} {text!r} can't be loaded from its package: {error}") from None
 
     def absent(self, name: str) -> bool:
         """Whether a name is of something that a user brought elsewhere and that is not at hand here."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from environments.base import Effect
 from environments.errors import InputError
-from environments.own import Brought, is_own, load_own
+from environments.own import Brought
 from environments.scenario import Scenario
 
 BROUGHT: Brought[Scenario] = Brought("scenario", "ravenlab.scenarios")
@@ -23,15 +23,10 @@ def bring_scenario(text: str) -> str:
     """
     from environments.catalogue import scenarios
 
-    if is_own(text):
-        found, name = load_own(text, "scenario")
-    elif text not in scenarios() and text in BROUGHT.installed():
-        try:
-            found, name = BROUGHT.installed()[text].load(), text
-        except Exception as error:
-            raise InputError(f"scenario {text!r} can't be loaded from its package: {error}") from None
-    else:
+    loaded = BROUGHT.load(text, scenarios())
+    if loaded is None:
         return text
+    found, name = loaded
     BROUGHT.hold(name, _adapted(found, name), text)
     return name
 

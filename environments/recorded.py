@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +49,26 @@ class Scale:
     """99th percentile."""
     factor: float
     """How many times as large as rewards of the base world: what α₀ and its like are multiplied by."""
+
+
+class Recording:
+    """What a trace and a log answer alike in the place of a scenario: nothing about them can be set."""
+
+    kind: ClassVar[str]
+    extra_arms: ClassVar[int] = 0
+    delayed: ClassVar[bool] = False
+    constant: ClassVar[None] = None
+    category: ClassVar[str] = "–"
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """Itself; it has no parameters to set."""
+        if settings:
+            raise InputError(f"a {self.kind} has no setting {next(iter(settings))!r}.")
+        return self
+
+    def parameters(self) -> dict[str, Any]:
+        """None."""
+        return {}
 
 
 def stretch_of(rows: int, stream: int) -> Stretch:

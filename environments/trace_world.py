@@ -10,18 +10,17 @@ rows before and after that are there and of the same stretch. An arm is closed w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from environments.checks import whole
 from environments.errors import InputError
 from environments.recorded import STRETCHES as STRETCHES
-from environments.recorded import Scale, Stretch, own_name, scale_of, stamp, stretch_of
+from environments.recorded import Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
 from environments.streams import Stream, generator
 from environments.trace_file import Trace, read_trace
 from environments.world import Bytes, Floats, Ints
@@ -51,7 +50,7 @@ class TraceWorlds(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TraceScenario:
+class TraceScenario(Recording):
     """A trace in the place of a scenario: the same questions, answered by a table.
 
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
@@ -64,10 +63,7 @@ class TraceScenario:
     name: str
     minimize: bool = False
 
-    extra_arms = 0
-    delayed = False
-    constant = None
-    category = "–"
+    kind = "trace"
     meaning = "a recorded trace: each cell is what an arm would have paid at that step"
 
     @property
@@ -89,16 +85,6 @@ class TraceScenario:
         """The rows that a stream's windows lie in; all of them for streams that choose nothing."""
         return stretch_of(self.trace.rows, stream)
 
-    def with_settings(self, settings: Mapping[str, Any]) -> TraceScenario:
-        """A trace has no parameters to set."""
-        if settings:
-            raise InputError(f"a trace has no setting {next(iter(settings))!r}.")
-        return self
-
-    def parameters(self) -> dict[str, Any]:
-        """None."""
-        return {}
-
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError for windows that do not fit into every stretch, or hold fewer steps than arms."""
         if arms != self.trace.arms:
@@ -115,7 +101,7 @@ class TraceScenario:
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
         """Of one window; the table is shared by all."""
-        return 8 + 0 * (horizon + arms)
+        return 8
 
     def draw(self, horizon: int, seed: int, first: int, replications: int, stream: int) -> TraceWorlds:
         """Windows number first … first + replications − 1 of a stream: always the same ones for the same words."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from environments.compiled import inlined
+from policies._statistics import MEAN
 from policies.base import CLOSED
-
-MEAN = 1
-"""Row of the mean."""
 
 
 @inlined

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from policies._steps import first_untried
 from policies.base import PULLS
 
 start: Any = None
@@ -15,7 +16,7 @@ select: Any = None
 update: Any = None
 
 
-def play(worlds, first, last, again, p, open_, arms, cells, memory, rng, tally):  # type: ignore[no-untyped-def]
+def play(worlds, first, last, p, open_, arms, cells, memory, rng, again, tally):  # type: ignore[no-untyped-def]
     """Replay logs first … last − 1 and write Σ w·reward, Σ w, Σ w², matched events and Σ of all rewards to tally[r].
 
     `again` says whether the policy draws anew at each event or holds on to its choice until that arm comes. The rest
@@ -44,12 +45,7 @@ def play(worlds, first, last, again, p, open_, arms, cells, memory, rng, tally):
                     turn += 1
                     k = -1
                 if k < 0 or again:
-                    if untried > 0:
-                        k = 0
-                        while open_[k] == 0 or arms[PULLS, k] > 0.0:
-                            k += 1
-                    else:
-                        k = select(t, open_, arms, cells, memory, p, rng)
+                    k = first_untried(open_, arms) if untried > 0 else select(t, open_, arms, cells, memory, p, rng)
                 event = begin + offset
                 x = reward[event]
                 total += x

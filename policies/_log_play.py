@@ -8,11 +8,12 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.log_world import LogWorlds
-from environments.streams import generator
 from environments.world import Floats
+from policies import _log_loop
+from policies._kernels import run_loop
 from policies._plain_replay import replay_plain
 from policies._played import PlayedLogs
-from policies.base import Policy, Value, log_kernel
+from policies.base import Policy, Value
 from policies.own import PlainPolicy
 
 
@@ -26,20 +27,9 @@ def play_logs(
     tally = np.empty((replications, 5))
     if issubclass(policy, PlainPolicy):
         replay_plain(policy, values, worlds, seed, first, stream, tally)
-        return _played(worlds, tally)
-    sizes = policy.sizes(arms, values)
-    scratch = (
-        np.empty(arms, dtype=np.int64),
-        np.empty((sizes.rows, arms)),
-        np.empty(sizes.cells),
-        np.empty(sizes.memory),
-    )
-    p, loop, again = policy.vector(values), log_kernel(policy), bool(policy.random and worlds.weighted)
-    if not policy.random:
-        loop(worlds, 0, replications, again, p, *scratch, np.random.default_rng(0), tally)
-        return _played(worlds, tally)
-    for r in range(replications):
-        loop(worlds, r, r + 1, again, p, *scratch, generator(seed, stream, first + r, "policy"), tally)
+    else:
+        into = (bool(policy.random and worlds.weighted), tally)
+        run_loop(_log_loop.play, policy, values, worlds, (replications, arms), (seed, first, stream), into)
     return _played(worlds, tally)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from environments.world import DELAYED, mean_of, reward_of
+from policies._steps import first_untried, note_step
 from policies.base import PULLS
 
 PEEKS = False
@@ -62,10 +63,8 @@ def play(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, ou
                         event = min(event, opens[k])
                     if closes[k] > t:
                         event = min(event, closes[k])
-            k = 0
             if untried > 0:
-                while open_[k] == 0 or arms[PULLS, k] > 0.0:
-                    k += 1
+                k = first_untried(open_, arms)
                 untried -= 1
             else:
                 k = select(t, open_, arms, cells, memory, p, rng)
@@ -91,12 +90,7 @@ def play(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, ou
             reward += x
             if mean < best[t - 1]:
                 suboptimal += 1
-            if mark < marks.shape[0] and marks[mark] == t:
-                curve[r, mark, 0] = regret
-                curve[r, mark, 1] = reward
-                mark += 1
-            if pulls.shape[1] > 0:
-                pulls[r, t - 1] = k
+            mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
         out[r, 0] = regret
         out[r, 1] = reward
         out[r, 2] = suboptimal

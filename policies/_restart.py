@@ -1,7 +1,7 @@
 """What the policies that notice changes share: statistics since a restart, and exploration that is forced.
 
-After a restart nothing is known of an arm, so it is pulled at once, lowest index first. Forced exploration at
-rate γ takes the K open arms in turn at the beginning of every ⌈K/γ⌉ steps.
+After a restart nothing is known of an arm (`policies/_known.py`). Forced exploration at rate γ takes the K open arms
+in turn at the beginning of every ⌈K/γ⌉ steps.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from math import ceil, floor, sqrt
 
 from environments.compiled import inlined
 from policies._greedy import any_arm, count_open
-from policies.base import CLOSED, OPEN
 
 COUNT, MEAN, WIDTH = 1, 2, 3
 """Rows of `arms`: N and m since the restart, and 1/sqrt(N); all 0 where nothing is known."""
@@ -32,26 +31,6 @@ def take_in(k, x, arms):  # type: ignore[no-untyped-def]
     arms[COUNT, k] += 1.0
     arms[MEAN, k] += (x - arms[MEAN, k]) / arms[COUNT, k]
     arms[WIDTH, k] = 1.0 / sqrt(arms[COUNT, k])
-
-
-@inlined
-def unknown_arm(open_, arms):  # type: ignore[no-untyped-def]
-    """The first open arm of which nothing is known and for which no reward is awaited, else −1."""
-    for k in range(open_.shape[0]):
-        if arms[COUNT, k] == 0.0 and open_[k] == OPEN:
-            return k
-    return -1
-
-
-@inlined
-def best_known(open_, arms, slope):  # type: ignore[no-untyped-def]
-    """argmax of m + slope·(1/sqrt(N)) over the open arms of which something is known, else −1."""
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + slope * arms[WIDTH, k]
-        if open_[k] != CLOSED and arms[COUNT, k] > 0.0 and score > best:
-            best, chosen = score, k
-    return chosen
 
 
 @inlined

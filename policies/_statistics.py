@@ -1,4 +1,4 @@
-"""Running mean and variance, shared by the policies that need both."""
+"""Running mean and variance of each arm, shared by the policies that need one or both."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def take_in(arms, k, x):  # type: ignore[no-untyped-def]
     before = x - arms[MEAN, k]
     arms[MEAN, k] += before / arms[PULLS, k]
     arms[SQUARES, k] += before * (x - arms[MEAN, k])
+
+
+@inlined
+def learn_mean(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """The rule `update` of policies that keep the mean and nothing else."""
+    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from policies._steps import first_untried, note_step
 from policies.base import PULLS
 
 start: Any = None
@@ -39,10 +40,8 @@ def play(worlds, first, last, p, open_, arms, cells, memory, rng, marks, out, cu
                     open_[k] = 1 if values[row, k] == values[row, k] else 0
                     if open_[k] == 1 and arms[PULLS, k] == 0.0:
                         untried += 1
-            k = 0
             if untried > 0:
-                while open_[k] == 0 or arms[PULLS, k] > 0.0:
-                    k += 1
+                k = first_untried(open_, arms)
                 untried -= 1
             else:
                 k = select(t, open_, arms, cells, memory, p, rng)
@@ -54,12 +53,7 @@ def play(worlds, first, last, p, open_, arms, cells, memory, rng, marks, out, cu
             reward += x
             if lost > 0.0:
                 suboptimal += 1
-            if mark < marks.shape[0] and marks[mark] == t:
-                curve[r, mark, 0] = regret
-                curve[r, mark, 1] = reward
-                mark += 1
-            if pulls.shape[1] > 0:
-                pulls[r, t - 1] = k
+            mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
             if by_row.shape[0] > 0:
                 by_row[row] += lost
                 by_step[t - 1] += lost

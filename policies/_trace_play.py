@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from environments.errors import InputError
-from environments.streams import generator
 from environments.trace_world import TraceWorlds
+from policies import _trace_loop
+from policies._kernels import run_loop
 from policies._plain_windows import play_plain_windows
 from policies._played import Marks, PlayedWindows
-from policies.base import Policy, Value, trace_kernel
+from policies.base import Policy, Value
 from policies.own import PlainPolicy
 
 
@@ -46,19 +47,7 @@ def play_windows(
     )
     if issubclass(policy, PlainPolicy):
         play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
-        return result
-    sizes = policy.sizes(arms, values)
-    scratch = (
-        np.empty(arms, dtype=np.int64),
-        np.empty((sizes.rows, arms)),
-        np.empty(sizes.cells),
-        np.empty(sizes.memory),
-    )
-    p, loop = policy.vector(values), trace_kernel(policy)
-    into = (marks, result.out, result.curve, result.pulls, result.by_row, result.by_step)
-    if not policy.random:
-        loop(worlds, 0, replications, p, *scratch, np.random.default_rng(0), *into)
-        return result
-    for r in range(replications):
-        loop(worlds, r, r + 1, p, *scratch, generator(seed, stream, first + r, "policy"), *into)
+    else:
+        into = (marks, result.out, result.curve, result.pulls, result.by_row, result.by_step)
+        run_loop(_trace_loop.play, policy, values, worlds, (replications, arms), (seed, first, stream), into)
     return result

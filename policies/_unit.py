@@ -6,7 +6,7 @@ import math
 
 from environments.compiled import inlined
 from environments.errors import InputError
-from policies.base import Param, Values
+from policies.base import Param, Policy, Values
 
 UNIT_PARAMETERS = (
     Param("low", 0.0, least=-math.inf, power=1, meaning="the reward that counts as 0, as do all below"),
@@ -14,11 +14,14 @@ UNIT_PARAMETERS = (
 )
 
 
-def check_unit(values: Values) -> None:
-    """Raise InputError unless low < high."""
-    low, high = float(values["low"]), float(values["high"])
-    if high <= low:
-        raise InputError(f"high must be above low ({low:g}) but got {high:g}.")
+class UnitPolicy(Policy):
+    """A policy with UNIT_PARAMETERS among its own: low must be below high."""
+
+    @classmethod
+    def check(cls, values: Values) -> None:
+        low, high = float(values["low"]), float(values["high"])
+        if high <= low:
+            raise InputError(f"high must be above low ({low:g}) but got {high:g}.")
 
 
 @inlined

@@ -110,8 +110,6 @@ def longest(setting: Setting) -> float:
     return max(10.0, setting.number("horizon"))
 
 
-CHANGES = Param("changes", 10.0, meaning="U, how many changes are expected")
-
 TAU_BY_CHANGES = Param(
     "tau", tuned_to_changes, 10.0, longest, least=1.0, integer=True, meaning="τ, rewards in the window"
 )

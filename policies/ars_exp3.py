@@ -12,13 +12,15 @@ rewards that come later than that. K counts the open arms. Arms that come and go
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import ceil, log, sqrt
 
 from environments.compiled import inlined
 from environments.times import MOST_STEPS
 from policies._exp3 import CELLS, COUNT, ROWS, STAKE, all_alike, draw, keep_in_bounds, look, multiply, probability
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies.base import CLOSED, Param, Policy, Sizes, Value, Values
+from policies._parameters import HORIZON_PARAMETER
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import CLOSED, Param, Sizes, Value
 
 ROUNDS, ARM, LEFT, SEEN, MEAN, FIT = range(CELLS, CELLS + 6)
 """Cells after those of EXP3: rounds begun, the arm of this one, its steps left, rewards seen in it, x̄, and J."""
@@ -74,20 +76,14 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[MEAN] += (to_unit(x, p[LOW], p[HIGH]) - cells[MEAN]) / cells[SEEN]
 
 
-class ARSEXP3(Policy):
+class ARSEXP3(UnitPolicy):
     """EXP3 that stays with an arm ever longer, so that late feedback is mostly of the arm that is played."""
 
     name = "ars-exp3"
     family = "sampling"
     reference = "Wang, Wang and Huang 2021"
     parameters = (
-        Param(
-            "horizon",
-            lambda s: s.number("horizon"),
-            least=1.0,
-            most=float(MOST_STEPS),
-            meaning="T, the steps to be played",
-        ),
+        replace(HORIZON_PARAMETER, most=float(MOST_STEPS)),
         Param("eta", 1.0, 0.01, 10.0, meaning="η, weight of the learning rate"),
         *UNIT_PARAMETERS,
     )
@@ -95,10 +91,6 @@ class ARSEXP3(Policy):
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -323,36 +323,3 @@ def _check_reward(reward: float) -> float:
     if not isinstance(reward, int | float) or not abs(reward) <= LARGEST:
         raise InputError(f"reward must be a finite number but got {reward!r}.")
     return float(reward)
-
-
-_KERNELS: dict[tuple[type[Policy], Callable[..., None]], Callable[..., None]] = {}
-
-
-def kernel(policy: type[Policy]) -> Callable[..., None]:
-    """The general loop with a policy's rules in it, made when it is first needed."""
-    from policies import _loop
-
-    return _with_rules(policy, _loop.play, PEEKS=policy.peeks)
-
-
-def trace_kernel(policy: type[Policy]) -> Callable[..., None]:
-    """The loop over windows of a trace with a policy's rules in it."""
-    from policies import _trace_loop
-
-    return _with_rules(policy, _trace_loop.play)
-
-
-def log_kernel(policy: type[Policy]) -> Callable[..., None]:
-    """The loop over resampled logs with a policy's rules in it."""
-    from policies import _log_loop
-
-    return _with_rules(policy, _log_loop.play)
-
-
-def _with_rules(policy: type[Policy], template: Callable[..., None], **more: bool) -> Callable[..., None]:
-    if (policy, template) not in _KERNELS:
-        from environments.compiled import specialised
-
-        name, rules = policy.name.replace("-", "_"), {"start": policy.start, "update": policy.learn}
-        _KERNELS[policy, template] = specialised(template, name, select=policy.choose, **rules, **more)
-    return _KERNELS[policy, template]

@@ -8,10 +8,12 @@ D ← t + n_Δ·(that count). Halving stops once TΔ² ≤ e.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, e, log, sqrt
+from math import e, sqrt
 
 from environments.compiled import inlined
 from policies._greedy import count_open
+from policies._parameters import HORIZON_PARAMETER
+from policies._resolution import pulls_for, radius
 from policies._rules import best_line
 from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
 
@@ -29,12 +31,6 @@ NEVER = 1e300
 
 
 @inlined
-def pulls_for(horizon, delta):  # type: ignore[no-untyped-def]
-    """n_Δ."""
-    return ceil(2.0 * log(horizon * delta * delta) / (delta * delta))
-
-
-@inlined
 def set_deadline(cells, horizon, after, count):  # type: ignore[no-untyped-def]
     """D = after + n_Δ·count, while there is a Δ left to halve."""
     delta = cells[DELTA]
@@ -47,7 +43,7 @@ def set_deadline(cells, horizon, after, count):  # type: ignore[no-untyped-def]
 @inlined
 def count_rivals(open_, arms, horizon, delta):  # type: ignore[no-untyped-def]
     """How many open arms have m + r ≥ max(m − r)."""
-    r = sqrt(log(horizon * delta * delta) / (2.0 * pulls_for(horizon, delta)))
+    r = radius(horizon, delta)
     best = -1e300
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED:
@@ -93,7 +89,7 @@ class CCB(Policy):
     reference = "Liu and Tsuruoka 2016"
     scalable = False
     parameters = (
-        Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
+        HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),
     )
     start = staticmethod(start)

@@ -16,10 +16,11 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies._greedy import any_arm, count_open
-from policies._restart import COUNT, MEAN, ROWS, best_known, forget, take_in, unknown_arm
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies._window import CHANGES
-from policies.base import Param, Policy, Setting, Sizes, Value, Values
+from policies._known import best_known_line, unknown_arm
+from policies._parameters import CHANGES
+from policies._restart import COUNT, MEAN, ROWS, WIDTH, forget, take_in
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import Param, Setting, Sizes, Value
 
 REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
 """Rows behind those since the restart: u₀ (once there are M rewards), g⁺ and g⁻."""
@@ -34,12 +35,13 @@ M, _, EPSILON, H, A, LOW, HIGH = range(7)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm of which nothing is known at once, else any arm with probability a, else argmax of m + sqrt(ln n / N)."""
-    unknown = unknown_arm(open_, arms)
+    unknown = unknown_arm(open_, arms, COUNT, 1.0)
     if unknown >= 0:
         return unknown
     if rng.random() < p[A]:
         return any_arm(open_, count_open(open_), rng.random())
-    return best_known(open_, arms, sqrt(log(max(1.0, cells[TOTAL]))))
+    bonus = sqrt(log(max(1.0, cells[TOTAL])))
+    return best_known_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -75,7 +77,7 @@ def exploration(setting: Setting) -> float:
     return min(1.0, sqrt(changes * log_steps_per_change(setting) / horizon))
 
 
-class CUSUMUCB(Policy):
+class CUSUMUCB(UnitPolicy):
     """UCB that forgets an arm when small deviations from how it began add up."""
 
     name = "cusum-ucb"
@@ -92,10 +94,6 @@ class CUSUMUCB(Policy):
     random = True
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -11,8 +11,9 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies._discount import MEAN, NOTHING, WEIGHT, fade, gamma
-from policies._window import CHANGES
-from policies.base import CLOSED, OPEN, Param, Policy, Setting, Sizes, Value
+from policies._known import unknown_or_best_line
+from policies._parameters import CHANGES, XI_PARAMETER
+from policies.base import Policy, Setting, Sizes, Value
 
 WIDTH = 3
 """Row after weight and mean: 1/sqrt(N_γ)."""
@@ -37,18 +38,7 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm whose weight is gone at once, else argmax of m_γ + 2·sqrt(ξ·ln n)·(1/sqrt(N_γ))."""
     bonus = 2.0 * sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        if open_[k] == CLOSED:
-            continue
-        if arms[WEIGHT, k] < NOTHING:
-            if open_[k] == OPEN:
-                return k
-            continue
-        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
-        if score > best:
-            best, chosen = score, k
-    return chosen
+    return unknown_or_best_line(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -74,7 +64,7 @@ class DUCB(Policy):
     name = "d-ucb"
     reference = "Garivier and Moulines 2011"
     parameters = (
-        Param("xi", 0.6, 0.001, 5.0, power=2, meaning="ξ, weight of the bonus, inside the root"),
+        XI_PARAMETER,
         CHANGES,
         gamma(tuned_to_changes),
     )

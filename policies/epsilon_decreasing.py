@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._greedy import MEAN, any_arm, best_arm, count_open
-from policies.base import PULLS, Param, Policy, Sizes, Value
+from policies._greedy import any_arm, best_arm, count_open
+from policies._statistics import learn_mean
+from policies.base import Param, Policy, Sizes, Value
 
 
 @inlined
@@ -21,12 +22,6 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     return best_arm(open_, arms)
 
 
-@inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
-    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
-
-
 class EpsilonDecreasing(Policy):
     """Explores less and less: right where nothing changes, blind where something does."""
 
@@ -36,7 +31,7 @@ class EpsilonDecreasing(Policy):
     parameters = (Param("r", 10.0, 0.01, 1e4, meaning="steps of full exploration per open arm"),)
     random = True
     choose = staticmethod(select)
-    learn = staticmethod(update)
+    learn = staticmethod(learn_mean)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

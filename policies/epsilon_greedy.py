@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._greedy import MEAN, any_arm, best_arm, count_open
-from policies.base import PULLS, Param, Policy, Sizes, Value
+from policies._greedy import any_arm, best_arm, count_open
+from policies._statistics import learn_mean
+from policies.base import Param, Policy, Sizes, Value
 
 
 @inlined
@@ -18,12 +19,6 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     if rng.random() < p[0]:
         return any_arm(open_, count_open(open_), rng.random())
     return best_arm(open_, arms)
-
-
-@inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
-    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
 
 
 class EpsilonGreedy(Policy):
@@ -35,7 +30,7 @@ class EpsilonGreedy(Policy):
     parameters = (Param("epsilon", 0.1, 0.001, 0.5, most=1.0, meaning="ε, the share of steps that explore"),)
     random = True
     choose = staticmethod(select)
-    learn = staticmethod(update)
+    learn = staticmethod(learn_mean)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

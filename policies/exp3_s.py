@@ -25,9 +25,9 @@ from policies._exp3 import (
     start,
     was_chosen,
 )
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies._window import CHANGES
-from policies.base import Param, Policy, Setting, Sizes, Value, Values
+from policies._parameters import CHANGES, HORIZON_PARAMETER
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import Param, Setting, Sizes, Value
 
 HORIZON, _, GAMMA, LOW, HIGH = range(5)
 """Places of the parameters."""
@@ -57,14 +57,14 @@ def tuned_to_changes(setting: Setting) -> float:
     return min(1.0, sqrt(arms * (changes * log(arms * horizon) + e) / ((e - 1.0) * horizon)))
 
 
-class EXP3S(Policy):
+class EXP3S(UnitPolicy):
     """Promises little regret against any sequence of arms that changes a few times, whatever the rewards do."""
 
     name = "exp3-s"
     family = "sampling"
     reference = "Auer, Cesa-Bianchi, Freund and Schapire 2002"
     parameters = (
-        Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
+        HORIZON_PARAMETER,
         CHANGES,
         Param("gamma", tuned_to_changes, 0.001, 1.0, most=1.0, meaning="γ, share of pulls of any arm, and rate"),
         *UNIT_PARAMETERS,
@@ -73,10 +73,6 @@ class EXP3S(Policy):
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 
 from environments.compiled import inlined
 from policies._beta import draw_beta
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value, Values
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import CLOSED, PULLS, Param, Sizes, Value
 
 SUCCESSES, FAILURES, HOT, TURN = 1, 2, 3, 4
 """Rows: S, F, s, and the sum of the rewards of this turn of the ring."""
@@ -28,7 +28,8 @@ G, GAMMA, N, LOW, HIGH = range(5)
 """Places of the parameters."""
 
 FUNCTIONS = ("min", "mean", "max")
-MIN, MEAN, MAX = 0.0, 1.0, 2.0
+MIN, MEAN = 0.0, 1.0
+"""How the rules read the first two."""
 
 FORGOTTEN = 1e-200
 """What is discounted below this is 0: numbers that lost digits are slow, and 1 + S is 1 long before."""
@@ -86,7 +87,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
             memory[i] += memory[i + 1]
 
 
-class FDSWTS(Policy):
+class FDSWTS(UnitPolicy):
     """Thompson sampling that trusts an arm only if both its discounted past and its latest rewards agree."""
 
     name = "f-dsw-ts"
@@ -102,10 +103,6 @@ class FDSWTS(Policy):
     slow = True
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -23,8 +23,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget, unknown_arm
-from policies._window import CHANGES
+from policies._known import unknown_arm
+from policies._parameters import CHANGES
+from policies._restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget
 from policies.base import CLOSED, Param, Policy, Setting, Sizes, Value
 from policies.kl_ucb import S2_PARAMETER
 
@@ -50,7 +51,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
     ln t is no less than ln(t − τ), so the logarithm is taken only of an arm that could win with ln t.
     """
-    unknown = unknown_arm(open_, arms)
+    unknown = unknown_arm(open_, arms, COUNT, 1.0)
     if unknown >= 0:
         return unknown
     forced = forced_arm(t, open_, p[RATE])

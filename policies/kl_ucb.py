@@ -16,9 +16,10 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies._binary_bound import negative_entropy, upper_bound
+from policies._parameters import GAUSSIAN, LIKELIHOOD_PARAMETER
 from policies._rules import best_line
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value, Values
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import CLOSED, PULLS, Param, Sizes, Value
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean and, where the likelihood is gaussian, 1/sqrt(N)."""
@@ -28,9 +29,6 @@ ENTROPY, REACH = 2, 3
 
 LIKELIHOOD, S2, LOW, HIGH = range(4)
 """Places of the parameters."""
-
-LIKELIHOODS = ("gaussian", "bernoulli")
-GAUSSIAN = 0.0
 
 SLACK = 1e-12
 """How far rounding may lift d(m, q) at a tie: who is this close is solved for."""
@@ -92,22 +90,18 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         arms[REACH, k] *= sqrt((n - 1.0) / n)
 
 
-class KLUCB(Policy):
+class KLUCB(UnitPolicy):
     """UCB whose bonus is as wide as the rewards' likelihood allows and no wider."""
 
     name = "kl-ucb"
     reference = "Garivier and Cappé 2011"
     parameters = (
-        Param("likelihood", "gaussian", choices=LIKELIHOODS, meaning="what rewards are taken for"),
+        LIKELIHOOD_PARAMETER,
         S2_PARAMETER,
         *UNIT_PARAMETERS,
     )
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

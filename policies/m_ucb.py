@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._restart import COUNT, ROWS, best_known, forced_arm, forget, take_in, unknown_arm
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies.base import Param, Policy, Setting, Sizes, Value, Values
+from policies._known import best_known_line, unknown_arm
+from policies._restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget, take_in
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import Param, Setting, Sizes, Value
 
 DIFFERENCE = ROWS
 """Row behind those since the restart: D, while a window is full."""
@@ -32,14 +33,14 @@ W, B, GAMMA, LOW, HIGH = range(5)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm without rewards since τ at once, else one that is forced, else argmax of m + sqrt(2·ln(t − τ) / N)."""
-    unknown = unknown_arm(open_, arms)
+    unknown = unknown_arm(open_, arms, COUNT, 1.0)
     if unknown >= 0:
         return unknown
     since = max(1.0, t - cells[RESTART])
     forced = forced_arm(since, open_, p[GAMMA])
     if forced >= 0:
         return forced
-    return best_known(open_, arms, sqrt(2.0 * log(since)))
+    return best_known_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(2.0 * log(since)))
 
 
 @inlined
@@ -80,7 +81,7 @@ def threshold(setting: Setting) -> float:
     return sqrt(setting.number("w") * log(2.0 * setting.arms * horizon * horizon) / 2.0)
 
 
-class MUCB(Policy):
+class MUCB(UnitPolicy):
     """UCB1 that starts again when an arm's latest rewards no longer look like those just before."""
 
     name = "m-ucb"
@@ -93,10 +94,6 @@ class MUCB(Policy):
     )
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from environments.errors import InputError
-from environments.own import Brought, is_own, load_own
+from environments.own import Brought
 from policies._param import Param, Value
 from policies.base import Policy, Sizes
 
@@ -53,17 +53,11 @@ def bring_policy(text: str) -> str:
     """
     from policies import policy_names
 
-    if is_own(text):
-        found, name = load_own(text, "policy")
-        source = text
-    elif text not in policy_names() and text in BROUGHT.installed():
-        try:
-            found, name, source = BROUGHT.installed()[text].load(), text, text
-        except Exception as error:
-            raise InputError(f"policy {text!r} can't be loaded from its package: {error}") from None
-    else:
+    loaded = BROUGHT.load(text, policy_names())
+    if loaded is None:
         return text
-    BROUGHT.hold(name, _adapted(found, name), source)
+    found, name = loaded
+    BROUGHT.hold(name, _adapted(found, name), text)
     return name
 
 

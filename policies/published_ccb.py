@@ -8,13 +8,14 @@ halves Δ. Below 1e-150 the halving stops: the bonus is nothing by then, and Δ�
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log, sqrt
-
-import numpy as np
+from math import sqrt
 
 from environments.compiled import inlined
+from policies._parameters import HORIZON_PARAMETER
+from policies._published import PublishedPolicy
+from policies._resolution import pulls_for
 from policies._rules import best_line
-from policies.base import PULLS, Param, Policy, Sizes, Value
+from policies.base import PULLS, Sizes, Value
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and (N + 1e-6)^(−1/4), which only a pull changes."""
@@ -47,18 +48,15 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     if n >= cells[ENOUGH] and cells[DELTA] >= SMALLEST:
         delta = 0.5 * cells[DELTA]
         cells[DELTA] = delta
-        cells[ENOUGH] += np.ceil(2.0 * log(p[0] * delta * delta) / (delta * delta))
+        cells[ENOUGH] += pulls_for(p[0], delta)
         cells[BONUS] = 0.5 * delta * sqrt(sqrt(p[0]))
 
 
-class PublishedCCB(Policy):
+class PublishedCCB(PublishedPolicy):
     """CCB with a deadline counted in pulls of the arm just pulled, untuned."""
 
     name = "published-ccb"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
-    parameters = (Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T"),)
+    parameters = (HORIZON_PARAMETER,)
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

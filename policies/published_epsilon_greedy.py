@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Policy, Sizes, Value
-
-MEAN = 1
-"""Row: the mean."""
+from policies._greedy import any_arm, best_arm, count_open
+from policies._published import PublishedPolicy
+from policies._statistics import learn_mean
+from policies.base import Sizes, Value
 
 EPSILON = 0.1
 
@@ -20,39 +20,17 @@ EPSILON = 0.1
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A coin, then a random arm or the best mean."""
     if rng.random() < EPSILON:
-        count = 0
-        for k in range(open_.shape[0]):
-            if open_[k] != CLOSED:
-                count += 1
-        place = int(rng.random() * count)
-        for k in range(open_.shape[0]):
-            if open_[k] != CLOSED:
-                if place == 0:
-                    return k
-                place -= 1
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[MEAN, k] > best:
-            best, chosen = arms[MEAN, k], k
-    return chosen
+        return any_arm(open_, count_open(open_), rng.random())
+    return best_arm(open_, arms)
 
 
-@inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
-    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
-
-
-class PublishedEpsilonGreedy(Policy):
+class PublishedEpsilonGreedy(PublishedPolicy):
     """ε-greedy with ε 0.1, untuned."""
 
     name = "published-epsilon-greedy"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
     random = True
     choose = staticmethod(select)
-    learn = staticmethod(update)
+    learn = staticmethod(learn_mean)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

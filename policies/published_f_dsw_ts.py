@@ -14,7 +14,8 @@ from collections.abc import Mapping
 
 from environments.compiled import inlined
 from policies._beta import draw_beta
-from policies.base import CLOSED, Param, Policy, Sizes, Value
+from policies._published import PublishedPolicy
+from policies.base import CLOSED, Param, Sizes, Value
 
 WON, LOST, WEIGHT, BOTH = 1, 2, 3, 4
 """Rows: a and b after the arm's last pull, the discount since, and (a/(a+b))², the chance that two coins show 1."""
@@ -70,13 +71,10 @@ def update(t, k, z, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         arms[WEIGHT, j] = max(arms[WEIGHT, j] * p[0], FAINTEST)
 
 
-class PublishedFDSWTS(Policy):
+class PublishedFDSWTS(PublishedPolicy):
     """Discounted Beta Thompson sampling without window or floor, on rewards scaled by the true means."""
 
     name = "published-f-dsw-ts"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
     parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount of a step"),)
     random = True
     slow = True

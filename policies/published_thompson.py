@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from environments.compiled import inlined
 from policies._beta import draw_beta
-from policies.base import CLOSED, Policy, Sizes, Value
+from policies._published import PublishedPolicy
+from policies.base import CLOSED, Sizes, Value
 
 WON, LOST = 1, 2
 """Rows: the parameters of Beta, 1 + Σz and 1 + Σ(1−z)."""
@@ -44,13 +45,10 @@ def update(t, k, z, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[LOST, k] += 1.0 - z
 
 
-class PublishedThompson(Policy):
+class PublishedThompson(PublishedPolicy):
     """Beta Thompson sampling on rewards scaled by the true means: for the paper's table only."""
 
     name = "published-thompson"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
     random = True
     slow = True
     peeks = True

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
+from policies._published import PublishedPolicy
 from policies._rules import best_line
-from policies.base import PULLS, Policy, Sizes, Value
+from policies.base import PULLS, Sizes, Value
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and 1/sqrt(N+1), which only a pull changes."""
@@ -27,13 +28,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
 
 
-class PublishedUCB1(Policy):
+class PublishedUCB1(PublishedPolicy):
     """UCB1 with N+1 for N, untuned."""
 
     name = "published-ucb1"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -11,15 +11,17 @@ opens again it is active; where every open arm was dropped, all of them are acti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log, sqrt
-
-import numpy as np
+from math import log
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies._parameters import HORIZON_PARAMETER
+from policies._published import PublishedPolicy
+from policies._resolution import pulls_for, radius
+from policies._statistics import MEAN, learn_mean
+from policies.base import CLOSED, PULLS, Sizes, Value
 
-MEAN, DROPPED = 1, 2
-"""Rows: the mean, and 1 where the arm was dropped."""
+DROPPED = 2
+"""Row after the mean: 1 where the arm was dropped."""
 
 DELTA, ENOUGH, RADIUS = 0, 1, 2
 """Cells: Δ, n_m and r of the round; Δ = 0 after the last one."""
@@ -28,13 +30,12 @@ DELTA, ENOUGH, RADIUS = 0, 1, 2
 @inlined
 def begin_round(delta, cells, horizon):  # type: ignore[no-untyped-def]
     """Δ, n_m and r, or the end of all rounds."""
-    logarithm = log(horizon * delta * delta)
-    if logarithm < 1.0:
+    if log(horizon * delta * delta) < 1.0:
         cells[DELTA] = 0.0
         return
     cells[DELTA] = delta
-    cells[ENOUGH] = np.ceil(2.0 * logarithm / (delta * delta))
-    cells[RADIUS] = sqrt(logarithm / (2.0 * cells[ENOUGH]))
+    cells[ENOUGH] = pulls_for(horizon, delta)
+    cells[RADIUS] = radius(horizon, delta)
 
 
 @inlined
@@ -91,24 +92,15 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     return -1
 
 
-@inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
-    arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
-
-
-class PublishedUCBImp(Policy):
+class PublishedUCBImp(PublishedPolicy):
     """UCB-improved that pulls active arms at random instead of in turn, untuned."""
 
     name = "published-ucb-imp"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
-    parameters = (Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T"),)
+    parameters = (HORIZON_PARAMETER,)
     random = True
     start = staticmethod(start)
     choose = staticmethod(select)
-    learn = staticmethod(update)
+    learn = staticmethod(learn_mean)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Policy, Sizes, Value
+from policies._published import PublishedPolicy
+from policies.base import CLOSED, PULLS, Sizes, Value
 from policies.raven_ucb import ACCUMULATED, next_variance
 
 MEAN, VARIANCE, SPREAD, SHARE = 1, 2, 3, 4
@@ -40,13 +41,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[SHARE, k] = 1.0 / (n + 1.0)
 
 
-class PublishedUCBV(Policy):
+class PublishedUCBV(PublishedPolicy):
     """UCB-V with N+1 for N and a variance that grows for ever, untuned."""
 
     name = "published-ucb-v"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
     choose = staticmethod(select)
     learn = staticmethod(update)
 

@@ -26,7 +26,8 @@ from math import sqrt
 import numpy as np
 
 from environments.compiled import compiled, inlined
-from policies.base import CLOSED, PULLS, Policy, Sizes, Value
+from policies._published import PublishedPolicy
+from policies.base import CLOSED, PULLS, Sizes, Value
 
 LAST, VALUE, SLOPE, WEIGHT, ERROR = 1, 2, 3, 4, 5
 """Rows: the last pull's step t_n, the line's value there, its slope c₁, Σw and sqrt(Σw·e²) at t_n."""
@@ -152,13 +153,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         fit(k, 0, 1.0, arms, memory)
 
 
-class PublishedWLSOptimisticTS(Policy):
+class PublishedWLSOptimisticTS(PublishedPolicy):
     """A line through each arm's latest rewards, and a draw that never falls below it; untuned."""
 
     name = "published-wls-optimistic-ts"
-    family = "published"
-    scalable = False
-    reference = "RAVEN-UCB, logistics script"
     random = True
     choose = staticmethod(select)
     learn = staticmethod(update)

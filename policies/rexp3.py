@@ -12,9 +12,10 @@ from math import ceil, e, log, sqrt
 
 from environments.compiled import inlined
 from policies._exp3 import CELLS, ROWS, STAKE, all_alike, choose, keep_in_bounds, multiply, start, was_chosen
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
+from policies._parameters import HORIZON_PARAMETER
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies._window import longest
-from policies.base import Param, Policy, Setting, Sizes, Value, Values
+from policies.base import Param, Setting, Sizes, Value
 
 LAST = CELLS
 """Cell after those of EXP3: the last step before it starts again."""
@@ -53,14 +54,14 @@ def tuned_to_batch(setting: Setting) -> float:
     return min(1.0, sqrt(setting.arms * log(setting.arms) / ((e - 1.0) * setting.number("batch"))))
 
 
-class REXP3(Policy):
+class REXP3(UnitPolicy):
     """Forgets by the clock: EXP3 from scratch as often as means that move by v in all call for."""
 
     name = "rexp3"
     family = "sampling"
     reference = "Besbes, Gur and Zeevi 2014"
     parameters = (
-        Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
+        HORIZON_PARAMETER,
         Param("variation", 1.0, meaning="v, how far the means are expected to move in all, on the scale of z"),
         Param(
             "batch",
@@ -78,10 +79,6 @@ class REXP3(Policy):
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

@@ -16,17 +16,18 @@ from environments.draw import blocks
 from environments.errors import InputError
 from environments.log_world import LogScenario, LogWorlds
 from environments.room import check_room
-from environments.streams import Stream, generator
+from environments.streams import Stream
 from environments.trace_file import Trace
 from environments.trace_world import TraceScenario, TraceWorlds, open_trace
 from environments.world import DELAYED, Floats, Worlds
-from policies import find_policy
+from policies import _loop, find_policy
+from policies._kernels import run_loop
 from policies._log_play import play_logs
 from policies._plain_loop import play_plain
 from policies._played import Marks
 from policies._played import Played as Played
 from policies._trace_play import play_windows
-from policies.base import Policy, Value, kernel
+from policies.base import Policy, Value
 from policies.own import PlainPolicy
 
 if TYPE_CHECKING:
@@ -198,9 +199,7 @@ def play(
     pulls: bool = False,
 ) -> Played:
     """Play one candidate in a block of worlds: the fast way where there is one and it tells all that is asked."""
-    if not isinstance(worlds, Worlds):
-        return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
-    if not pulls and not marks.size:
+    if isinstance(worlds, Worlds) and not pulls and not marks.size:
         fast = policy.fast(worlds, policy.vector(values)[None])
         if fast is not None:
             nothing = np.empty((worlds.noise.shape[0], 0), dtype=np.int32)
@@ -235,23 +234,10 @@ def play_loop(
     )
     if issubclass(policy, PlainPolicy):
         play_plain(policy, values, worlds, seed, first, stream, marks, result)
-        return result
-    sizes = policy.sizes(arms, values)
-    p = policy.vector(values)
-    loop = kernel(policy)
-    scratch = (
-        np.empty(arms, dtype=np.int64),
-        np.empty((sizes.rows, arms)),
-        np.empty(sizes.cells),
-        np.empty(sizes.memory),
-        np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0),
-    )
-    into = (marks, result.out, result.curve, result.pulls)
-    if not policy.random:
-        loop(worlds, 0, replications, p, *scratch, np.random.default_rng(0), *into)
-        return result
-    for r in range(replications):
-        loop(worlds, r, r + 1, p, *scratch, generator(seed, stream, first + r, "policy"), *into)
+    else:
+        due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
+        into = (marks, result.out, result.curve, result.pulls)
+        run_loop(_loop.play, policy, values, worlds, (replications, arms), (seed, first, stream), into, (due,))
     return result
 
 

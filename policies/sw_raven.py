@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
+from policies._known import unknown_or_best_line
 from policies._raven import coefficient
 from policies._window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push
-from policies.base import CLOSED, OPEN, Policy, Sizes, Value
+from policies.base import Policy, Sizes, Value
 from policies.raven_ucb import RavenUCB
 
 LEVEL, WIDTH = 4, 5
@@ -27,19 +28,7 @@ ALPHA0, BETA0, EPSILON, TAU = range(4)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of A + c_t·B."""
-    c = coefficient(t, p[ALPHA0], p[EPSILON])
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        if open_[k] == CLOSED:
-            continue
-        if arms[COUNT, k] == 0.0:
-            if open_[k] == OPEN:
-                return k
-            continue
-        score = arms[LEVEL, k] + c * arms[WIDTH, k]
-        if score > best:
-            best, chosen = score, k
-    return chosen
+    return unknown_or_best_line(open_, arms, COUNT, 1.0, LEVEL, WIDTH, coefficient(t, p[ALPHA0], p[EPSILON]))
 
 
 @inlined

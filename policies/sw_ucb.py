@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._window import CELLS, CHANGES, COUNT, MEAN, TAU_BY_CHANGES, push
-from policies.base import CLOSED, OPEN, Param, Policy, Sizes, Value
+from policies._known import unknown_or_best_line
+from policies._parameters import CHANGES, XI_PARAMETER
+from policies._window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push
+from policies.base import Policy, Sizes, Value
 
 WIDTH = 4
 """Row after those of the window: 1/sqrt(N_τ), which only a change of the window changes."""
@@ -20,18 +22,7 @@ XI, _, TAU = range(3)
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ))."""
     bonus = sqrt(p[XI] * log(min(float(t), p[TAU])))
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        if open_[k] == CLOSED:
-            continue
-        if arms[COUNT, k] == 0.0:
-            if open_[k] == OPEN:
-                return k
-            continue
-        score = arms[MEAN, k] + bonus * arms[WIDTH, k]
-        if score > best:
-            best, chosen = score, k
-    return chosen
+    return unknown_or_best_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -55,7 +46,7 @@ class SWUCB(Policy):
     name = "sw-ucb"
     reference = "Garivier and Moulines 2011"
     parameters = (
-        Param("xi", 0.6, 0.001, 5.0, power=2, meaning="ξ, weight of the bonus, inside the root"),
+        XI_PARAMETER,
         CHANGES,
         TAU_BY_CHANGES,
     )

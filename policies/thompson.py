@@ -12,18 +12,16 @@ from collections.abc import Mapping
 from environments.compiled import inlined
 from policies._beta import draw_beta
 from policies._gaussian_posterior import draw_mean
+from policies._parameters import GAUSSIAN, LIKELIHOOD_PARAMETER
 from policies._statistics import MEAN, SQUARES, take_in
-from policies._unit import UNIT_PARAMETERS, check_unit, to_unit
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value, Values
+from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.base import CLOSED, PULLS, Param, Sizes, Value
 
 SUCCESSES = 1
 """Row of S, where the likelihood is bernoulli."""
 
 LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)
 """Places of the parameters."""
-
-LIKELIHOODS = ("gaussian", "bernoulli")
-GAUSSIAN = 0.0
 
 
 @inlined
@@ -52,14 +50,14 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         arms[SUCCESSES, k] += to_unit(x, p[LOW], p[HIGH])
 
 
-class Thompson(Policy):
+class Thompson(UnitPolicy):
     """Pulls every arm with the probability that it is the best one."""
 
     name = "thompson"
     family = "sampling"
     reference = "Thompson 1933; Honda and Takemura 2014 for the Gaussian prior"
     parameters = (
-        Param("likelihood", "gaussian", choices=LIKELIHOODS, meaning="what rewards are taken for"),
+        LIKELIHOOD_PARAMETER,
         Param("mu0", 0.0, least=-math.inf, power=1, meaning="μ₀, prior mean (gaussian)"),
         Param("kappa0", 1.0, 0.001, 10.0, meaning="κ₀, how many rewards the prior mean is worth (gaussian)"),
         Param("a0", 1.0, meaning="a₀, half as many as the prior variance is worth (gaussian)"),
@@ -70,10 +68,6 @@ class Thompson(Policy):
     slow = True
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def check(cls, values: Values) -> None:
-        check_unit(values)
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:

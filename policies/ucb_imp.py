@@ -11,9 +11,11 @@ known. The first pull of a new arm, which is made before `select` is asked, is t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, e, log, sqrt
+from math import e
 
 from environments.compiled import inlined
+from policies._parameters import HORIZON_PARAMETER
+from policies._resolution import pulls_for, radius
 from policies.base import CLOSED, PULLS, WAITING, Param, Policy, Sizes, Value
 
 COUNT, MEAN, ACTIVE, SEEN = 1, 2, 3, 4
@@ -38,7 +40,7 @@ def begin_round(cells, horizon, delta):  # type: ignore[no-untyped-def]
     cells[DELTA] = delta
     cells[NEEDED] = 1.0
     if rounds_left(horizon, delta):
-        cells[NEEDED] = ceil(2.0 * log(horizon * delta * delta) / (delta * delta))
+        cells[NEEDED] = pulls_for(horizon, delta)
 
 
 @inlined
@@ -93,8 +95,7 @@ def next_in_turn(open_, arms, needed):  # type: ignore[no-untyped-def]
 @inlined
 def drop(open_, arms, cells, p):  # type: ignore[no-untyped-def]
     """Drop active arms with m + a·r < max(m − a·r)."""
-    delta = cells[DELTA]
-    width = p[A] * sqrt(log(p[HORIZON] * delta * delta) / (2.0 * cells[NEEDED]))
+    width = p[A] * radius(p[HORIZON], cells[DELTA])
     best = -1e300
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED and arms[ACTIVE, k] == 1.0:
@@ -142,7 +143,7 @@ class UCBImp(Policy):
     name = "ucb-imp"
     reference = "Auer and Ortner 2010"
     parameters = (
-        Param("horizon", lambda s: s.number("horizon"), least=1.0, meaning="T, the steps to be played"),
+        HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, power=1, meaning="weight of the width r"),
     )
     choose = staticmethod(select)

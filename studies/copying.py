@@ -25,11 +25,6 @@ OF_A_TRIAL = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)
 """Optuna's dashboard keeps a trial's note with the study, by the trial's id, which is another one in the copy."""
 
 
-def copy_study(source: RDBStorage, study_id: int, target: RDBStorage, name: str) -> int:
-    """Copy one study with its trials in their order; tells how many they are."""
-    return write_study(read_study(source, study_id), target, name)
-
-
 def read_study(source: RDBStorage, study_id: int) -> Rows:
     """All rows of a study, in the order in which they were written."""
     from sqlalchemy import select

@@ -35,6 +35,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 Result = TypeVar("Result")
 
 log = logging.getLogger("ravenlab")
+reached: set[str] = set()
+"""Storages that have answered in this process: one that does no more is waited for, others are a mistake in the URL."""
 
 
 @contextmanager
@@ -51,12 +53,12 @@ def only_driver(url: str, *studies: str) -> Iterator[RDBStorage]:
 def _driver(url: str, studies: tuple[str, ...], former: Session | None) -> Iterator[tuple[RDBStorage, Holder | None]]:
     with ExitStack() as stack:
         stack.enter_context(clear_faults(url))
-        if is_postgres(parse(url)):
+        if studies and is_postgres(parse(url)):
             yield stack.enter_context(holding(url, studies, former))
             return
         for study in studies:
             stack.enter_context(_locked_file(url, study))
-        storage = open_storage(url, create=True)
+        storage = open_storage(url, create=bool(studies))
         stack.callback(storage.engine.dispose)
         stack.callback(storage.remove_session)
         yield storage, None
@@ -89,10 +91,11 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
         lock.release()
 
 
-def driving(url: str, study: str, body: Callable[[RDBStorage], Result]) -> Result:
+def driving(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:
     """Run `body` as the one driver of a study, and again from what has landed each time its connection is lost.
 
-    When it has been without a connection for a minute in all since the last landing, it gives up.
+    When it has been without a connection for a minute in all since the last landing, it gives up. Without a study it
+    is as patient and only reads.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +106,7 @@ def driving(url: str, study: str, body: Callable[[RDBStorage], Result]) -> Resul
     while True:
         waiting.begin()
         try:
-            with _driver(url, (study,), waiting.former) as (storage, holder):
+            with _driver(url, () if study is None else (study,), waiting.former) as (storage, holder):
                 waiting.connected(storage, holder)
                 return body(storage)
         except (LostConnection, Unreachable) as error:
@@ -113,16 +116,17 @@ def driving(url: str, study: str, body: Callable[[RDBStorage], Result]) -> Resul
 class _Waiting:
     """How long a driver still waits for its storage."""
 
-    def __init__(self, url: str, study: str) -> None:
+    def __init__(self, url: str, study: str | None) -> None:
         self.url, self.study = url, study
         self.patience = patience()
         self.left, self.delay = self.patience, FIRST_WAIT
         self.landed = -1
         self.former: Session | None = None
         self.since = 0.0
-        self.ever = self.now = False
+        self.now = self.said = False
 
     def begin(self) -> None:
+        """A try begins."""
         self.since, self.now = time.monotonic(), False
 
     def connected(self, storage: RDBStorage, holder: Holder | None) -> None:
@@ -136,11 +140,12 @@ class _Waiting:
             if landed > self.landed:
                 self.landed, self.left, self.delay = landed, self.patience, FIRST_WAIT
             self.former = holder.session
-        self.ever = self.now = True
+        reached.add(self.url)
+        self.now, self.said = True, False
 
     def wait(self, error: LostConnection | Unreachable) -> None:
         """Say so and sleep; give up when patience is at its end, or when there never was a connection to lose."""
-        if not self.ever and not (isinstance(error, Unreachable) and error.starting):
+        if self.url not in reached and not (isinstance(error, Unreachable) and error.starting):
             raise error
         if not self.now:
             self.left -= time.monotonic() - self.since
@@ -149,8 +154,9 @@ class _Waiting:
                 f"storage {shown(self.url)} was away for {self.patience:g} s ({error.reason}); "
                 "what had landed is kept, and the same command goes on from there."
             ) from None
-        if self.now or not self.ever:
+        if not self.said:
             log.warning("ravenlab: %s Trying again for up to %.0f s.", error, self.left)
+            self.said = True
         delay = min(self.delay * random.uniform(0.5, 1.0), self.left)
         self.left -= delay
         self.delay = min(2 * self.delay, LONGEST_WAIT)

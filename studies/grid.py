@@ -5,8 +5,6 @@ A grid is an Optuna study too, one trial a cell, α₀ outer and β₀ inner.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -17,6 +15,7 @@ from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
 from studies.fields import MOST_PLAYED, Real
+from studies.identity import hash_unless_usual
 from studies.played_spec import PlayedSpec
 
 POLICY = "raven-ucb"
@@ -67,12 +66,7 @@ class GridSpec(PlayedSpec):
             return self.name
         here = self.resolved()
         name = f"grid/{POLICY}/{here.scenario}/T{here.horizon}/K{here.arms}"
-        usual = {field: GridSpec.model_fields[field].get_default(call_default_factory=True) for field in _IN_HASH}
-        mine = {field: getattr(here, field) for field in _IN_HASH}
-        if mine == usual:
-            return name
-        text = json.dumps(mine, sort_keys=True, default=list)
-        return f"{name}~{hashlib.sha256(text.encode()).hexdigest()[:4]}"
+        return f"{name}{hash_unless_usual(*here.beside_usual(_IN_HASH))}"
 
     def cells(self) -> list[dict[str, float]]:
         """Parameters of every cell in the order of their trials."""
@@ -83,19 +77,6 @@ class GridSpec(PlayedSpec):
         here = self.resolved()
         assert here.arms is not None
         return find_policy(POLICY).resolve({**cell}, here.arms + self.world().extra_arms, here.horizon)
-
-    def identity(self) -> dict[str, Any]:
-        """What makes cells comparable: everything but the name, every default written out."""
-        return self.resolved().model_dump(mode="json", exclude={"name"})
-
-    def differences(self, stored: GridSpec) -> list[str]:
-        """In words, where a stored grid's cells would not be comparable with this one's.
-
-        >>> GridSpec(scenario="blips", seed=1).differences(GridSpec(scenario="blips"))
-        ['seed was 0, now 1']
-        """
-        mine, theirs = self.identity(), stored.identity()
-        return [f"{key} was {theirs[key]}, now {mine[key]}" for key in mine if mine[key] != theirs[key]]
 
 
 _IN_HASH = ("settings", "alpha0", "beta0", "epsilon")

@@ -14,12 +14,10 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies import keys
 from studies.grid import Grid, GridSpec
-from studies.library import find_studies
 
 if TYPE_CHECKING:
     import optuna
     from optuna.distributions import BaseDistribution
-    from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
@@ -86,23 +84,6 @@ def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] |
         stderr=np.array([trial.user_attrs[keys.STDERR] for trial in trials], dtype=np.float64).reshape(shape),
         indistinguishable=marked.reshape(shape),
     )
-
-
-def list_grids(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Grid]:
-    """All finished grids, or those among the named studies, in an order that depends on nothing else.
-
-    >>> import optuna
-    >>> list_grids(optuna.storages.RDBStorage("sqlite:///:memory:"))
-    []
-    """
-    studies = storage.get_all_studies() if names is None else find_studies(storage, names)
-    found = []
-    for study in studies:
-        if keys.GRID in study.user_attrs:
-            grid = read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
-            if grid is not None:
-                found.append(grid)
-    return sorted(found, key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
 
 
 def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> None:

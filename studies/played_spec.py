@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from environments import Scenario, find_scenario
 from environments.scenario import LONGEST_HORIZON
 from studies.fields import Name, OwnName, Real, Text, Whole
+from studies.identity import differences_in_words
 
 
 class PlayedSpec(BaseModel):
@@ -36,3 +38,21 @@ class PlayedSpec(BaseModel):
         world = self.world()
         update = {"scenario": world.name, "horizon": self.horizon or world.horizon, "arms": self.arms or world.arms}
         return self.model_copy(update=update)
+
+    def beside_usual(self, fields: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Some fields as they are, and as they are if nothing is said."""
+        known = type(self).model_fields
+        usual = {field: known[field].get_default(call_default_factory=True) for field in fields}
+        return {field: getattr(self, field) for field in fields}, usual
+
+    def identity(self) -> dict[str, Any]:
+        """What makes results comparable: everything but the name, every default written out."""
+        return self.resolved().model_dump(mode="json", exclude={"name"})
+
+    def differences(self, stored: Self) -> list[str]:
+        """In words, where what is stored would not be comparable with what this asks for.
+
+        >>> PlayedSpec(scenario="blips", seed=1).differences(PlayedSpec(scenario="blips"))
+        ['seed was 0, now 1']
+        """
+        return differences_in_words(self.identity(), stored.identity())

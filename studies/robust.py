@@ -6,7 +6,6 @@ the regret of the setting that was tuned for that very world, in the same replic
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from environments import InputError, find_scenario
 from environments.world import Floats
+from studies.identity import differences_in_words, short_hash
 from studies.reading import explain, spec_from
 from studies.spec import NOT_IN_NAME, StudySpec
 
@@ -151,14 +151,13 @@ class RobustSpec(BaseModel):
         if self.measure == "worst" and "~" not in here.study_name().rpartition("/")[2]:
             return name
         mine = [here.model_dump(mode="json", exclude=set(NOT_IN_NAME)), self.measure]
-        return f"{name}~{hashlib.sha256(json.dumps(mine, sort_keys=True).encode()).hexdigest()[:4]}"
+        return f"{name}{short_hash(json.dumps(mine, sort_keys=True))}"
 
     def differences(self, stored: RobustSpec) -> list[str]:
         """In words, where a stored study's trials would not be comparable with this one's."""
         mine = {"scenarios": ",".join(self.scenarios), "measure": self.measure, "pareto": self.pareto}
         theirs = {"scenarios": ",".join(stored.scenarios), "measure": stored.measure, "pareto": stored.pareto}
-        changed = [f"{key} was {theirs[key]}, now {mine[key]}" for key in mine if mine[key] != theirs[key]]
-        return [*changed, *self.base.differences(stored.base)]
+        return [*differences_in_words(mine, theirs), *self.base.differences(stored.base)]
 
 
 def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = None, where: str = "") -> RobustSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studies.robust import parse_measure
 from studies.robust_recommendation import Contender, Front, Price, RobustRecommendation, World
-from studies.words import params_in_words, short, symbol
+from studies.words import edges_in_words, equals_in_words, params_in_words
 
 
 def percent(share: float) -> str:
@@ -68,15 +68,8 @@ def robust_in_words(found: RobustRecommendation) -> list[str]:
         f"The policy's defaults ({params_in_words(defaults.params)}) cost {price_in_words(defaults.price)} by the same"
         f" measure, {found.measure}."
     )
-    others = len(found.indistinguishable)
-    if found.box and others > 1:
-        box = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in found.box.items())
-        lines.append(f"{others} candidates can't be told from the best: {box}.")
-    lines += [
-        f"{symbol(edge.param)} {short(edge.value)} lies on the edge of what was searched;"
-        f" --range {edge.param}={edge.low:g}:{edge.high:g} would settle it."
-        for edge in found.edge
-    ]
+    lines += equals_in_words(found.indistinguishable, found.box)
+    lines += edges_in_words(found.policy, found.edge)
     lines.append(f"{found.trials} trials, seed {found.seed}, version {found.version}.")
     return lines
 

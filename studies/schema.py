@@ -16,7 +16,7 @@ from studies.spec import Range, StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 
-ONE_SCENARIO = ("scenario", "objective", "pruner", "trace", "minimize")
+ONE_SCENARIO = ("scenario", "objective", "pruner", "trace", "log", "minimize")
 """Fields of a study that a search over several scenarios does not have."""
 
 PLAIN = {"type": ["number", "string"]}
@@ -83,8 +83,13 @@ def study_file_schema() -> dict[str, Any]:
                 "description": "A scenario by its name or its effects, its parameters beside it.",
                 "type": "object",
                 "properties": {
-                    "name": {"type": "string"},
-                    "effects": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                    "name": {"type": "string", "description": "A scenario's name; its parameters stand beside it."},
+                    "effects": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "minItems": 1,
+                        "description": "Several effects on one world; their parameters stand beside them.",
+                    },
                     "trace": {"type": "string", "description": "A CSV or Parquet file beside the study file."},
                     "log": {"type": "string", "description": "A CSV or Parquet file of events beside the study file."},
                     "window": {"type": "integer", "minimum": 1, "description": "Rows of a window of the trace."},

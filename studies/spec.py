@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 from collections.abc import Mapping
@@ -27,6 +26,7 @@ from environments.trace_world import open_trace
 from policies import find_policy
 from policies.base import Param, Policy, Setting, Value
 from studies.fields import MOST_PLAYED, Name, OwnName, Real, Text, Whole
+from studies.identity import differences_in_words, short_hash
 from studies.objective import parse_objective
 
 Sampler = Literal["tpe", "gp", "cmaes", "qmc", "random", "grid"]
@@ -325,7 +325,7 @@ class StudySpec(BaseModel):
         mine = here.model_dump(mode="json", exclude=set(NOT_IN_NAME))
         if mine == here._usual():
             return name
-        return f"{name}~{hashlib.sha256(_canonical(mine).encode()).hexdigest()[:4]}"
+        return f"{name}{short_hash(json.dumps(mine, sort_keys=True, ensure_ascii=False))}"
 
     def _usual(self) -> dict[str, Any] | None:
         """What the name hashes, at its defaults; None where this horizon or policy can't do with defaults."""
@@ -363,7 +363,7 @@ class StudySpec(BaseModel):
         mine, theirs = self.identity(), stored.identity()
         if mine["digest"] != theirs["digest"]:
             return [f"the {self.scenario.partition(':')[0]} {self.file} holds something else than it did"]
-        return [f"{key} was {theirs.get(key)}, now {mine[key]}" for key in mine if mine[key] != theirs.get(key)]
+        return differences_in_words(mine, theirs)
 
     def values(self, params: dict[str, float]) -> dict[str, Value]:
         """All parameters of a candidate, checked."""
@@ -383,10 +383,6 @@ class StudySpec(BaseModel):
             for param in policy.parameters
             if param.power and isinstance(param.default, float) and param.name not in ("low", "high")
         }
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _own_range(param: Param, setting: Setting, factor: float = 1.0) -> Range:

@@ -101,8 +101,8 @@ def shown(url: str) -> str:
     'postgresql+psycopg://me:***@host/db?sslpassword=***'
     """
     parsed = parse(url)
-    if is_sqlite(parsed):
-        return parsed.render_as_string(hide_password=True)
+    if is_sqlite(parsed) and parsed.password is None:
+        return url
     hidden = {key: "***" if SECRET.search(key) else value for key, value in parsed.query.items()}
     return parsed.set(query=hidden).render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
 
@@ -117,7 +117,10 @@ def without_passwords(text: str) -> str:
 
 
 def _masked(url: str) -> str:
+    if re.fullmatch(r"[^\s@]*:\*\*\*@[^@]*", url):
+        return url
+    whole = url.rstrip(".,;:)")
     try:
-        return shown(url)
+        return shown(whole) + url[len(whole) :]
     except InputError:
         return f"{re.split('[:/]', url)[0]}://***"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from policies import find_policy, policy_names
 from studies.log_words import log_in_words, score_in_words
-from studies.recommendation import Recommendation
+from studies.recommendation import Edge, Recommendation
 from studies.trace_words import NOT_DECIDABLE, regret_in_words, trace_in_words
 
 SYMBOLS = {
@@ -65,6 +66,34 @@ def params_in_words(params: Mapping[str, float | str]) -> str:
     return ", ".join(f"{symbol(name)} {short(value)}" for name, value in params.items()) or "no parameters"
 
 
+def edges_in_words(policy: str, edges: Sequence[Edge]) -> list[str]:
+    """Values on the edge of their range, each with the option that widens it.
+
+    An edge holds 1 − x where that is what is searched; `--range` wants x itself.
+
+    >>> edges_in_words("d-raven", [Edge(param="gamma", value=0.75, low=0.00001, high=0.75)])
+    ['γ 0.75 lies on the edge of what was searched; --range gamma=0.25:0.99999 would settle it.']
+    """
+    known = find_policy(policy).parameters if policy in policy_names() else ()
+    rates = {param.name for param in known if param.scale == "one-minus"}
+    lines = []
+    for edge in edges:
+        low, high = (1.0 - edge.high, 1.0 - edge.low) if edge.param in rates else (edge.low, edge.high)
+        lines.append(
+            f"{symbol(edge.param)} {short(edge.value)} lies on the edge of what was searched;"
+            f" --range {edge.param}={low:.10g}:{high:.10g} would settle it."
+        )
+    return lines
+
+
+def equals_in_words(equals: Sequence[object], box: Mapping[str, tuple[float, float]]) -> list[str]:
+    """How many candidates can't be told from the best, and the box around them; nothing where it stands alone."""
+    if not box or len(equals) < 2:
+        return []
+    ends = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in box.items())
+    return [f"{len(equals)} candidates can't be told from the best: {ends}."]
+
+
 def in_words(each: Recommendation) -> list[str]:
     """What is recommended and why one may trust it, a sentence or two an item."""
     regret = each.regret
@@ -79,10 +108,7 @@ def in_words(each: Recommendation) -> list[str]:
             f" {regret.replications} fresh worlds that chose nothing; the search saw {short(each.search_estimate)}"
             f" ({each.objective}), which is too good to be true."
         )
-    others = len(each.indistinguishable)
-    if each.box and others > 1:
-        box = ", ".join(f"{symbol(name)} {short(low)} to {short(high)}" for name, (low, high) in each.box.items())
-        lines.append(f"{others} candidates can't be told from the best: {box}.")
+    lines += equals_in_words(each.indistinguishable, each.box)
     names = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
     for rival in each.versus:
         if rival.params == each.params and rival.difference == 0.0:
@@ -98,11 +124,7 @@ def in_words(each: Recommendation) -> list[str]:
     if each.importance:
         ordered = sorted(each.importance.items(), key=lambda item: -item[1])
         lines.append("Importance: " + ", ".join(f"{symbol(name)} {100 * part:.0f} %" for name, part in ordered) + ".")
-    lines += [
-        f"{symbol(edge.param)} {short(edge.value)} lies on the edge of what was searched;"
-        f" --range {edge.param}={edge.low:g}:{edge.high:g} would settle it."
-        for edge in each.edge
-    ]
+    lines += edges_in_words(each.policy, each.edge)
     lines += [] if each.trace is None else trace_in_words(each, each.trace)
     lines += [] if each.log is None else log_in_words(each.log)
     lines.append(

@@ -21,12 +21,15 @@ START_SECONDS = 60
 class DaskCluster:
     """Processes that can be killed and started again."""
 
-    def __init__(self, folder: Path, workers: int = 2) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = _free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
+
+    def start(self, workers: int) -> None:
+        """All of it."""
         self.start_scheduler()
         for _ in range(workers):
             self.start_worker()
@@ -35,11 +38,13 @@ class DaskCluster:
 
     def start_scheduler(self) -> None:
         """On the port that it had before."""
-        self.scheduler = self._start("scheduler", "--host=127.0.0.1", f"--port={self.port}", "--no-dashboard")
+        self.scheduler = self._start(
+            "scheduler", "--host=127.0.0.1", f"--port={self.port}", "--dashboard-address=127.0.0.1:0"
+        )
 
     def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
         """One more, with one thread and no nanny, so that its process is the worker."""
-        words = ["--no-nanny", "--nthreads=1", "--no-dashboard", "--host=127.0.0.1"]
+        words = ["--no-nanny", "--nthreads=1", "--dashboard-address=127.0.0.1:0", "--host=127.0.0.1"]
         self.workers.append(self._start("worker", self.address, *words, **variables))
         return self.workers[-1]
 
@@ -58,8 +63,8 @@ class DaskCluster:
 
     def kill_scheduler(self) -> None:
         """With −9."""
-        assert self.scheduler is not None
-        _kill(self.scheduler)
+        if self.scheduler is not None:
+            _kill(self.scheduler)
 
     def kill_workers(self) -> None:
         """All of them."""
@@ -90,8 +95,9 @@ class DaskCluster:
 @contextmanager
 def dask_cluster(folder: Path, workers: int = 2) -> Iterator[DaskCluster]:
     """A cluster for a while."""
-    cluster = DaskCluster(folder, workers)
+    cluster = DaskCluster(folder)
     try:
+        cluster.start(workers)
         yield cluster
     finally:
         cluster.close()

@@ -5,6 +5,7 @@ And what tests in several folders share: a PostgreSQL server, started when the f
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,10 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.postgres import Server
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+"""Read when NumPy is loaded, here and in every process that a test starts. Our matrices are small: threads that wait
+for each other cost more than twice what they do, and each core has a test process of its own already."""
 
 LAST = "tests/test_kernels.py"
 

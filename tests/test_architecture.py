@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
+
+from tests.docs_made.imports import names_in
 
 ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {
@@ -18,17 +19,6 @@ MAY_IMPORT = {
 SEES_EVERYTHING = {"tuning/cli.py", "tuning/commands"}
 
 
-def imported(path: Path) -> set[str]:
-    """First names of all modules that a file imports, wherever in the file."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.split(".")[0])
-    return names
-
-
 @pytest.mark.parametrize("package", sorted(MAY_IMPORT))
 def test_imports_point_one_way(package: str) -> None:
     files = sorted((ROOT / package).rglob("*.py"))
@@ -37,7 +27,8 @@ def test_imports_point_one_way(package: str) -> None:
         where = path.relative_to(ROOT).as_posix()
         if any(where.startswith(place) for place in SEES_EVERYTHING):
             continue
-        wrong = (imported(path) & ({*MAY_IMPORT, "ravenlab", "tests"})) - MAY_IMPORT[package]
+        imported = {name.split(".")[0] for name in names_in(path)}
+        wrong = (imported & ({*MAY_IMPORT, "ravenlab", "tests"})) - MAY_IMPORT[package]
         assert not wrong, f"{where} imports {wrong}"
 
 

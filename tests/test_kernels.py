@@ -15,7 +15,7 @@ from numba.core.dispatcher import Dispatcher
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy, policy_names
-from policies.base import kernel
+from policies._kernels import kernel
 from policies.simulation import simulate
 import policies._leader_run, policies._blocks, environments.world
 for name in policy_names():

@@ -6,6 +6,9 @@ import resource
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tarfile
+import venv
 import zipfile
 from pathlib import Path
 
@@ -17,21 +20,30 @@ DATA = {".toml", ".json", ".csv"}
 CHILDREN = resource.RUSAGE_CHILDREN
 
 
-def test_the_wheel_holds_the_packages_and_no_tests(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    kept = ("environments", "policies", "studies", "tuning", "dashboards", "tests")
-    for name in kept:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "ravenlab.py"):
-        shutil.copy(ROOT / name, source / name)
-    built = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)],
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel that was made of the sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    source = folder / "source"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    names = listed.stdout.split("\0")[:-1] if listed.returncode == 0 else []
+    for name in names or [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file()]:
+        if (ROOT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, source / name)
+    made = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert built.returncode == 0, built.stderr
-    (wheel,) = tmp_path.glob("ravenlab-*.whl")
+    assert made.returncode == 0, made.stdout + made.stderr
+    shutil.rmtree(source)
+    return folder
+
+
+def test_the_wheel_holds_the_packages_and_no_tests(built: Path) -> None:
+    (wheel,) = built.glob("ravenlab-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"ravenlab.py", "environments", "policies", "studies", "tuning", "dashboards"}
@@ -41,6 +53,74 @@ def test_the_wheel_holds_the_packages_and_no_tests(tmp_path: Path) -> None:
     assert len(data) >= 9
     assert set(data) <= set(names)
     assert all(f"{package}/py.typed" in names for package in tops - {"ravenlab.py"})
+
+
+def test_the_sdist_holds_all_that_the_tests_need(built: Path) -> None:
+    (sdist,) = built.glob("ravenlab-*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"Makefile", "constraints.txt", "CONTRIBUTING.md", "SECURITY.md", "docs/README.md"} <= names
+    ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
+    assert ours <= names
+
+
+def smoke(python: Path, folder: Path, study: bool) -> None:
+    """What someone does first, in an environment that has the wheel and nothing of this folder.
+
+    A study there compiles all kernels anew.
+    """
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [python.parent / "ravenlab", *words],
+            cwd=folder,
+            env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    where = subprocess.run(
+        [python, "-c", "import tuning; print(tuning.__file__)"], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+    assert str(python.parent.parent) in where
+    assert "ravenlab" in run("--version")
+    assert "variance-drift" in run("list", "scenarios")
+    run("init", "mine.toml")
+    assert "mine.toml" in run("validate", "mine.toml")
+    assert "200 trials" in run("tune", "--study=mine.toml", "--dry-run")
+    if not study:
+        return
+    sizes = ["--trials=4", "--replications=10", "--selection=20", "--report=20", "--horizon=100"]
+    run("tune", "blips", *sizes, "--quiet")
+    assert '"alpha0"' in run("export")
+    run("report")
+    assert (folder / "report.html").stat().st_size > 100_000
+
+
+def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
+    """Its dependencies are those that are installed here; `make stress` installs all of them anew, and runs a study."""
+    (wheel,) = built.glob("ravenlab-*.whl")
+    venv.create(tmp_path / "venv", with_pip=False)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = ["install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), *install], check=True, capture_output=True)
+    (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
+    smoke(python, tmp_path, study=False)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_it_installs_into_an_empty_environment(kind: str, built: Path, tmp_path: Path) -> None:
+    (package,) = built.glob(f"ravenlab-{kind}")
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    words = ["--quiet", "--constraint", str(ROOT / "constraints.txt"), f"{package}[cluster,postgres,images]"]
+    subprocess.run([python, "-m", "pip", "install", *words], check=True)
+    smoke(python, tmp_path, study=True)
 
 
 @pytest.mark.parametrize("command", [[str(COMMAND)], [sys.executable, "-m", "ravenlab"]])

@@ -8,20 +8,26 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from environments.own_scenarios import bring_scenario
+from policies.own import bring_policy
 from studies.comparison.document import Document as Comparisons
 from studies.grid import FINE_VALUES, Grid
-from studies.reading import grid_spec_from
+from studies.reading import grid_spec_from, spec_from
 from studies.recommendation import Recommendation
 from studies.reproduction.document import Document
 from studies.robust import robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
-from studies.spec import StudySpec
 from studies.urls import storage_url
 from tuning.crew import hired
 from tuning.grids import run_grid
 from tuning.robust.running import run_robust
 from tuning.running import run_study
 from tuning.side_by_side import side_by_side
+
+
+def _with_own_policy(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with a policy of the caller's own, named as ./file.py:Name, loaded."""
+    return {**fields, "policy": bring_policy(fields["policy"])} if "policy" in fields else fields
 
 
 def tune(
@@ -38,14 +44,16 @@ def tune(
     """Search a policy's parameters for scenarios and horizons, and give what to use in each.
 
     Args:
-        scenario: A name or several; effects may be joined by "+". With ``trace="file.csv"`` or ``log="file.csv"`` none.
+        scenario: A name or several; effects may be joined by "+", and "./yours.py:name" brings your own. With
+            ``trace="file.csv"`` or ``log="file.csv"`` none.
         horizon: Steps T, or several; on a trace the rows of a window.
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
         cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         timeout: Seconds for each study; one that is cut goes on at the next call.
-        fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
+        fields: Any other field of a study, as a study file has them: policy, arms, trials, replications, fixed,
+            space (such as ``{"alpha0": [0.1, 5.0]}``), seed, …
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -58,8 +66,9 @@ def tune(
     """
     scenarios = [scenario] if scenario is None or isinstance(scenario, str) else list(scenario)
     horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
-    asked: list[dict[str, Any]] = [{} if name is None else {"scenario": name} for name in scenarios]
-    specs = [StudySpec(horizon=steps, **where, **fields) for where, steps in product(asked, horizons)]
+    asked: list[dict[str, Any]] = [{} if name is None else {"scenario": bring_scenario(name)} for name in scenarios]
+    fields = _with_own_policy(fields)
+    specs = [spec_from({"horizon": steps, **where, **fields}) for where, steps in product(asked, horizons)]
     url = storage_url(storage)
     with hired(jobs, backend, cluster) as crew:
         ran = side_by_side(crew, [partial(run_study, spec, url, crew, timeout) for spec in specs])
@@ -102,7 +111,8 @@ def tune_robust(
     >>> [contender.name for contender in found.contenders]
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
-    asked = {"scenarios": list(scenarios), "horizon": horizon, "measure": measure, "pareto": pareto, **fields}
+    brought = [bring_scenario(name) for name in scenarios]
+    asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
     spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
     with hired(jobs, backend, cluster) as crew:
         return run_robust(spec, storage_url(storage), crew, timeout).found
@@ -142,7 +152,7 @@ def grid(
     horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
-    asked = product(scenarios, horizons)
+    asked = product(map(bring_scenario, scenarios), horizons)
     specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     url = storage_url(storage)
     with hired(jobs, backend, cluster) as crew:

@@ -30,35 +30,54 @@ from tuning.commands import (
     tune,
     validate,
 )
-from tuning.interrupts import interruptible
+from tuning.commands.completing import joined_by_bash
+from tuning.commands.helping import NAMES, Command, Group
+from tuning.commands.letters import spell_for_terminals
+from tuning.commands.typos import in_words
+from tuning.interrupts import Interrupted, interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "tune": tune.tune,
-    "grid": grid.grid,
-    "compare": compare.compare,
-    "diagnose": diagnosing.diagnose,
-    "simulate": simulation.simulate,
-    "init": init.init,
-    "validate": validate.validate,
-    "recommend": recommending.recommend,
-    "export": exporting.export,
-    "report": report.report,
-    "reproduce": reproduce.reproduce,
-    "studies": studies.studies,
-    "show": showing.show,
-    "copy": copying.copy,
-    "delete": deleting.delete,
-    "dashboard": dashboard.dashboard,
-    "doctor": doctor.doctor,
+GROUPS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+    "Begin": {"list": listing.app, "init": init.init, "diagnose": diagnosing.diagnose},
+    "Tune and play": {
+        "tune": tune.tune,
+        "grid": grid.grid,
+        "compare": compare.compare,
+        "simulate": simulation.simulate,
+        "reproduce": reproduce.reproduce,
+    },
+    "Look": {
+        "recommend": recommending.recommend,
+        "report": report.report,
+        "dashboard": dashboard.dashboard,
+        "studies": studies.studies,
+        "show": showing.show,
+    },
+    "Keep": {"export": exporting.export, "copy": copying.copy, "delete": deleting.delete},
+    "Check": {"validate": validate.validate, "doctor": doctor.doctor},
 }
+"""The commands as `ravenlab --help` lists them."""
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    name: command
+    for commands in GROUPS.values()
+    for name, command in commands.items()
+    if not isinstance(command, typer.Typer)
+}
+
+EPILOG = """\
+Begin with: ravenlab tune blips
+Help on a command: ravenlab COMMAND --help, or ravenlab help COMMAND
+Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted."""
 
 LONGEST = 2000
 """Letters of a line on stderr."""
 
 COMPLETION = "_RAVENLAB_COMPLETE"
-"""Set by the shell where it asks what could be typed next."""
+"""Set by the shell where it asks what could be typed next; what is typed so far is in the variables below."""
+
+TYPED = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 
 
 def _version(wanted: bool) -> None:
@@ -87,17 +106,22 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     """
     app = typer.Typer(
         name="ravenlab",
+        cls=Group,
         help=ravenlab.__doc__,
-        no_args_is_help=True,
+        epilog=EPILOG,
+        context_settings=NAMES,
         add_completion=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="markdown",
     )
     app.callback()(ravenlab)
-    for name, command in COMMANDS.items():
-        app.command(name)(command if name in arguments or COMPLETION in os.environ else _in_name(command))
-        if name == "validate":
-            app.add_typer(listing.app, name="list")
+    typed = {*arguments, *(word for name in TYPED for word in os.environ.get(name, "").split())}
+    for heading, commands in GROUPS.items():
+        for name, command in commands.items():
+            if isinstance(command, typer.Typer):
+                app.add_typer(command, name=name, cls=Group, context_settings=NAMES, rich_help_panel=heading)
+            else:
+                known = command if name in typed else _in_name(command)
+                app.command(name, cls=Command, context_settings=NAMES, rich_help_panel=heading)(known)
     return app
 
 
@@ -117,27 +141,28 @@ def run(arguments: list[str]) -> int:
     >>> run(["list", "scenario"])
     2
     """
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         code = typer.main.get_command(app_for(arguments)).main(arguments, prog_name="ravenlab", standalone_mode=False)
     except InputError as error:
         return _say(str(error), REFUSED)
     except typer.TyperException as error:
-        message = getattr(error, "format_message", error.__str__)()
-        return _say(message or "see ravenlab --help.", REFUSED)
+        return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
     except Fault as error:
         return _say(str(error), FAULT)
     except MemoryError as error:
         return _say(f"out of memory: {error or 'ask for less at a time'}", FAULT)
     except SystemExit as end:  # what completes a shell's line ends so
         return end.code if isinstance(end.code, int) else DONE
-    except (KeyboardInterrupt, typer.Abort):
-        return _say("interrupted.", INTERRUPTED)
+    except (Interrupted, KeyboardInterrupt, typer.Abort) as stop:
+        return _say(str(stop) if isinstance(stop, Interrupted) else str(Interrupted()), INTERRUPTED)
     except BrokenPipeError:
         return FAULT
     except OSError as error:
         return _say(f"{error.strerror or error}: {error.filename or 'no file named'}", FAULT)
     if code == INTERRUPTED:
-        return _say("interrupted.", INTERRUPTED)
+        return _say(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE
 
 
@@ -154,6 +179,9 @@ def _say(message: str, code: int) -> int:
 
 def main() -> None:
     """Entry point of the command `ravenlab`."""
+    spell_for_terminals()
+    if COMPLETION in os.environ:
+        joined_by_bash()
     try:
         with interruptible():
             code = run(sys.argv[1:])

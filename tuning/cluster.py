@@ -6,15 +6,12 @@ had is done again by another, as Dask does by itself; what a lost scheduler had 
 
 from __future__ import annotations
 
-import logging
-import math
 import statistics
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,7 +21,10 @@ from policies.simulation import Simulation, simulate
 from studies.driver import patience
 from tuning.carrying import Carrier, Home
 from tuning.cluster_tasks import Done, NotHere, do_task
+from tuning.connecting import LOCAL, check_address, check_installed, check_scheduler, connect, hush, own_cluster
 from tuning.crew import Crew, Cut, Pace
+from tuning.cutting import cut_for
+from tuning.interrupts import heard
 from tuning.side_by_side import Skipped
 
 if TYPE_CHECKING:
@@ -32,79 +32,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOCAL = "local"
-LOOPBACK = "127.0.0.1"
-
-TASK_SECONDS = 1.0
-"""What a task should take: long against its overhead of some milliseconds, short against the wait for a straggler."""
-
-LEAST_SECONDS = 0.05
-"""Below this, cutting further costs more than it gains."""
-
-TASKS_A_THREAD = 2
-
 AT_ONCE = 8
 """Studies side by side: their asking and landing share this process, which is busy with about so many."""
 
-CONNECT_SECONDS = 10
 STUCK_SECONDS = 3600.0
 """A task that nobody answers for in so long is given up, rather than waited for without end."""
-
-
-def check_address(address: str) -> None:
-    """Refuse what can't be a scheduler's address.
-
-    >>> check_address("localhost")
-    Traceback (most recent call last):
-    ...
-    environments.errors.InputError: cluster must be local or an address such as tcp://host:8786 but got 'localhost'.
-    """
-    kind, _, place = address.partition("://")
-    host, _, port = place.rpartition(":")
-    if address != LOCAL and not (kind in ("tcp", "tls") and host and port.isdecimal() and 0 < int(port) < 65536):
-        raise InputError(f"cluster must be local or an address such as tcp://host:8786 but got {address!r}.")
 
 
 @contextmanager
 def connected(address: str, jobs: int = 1) -> Iterator[ClusterCrew]:
     """The workers of a cluster; "local" starts one of `jobs` processes here and ends it afterwards."""
     check_address(address)
-    _check_installed()
-    _hush()
-    if address != LOCAL:
-        crew = ClusterCrew(address, connect(address, CONNECT_SECONDS))
-        try:
-            yield crew
-        finally:
-            crew.close()
-        return
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=jobs,
-        threads_per_worker=1,
-        host=LOOPBACK,
-        dashboard_address=f"{LOOPBACK}:0",
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
-        crew = ClusterCrew(cluster.scheduler_address, connect(cluster.scheduler_address, CONNECT_SECONDS))
-        try:
-            yield crew
-        finally:
-            crew.close()
-
-
-def connect(address: str, seconds: float) -> Client:
-    """A client of a scheduler, or one clear line when nobody answers."""
-    from distributed import Client
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about versions, which tasks check themselves and `ravenlab doctor` explains
-        try:
-            return Client(address, timeout=seconds, set_as_default=False)
-        except (OSError, TimeoutError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"cluster {address} does not answer within {seconds:g} s: {reason}") from None
+    check_installed()
+    hush()
+    with ExitStack() as stack:
+        if address == LOCAL:
+            address = stack.enter_context(own_cluster(jobs)).scheduler_address
+        crew = ClusterCrew(address, connect(address))
+        stack.callback(crew.close)
+        stack.callback(heard)  # from here on things end, and an interrupt that insists would leave some behind
+        check_scheduler(crew.client, address)
+        yield crew
 
 
 class ClusterCrew(Crew):
@@ -258,37 +206,3 @@ def _backend(client: Client) -> Any:
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
     return Backend(client=client, wait_for_workers_timeout=patience())
-
-
-def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
-    """Worlds and candidates a task: whole powers of two of worlds, the last ones again while they fit.
-
-    Workers keep worlds by the range that was asked for, so ranges should be the same from batch to batch.
-
-    >>> cut_for(2, 200, 16, Pace(0.01))
-    Cut(worlds=4, candidates=16)
-    >>> cut_for(2, 200, 16, Pace(0.5))
-    Cut(worlds=1, candidates=2)
-    """
-    whole = pace.seconds * count * candidates
-    wanted = min(TASK_SECONDS, max(LEAST_SECONDS, whole / (TASKS_A_THREAD * threads)))
-    worlds = wanted / max(pace.seconds * candidates, 1e-12)
-    if worlds < 1.0:
-        return Cut(1, min(candidates, max(1, int(wanted / pace.seconds))))
-    if not pace.worlds / 1.5 <= worlds < 3.0 * pace.worlds:
-        pace.worlds = 2 ** int(math.log2(worlds))
-    return Cut(min(count, pace.worlds), candidates)
-
-
-def _check_installed() -> None:
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
-        raise InputError('--cluster needs Dask: pip install "ravenlab[cluster]".') from None
-
-
-def _hush() -> None:
-    """Dask's own log is for its operators; what a user needs to know is said by us."""
-    for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -31,11 +31,11 @@ def check_place(path: Path) -> None:
 def check_folder(folder: Path, option: str = "--output") -> None:
     """Refuse a place that can't be a folder to write in, before long work. It is not made yet: that may be in vain."""
     try:
-        taken = folder.exists() and not folder.is_dir()
+        a_file = folder.exists() and not folder.is_dir()
         nearest = next(place for place in (folder.resolve(), *folder.resolve().parents) if os.path.lexists(place))
     except (OSError, RuntimeError, ValueError):
         raise InputError(f"{option} {str(folder)[:200]!r} can't be made: it is not the name of a folder.") from None
-    if taken:
+    if a_file:
         raise InputError(f"{option} {folder} is a file, not a folder.")
     if not nearest.is_dir():
         raise InputError(f"{option} {folder} can't be made: {nearest} is not a folder.")
@@ -72,8 +72,10 @@ def replacing(path: Path) -> Iterator[IO[str]]:
             yield file
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note(f"{path} is as it was" if path.exists() else f"{path} was not written")
         raise
 
 

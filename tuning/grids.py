@@ -22,7 +22,7 @@ from studies import keys
 from studies.driver import driving
 from studies.grid import POLICY, Grid, GridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
-from studies.storage import holds
+from tuning.agreeing import open_study, refuse_differences
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.search import Progress
@@ -64,7 +64,7 @@ def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListene
     name = spec.study_name()
 
     def go_on(storage: RDBStorage) -> Grid:
-        study = _open(spec, storage, name)
+        study = open_study(storage, name, ["minimize"], lambda new: keys.write_grid_spec(new, spec))
         agreed = _agreed(spec, study)
         done = read_grid(study)
         if done is not None:
@@ -147,17 +147,6 @@ class _Run:
             self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
 
 
-def _open(spec: GridSpec, storage: RDBStorage, name: str) -> optuna.Study:
-    """The study in the storage, made if it is not there."""
-    import optuna
-
-    if not holds(storage, name):
-        study = optuna.create_study(storage=storage, study_name=name, direction="minimize")
-        keys.write_grid_spec(study, spec)
-        return study
-    return optuna.load_study(storage=storage, study_name=name)
-
-
 def _agreed(spec: GridSpec, study: optuna.Study) -> GridSpec:
     """The specification to go on with: refuses what would mix cells that can't be compared."""
     name = study.study_name
@@ -170,11 +159,6 @@ def _agreed(spec: GridSpec, study: optuna.Study) -> GridSpec:
             raise InputError(f"study {name!r} was not made by ravenlab; give another --name.")
         keys.write_grid_spec(study, spec)
         return spec.resolved()
-    differences = spec.differences(stored)
-    if differences:
-        raise InputError(
-            f"grid {name!r} is there already and its cells would not be comparable: "
-            f"{'; '.join(differences)}. Give another --name, or delete it."
-        )
+    refuse_differences(f"grid {name!r}", "cells", spec.differences(stored))
     check_cells(name, stored, trials)
     return spec.resolved()

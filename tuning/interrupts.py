@@ -7,11 +7,33 @@ loading kernels are full of. So a signal insists: it raises again every two seco
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 AGAIN_AFTER = 2.0
+
+
+class Interrupted(Exception):
+    """The end of an interrupt's way up: what each block that it passed says of what is kept.
+
+    Blocks tell it with `add_note` on the KeyboardInterrupt.
+
+    >>> print(Interrupted()), print(Interrupted("3 of 8 cells are kept"))
+    interrupted.
+    interrupted: 3 of 8 cells are kept.
+    (None, None)
+    """
+
+    def __str__(self) -> str:
+        return f"interrupted: {'; '.join(map(str, self.args))}." if self.args else "interrupted."
+
+
+def heard() -> None:
+    """Stop insisting: whoever calls this is about to clean up and to let the interrupt go on."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 def _insist(number: int, frame: FrameType | None) -> None:
@@ -23,12 +45,19 @@ def _insist(number: int, frame: FrameType | None) -> None:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost."""
+    shown = sys.unraisablehook
+
+    def quiet(lost: sys.UnraisableHookArgs) -> None:
+        if lost.exc_type is not KeyboardInterrupt:  # one that fell where it can't be raised comes again
+            shown(lost)
+
+    sys.unraisablehook = quiet
     wanted = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
     before = {number: signal.signal(number, _insist) for number in wanted}
     try:
         yield
     finally:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        heard()
+        sys.unraisablehook = shown
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -23,14 +25,30 @@ LINE_EVERY = 10.0
 """Seconds between plain lines."""
 
 
+@dataclass
+class Begun:
+    """A study, grid or comparison that was begun, and how much of it had landed when it was last heard of."""
+
+    name: str
+    total: int
+    unit: str
+    landed: int = 0
+
+
+def has_bars() -> bool:
+    """Whether stderr is a terminal that can draw over what it has drawn."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+
+
 class Reporter:
     """Shows studies on stderr, `many` of them at a time or one after the other; `quiet` shows nothing."""
 
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
         self.quiet, self.many = quiet, many
         self.level = logging.NOTSET
-        self.terminal = sys.stderr.isatty() and not quiet
+        self.terminal = has_bars() and not quiet
         self.bars: Bars | None = None
+        self.begun: dict[str, Begun] = {}
 
     def __enter__(self) -> Self:
         if self.quiet:
@@ -85,6 +103,9 @@ class Reporter:
 class StudyProgress:
     """One study or grid while it runs."""
 
+    counted = True
+    """Whether an interrupt tells how much of it is kept."""
+
     def __init__(self, reporter: Reporter) -> None:
         self.reporter = reporter
         self.task: TaskID | None = None
@@ -110,6 +131,8 @@ class StudyProgress:
     def _start(self, name: str, total: int, unit: str, replications: int, landed: int) -> None:
         self.name, self.total, self.unit, self.before, self.steps = name, total, unit, landed, 0.0
         self.begun = self.said = time.monotonic()
+        if self.counted:
+            self.reporter.begun[name] = Begun(name, total, unit, landed)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
             self.task = bars.add_task(name, total=total, completed=landed, note="")
@@ -120,6 +143,8 @@ class StudyProgress:
     def batch(self, progress: Progress) -> None:
         """A batch landed."""
         self.steps += progress.steps
+        if self.counted:
+            self.reporter.begun[self.name].landed = progress.trials
         spent = max(time.monotonic() - self.begun, 1e-9)
         best = "none yet" if progress.best is None else f"{progress.best:.4g}"
         note = f"best {best}, {self.steps / spent / 1e6:.0f} M steps/s"

@@ -11,8 +11,8 @@ from environments.errors import InputError
 from studies import keys
 from studies.driver import driving
 from studies.recommendation import Recommendation
-from studies.spec import BUDGET, StudySpec
-from studies.storage import holds
+from studies.spec import StudySpec
+from tuning.agreeing import Direction, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
@@ -20,9 +20,6 @@ from tuning.search import Progress, search
 if TYPE_CHECKING:
     import optuna
     from optuna.storages import RDBStorage
-
-VALIDATED = ("candidates", "selection", "report")
-"""Budgets that a recommendation hangs on."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ def run_study(
 
     def go_on(storage: RDBStorage) -> Ran:
         nonlocal worked
-        study = _open(spec, storage, name)
+        study = open_study(storage, name, [_direction(spec)], lambda new: keys.write_spec(new, spec))
         agreed = _agreed(spec, study)
         landed = len(study.get_trials(deepcopy=False))
         stored = keys.read_recommendation(study)
@@ -82,18 +79,10 @@ def run_study(
     return driving(url, name, go_on)
 
 
-def _open(spec: StudySpec, storage: RDBStorage, name: str) -> optuna.Study:
-    """The study in the storage, made if it is not there."""
-    import optuna
-
+def _direction(spec: StudySpec) -> Direction:
     from studies.objective import parse_objective
 
-    direction = "maximize" if parse_objective(spec.objective).maximise else "minimize"
-    if not holds(storage, name):
-        study = optuna.create_study(storage=storage, study_name=name, direction=direction)  # type: ignore[arg-type]
-        keys.write_spec(study, spec)
-        return study
-    return optuna.load_study(storage=storage, study_name=name)
+    return "maximize" if parse_objective(spec.objective).maximise else "minimize"
 
 
 def _agreed(spec: StudySpec, study: optuna.Study) -> StudySpec:
@@ -109,16 +98,13 @@ def _agreed(spec: StudySpec, study: optuna.Study) -> StudySpec:
             raise InputError(f"study {study.study_name!r} was not made by ravenlab; give another --name.")
         keys.write_spec(study, spec)
         return spec.resolved()
-    differences = spec.differences(stored)
-    if differences:
-        raise InputError(
-            f"study {study.study_name!r} is there already and its trials would not be comparable: "
-            f"{'; '.join(differences)}. Give another --name, or delete it."
-        )
+    refuse_differences(f"study {study.study_name!r}", "trials", spec.differences(stored))
     agreed = spec.resolved().model_copy(update={"trials": max(spec.trials, landed)})
-    if any(getattr(agreed, field) != getattr(stored, field) for field in BUDGET):
-        changed = any(getattr(agreed, field) != getattr(stored, field) for field in VALIDATED)
-        if changed or agreed.trials > landed:
-            keys.write_recommendation(study, None)
-        keys.write_spec(study, agreed)
+    take_budget(
+        agreed,
+        stored,
+        landed,
+        forget=lambda: keys.write_recommendation(study, None),
+        write=lambda: keys.write_spec(study, agreed),
+    )
     return agreed

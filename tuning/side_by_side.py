@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from tuning.crew import Crew
+from tuning.interrupts import heard
 
 T = TypeVar("T")
 
@@ -41,6 +42,7 @@ def side_by_side(crew: Crew, runs: Sequence[Callable[[], T]]) -> list[T]:
     try:
         _wait(futures)
     except BaseException:  # an interrupt falls into this thread: the others end when their tasks are gone
+        heard()
         failed.set()
         crew.stop()
         raise

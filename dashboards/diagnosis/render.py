@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from markupsafe import Markup
-
 from dashboards.diagnosis.words import p_value, rows, summary, which_arms
 from dashboards.figures import diagnosis as draw
-from dashboards.html import assets, environment
+from dashboards.html import render_page
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import Entry
 from dashboards.report.slugs import Slugs
 from studies.diagnosis.result import Diagnosis
 from studies.keys import project_version
-
-FOLDER = Path(__file__).parent
 
 
 def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
@@ -29,20 +25,16 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         (each, row, which_arms(each, diagnosis.arms), p_value(each.p))
         for each, row in zip(diagnosis.findings, rows(diagnosis), strict=True)
     ]
-    shared = assets(panels)
-    own = Markup((FOLDER / "diagnosis.css").read_text(encoding="utf-8"))
-    return (
-        environment(FOLDER)
-        .get_template("diagnosis.html.j2")
-        .render(
-            diagnosis=diagnosis,
-            source=source,
-            summary=summary(diagnosis),
-            kinds=kinds,
-            panels=panels,
-            proposed=proposed,
-            version=project_version(),
-            contents=[*contents, Entry("method", "How it was decided")],
-            **{**shared, "css": shared["css"] + own},
-        )
+    return render_page(
+        Path(__file__).parent,
+        "diagnosis",
+        panels,
+        diagnosis=diagnosis,
+        source=source,
+        summary=summary(diagnosis),
+        kinds=kinds,
+        panels=panels,
+        proposed=proposed,
+        version=project_version(),
+        contents=[*contents, Entry("method", "How it was decided")],
     )

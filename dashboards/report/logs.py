@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from dashboards.report.definitions import Definition
-from dashboards.report.gather import StudyPart
-from environments.errors import InputError
-from environments.log_world import LogScenario
 from studies.log_words import ENOUGH, RULE, events_in_words, needed_in_words, warning
 from studies.recommendation import LogFacts
 from studies.words import short
-
-
-def log_of_study(part: StudyPart) -> LogScenario | None:
-    """The log of a study; None where the file is not at hand or holds something else by now."""
-    try:
-        found = part.spec.world()
-    except InputError:
-        return None
-    return found if isinstance(found, LogScenario) else None
 
 
 def define_log(facts: LogFacts) -> Definition:
@@ -63,9 +51,3 @@ def define_log(facts: LogFacts) -> Definition:
         ],
         category="",
     )
-
-
-def events_by_arm(facts: LogFacts) -> list[list[str]]:
-    """The arms, most frequent first."""
-    ordered = sorted((-count, name) for name, count in facts.arms.items())
-    return [[name, str(-less), f"{-100 * less / facts.events:.3g} %"] for less, name in ordered]

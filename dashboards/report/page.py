@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dashboards.report import sections
 from dashboards.report.gather import Material, StudyPart
+from dashboards.report.grid_sections import grid_sections
 from dashboards.report.methods import NOT_CLAIMED, methods
 from dashboards.report.panels import Panel
+from dashboards.report.recorded import recorded_of
+from dashboards.report.scenario_sections import scenario_sections, summary_groups
+from dashboards.report.search_sections import search_sections
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
-from dashboards.report.traces import trace_of
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
 from environments.own_scenarios import BROUGHT as SCENARIOS
+from environments.trace_world import TraceScenario
 from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
 from studies.robust_recommendation import RobustRecommendation
@@ -65,21 +68,21 @@ def build(material: Material) -> Page:
     ids = {part.name: slugs.new(part.name) for part in material.studies}
     found = material.recommendations
     columns, rows = table(found, [ids[part.name] for part in material.studies if part.recommendation is not None])
-    scenarios = sections.scenario_sections(material, slugs)
+    scenarios = scenario_sections(material, slugs)
     page = Page(
         title=_title(material),
         subtitle=f"From {material.where}",
         version=project_version(),
         lead=_lead(material),
-        sentences=sections.summary_groups(material, scenarios),
+        sentences=summary_groups(material, scenarios),
         on_a_log=any(part.spec.log is not None for part in material.studies),
         missing=_missing(material),
         columns=columns,
         rows=rows,
         scenarios=scenarios,
-        grids=sections.grid_sections(material, slugs),
+        grids=grid_sections(material, slugs),
         over_worlds=worlds_sections(material, slugs),
-        searches=sections.search_sections(material, ids, slugs),
+        searches=search_sections(material, ids, slugs),
         methods=methods(material),
     )
     page.contents.extend(_contents(page))
@@ -153,7 +156,7 @@ def _no_curves(part: StudyPart) -> str:
     assert part.recommendation is not None
     if part.spec.log is not None:
         return "No curves over time: of a log only the matched events are known."
-    if part.spec.trace is not None and trace_of(part) is None:
+    if part.spec.trace is not None and recorded_of(part, TraceScenario) is None:
         return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
     if part.recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."

@@ -60,7 +60,7 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
     if isinstance(scenario, LogScenario):
         return None
     one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)
-    worlds = min(MOST_WORLDS, min(SHARE, WORK // max(1, studies)) // one)
+    worlds = _affordable(one, studies)
     if worlds < LEAST_WORLDS:
         return None
     results = {}
@@ -87,7 +87,7 @@ def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
     order = np.argsort(grid.mean, axis=None, kind="stable")[:BEST_CELLS]
     scenario = spec.world()
     one = spec.horizon * (spec.arms + scenario.extra_arms) * order.size
-    worlds = min(MOST_WORLDS, min(SHARE, WORK // max(1, grids)) // one)
+    worlds = _affordable(one, grids)
     if worlds < LEAST_WORLDS:
         return {}
     samples = {}
@@ -105,6 +105,11 @@ def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
         )
         samples[f"α₀ {params['alpha0']:g}, β₀ {params['beta0']:g}"] = played.regret
     return samples
+
+
+def _affordable(one: int, sharing: int) -> int:
+    """How many worlds may be played where each takes so many steps × arms and so many parts share the time."""
+    return min(MOST_WORLDS, min(SHARE, WORK // max(1, sharing)) // one)
 
 
 def worlds_played(played: Sequence[Played | None]) -> tuple[int, int] | None:

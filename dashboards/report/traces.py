@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from dashboards.report.definitions import Definition
-from dashboards.report.gather import StudyPart
-from environments.errors import InputError
-from environments.trace_world import TraceScenario
 from studies.recommendation import Recommendation, TraceFacts
 from studies.trace_words import rows_in_words
 from studies.words import short
-
-
-def trace_of(part: StudyPart) -> TraceScenario | None:
-    """The trace of a study; None where the file is not at hand or holds something else by now."""
-    try:
-        found = part.spec.world()
-    except InputError:
-        return None
-    return found if isinstance(found, TraceScenario) else None
 
 
 def define_trace(each: Recommendation, facts: TraceFacts) -> Definition:
@@ -55,9 +43,3 @@ def define_trace(each: Recommendation, facts: TraceFacts) -> Definition:
         ],
         category="",
     )
-
-
-def missing_by_arm(facts: TraceFacts) -> list[list[str]]:
-    """The arms that lack cells, most first."""
-    lacking = sorted((-count, name) for name, count in facts.arms.items() if count)
-    return [[name, str(-less), f"{-100 * less / facts.rows:.3g} %"] for less, name in lacking]

@@ -89,7 +89,7 @@ def dots(rows: Sequence[str], series: Sequence[Dots], title: str, context: Seque
     ('UCB',)
     """
     step = 0.56 / max(1, len(series))
-    traces = [_dots(rows, each, (i - (len(series) - 1) / 2) * step, what) for i, each in enumerate(series)]
+    traces = [_dots(rows, each, (i - (len(series) - 1) / 2) * step) for i, each in enumerate(series)]
     return make(
         traces,
         heading(title, *context),
@@ -101,7 +101,7 @@ def dots(rows: Sequence[str], series: Sequence[Dots], title: str, context: Seque
     )
 
 
-def _dots(rows: Sequence[str], each: Dots, shift: float, what: str) -> Trace:
+def _dots(rows: Sequence[str], each: Dots, shift: float) -> Trace:
     there = [i for i, value in enumerate(each.values) if value is not None]
     value = [float(each.values[i] or 0.0) for i in there]
     low = [_or(each.low[i], v) for i, v in zip(there, value, strict=True)]

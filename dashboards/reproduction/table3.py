@@ -37,7 +37,7 @@ def section(outcome: Outcome, document: Document) -> Section:
             "paper says that this is because it explores by the variance of each arm.",
         ],
         did=_did(document, facts),
-        found=_found(outcome, document),
+        found=_found(outcome),
         figures=figures,
         tables=shown_tables(tables),
     )
@@ -69,7 +69,7 @@ def _did(document: Document, facts: Any) -> list[str]:
     return out
 
 
-def _found(outcome: Outcome, document: Document) -> list[str]:
+def _found(outcome: Outcome) -> list[str]:
     """A sentence for each comparison, and one each for the reduction and the variance."""
     tables = outcome.tables
     scores, tests = tables["scores"], tables["tests"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from policies import find_policy
 from policies.base import Value
+from studies.identity import hash_unless_usual
 from studies.played_spec import PlayedSpec
 from studies.spec import StudySpec
 
@@ -30,6 +29,9 @@ CANDIDATES = 6
 SELECTION = 2
 """Fresh worlds that choose among them, times those of a trial; the search's own report is made on as many as a trial:
 the comparison plays its winner again."""
+
+HASH_LETTERS = 6
+"""Of the hash in a name; more than others have, since a comparison and its searches share one."""
 
 MOST_WORLDS = 100_000
 """What every entry got in every world is kept with it."""
@@ -76,9 +78,7 @@ class ComparisonSpec(PlayedSpec):
         >>> spec.budget("ucb1"), spec.budget("thompson")
         ((100, 50), (20, 20))
         """
-        if not find_policy(policy).slow:
-            return self.tune, self.search_replications
-        return min(self.tune, SLOW_TRIALS), min(self.search_replications, SLOW_REPLICATIONS)
+        return _bounded(policy, self.tune, self.search_replications)
 
     def search(self, policy: str) -> StudySpec:
         """The search that tunes a policy; the same one for all comparisons that ask for the same budget."""
@@ -100,8 +100,10 @@ class ComparisonSpec(PlayedSpec):
             "seed": self.seed,
         }
         asked = {"settings": self.settings, "trials": trials, "replications": replications, "seed": self.seed}
-        usual = {"settings": {}, "seed": 0, **dict(zip(("trials", "replications"), _usual_budget(policy), strict=True))}
-        name = f"{here._place()}/{policy}{_hash(asked, usual)}"
+        fields_of = ComparisonSpec.model_fields
+        usual_budget = _bounded(policy, fields_of["tune"].default, fields_of["search_replications"].default)
+        usual = {"settings": {}, "seed": 0, **dict(zip(("trials", "replications"), usual_budget, strict=True))}
+        name = f"{here._place()}/{policy}{hash_unless_usual(asked, usual, HASH_LETTERS)}"
         return spec_from({**fields, "name": name}, where=policy)
 
     def values(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
@@ -115,40 +117,17 @@ class ComparisonSpec(PlayedSpec):
         if self.name is not None:
             return self.name
         here = self.resolved()
-        usual = {field: ComparisonSpec.model_fields[field].get_default(call_default_factory=True) for field in _HASHED}
-        return f"{here._place()}{_hash({field: getattr(here, field) for field in _HASHED}, usual)}"
+        return f"{here._place()}{hash_unless_usual(*here.beside_usual(_HASHED), HASH_LETTERS)}"
 
     def _place(self) -> str:
         return f"compare/{self.scenario}/T{self.horizon}/K{self.arms}"
-
-    def identity(self) -> dict[str, Any]:
-        """What makes entries comparable: everything but the name, every default written out."""
-        return self.resolved().model_dump(mode="json", exclude={"name"})
-
-    def differences(self, stored: ComparisonSpec) -> list[str]:
-        """In words, where a stored comparison's entries would not be comparable with this one's.
-
-        >>> ComparisonSpec(scenario="blips", seed=1).differences(ComparisonSpec(scenario="blips"))
-        ['seed was 0, now 1']
-        """
-        mine, theirs = self.identity(), stored.identity()
-        return [f"{key} was {theirs[key]}, now {mine[key]}" for key in mine if mine[key] != theirs[key]]
 
 
 _HASHED = ("settings", "policies", "tune", "search_replications", "replications", "seed")
 
 
-def _usual_budget(policy: str) -> tuple[int, int]:
-    fields = ComparisonSpec.model_fields
-    trials, replications = fields["tune"].default, fields["search_replications"].default
-    if find_policy(policy).slow:
-        return min(trials, SLOW_TRIALS), min(replications, SLOW_REPLICATIONS)
-    return trials, replications
-
-
-def _hash(mine: dict[str, Any], usual: dict[str, Any]) -> str:
-    """Nothing where all is as usual, else a short hash behind a tilde."""
-    if mine == usual:
-        return ""
-    text = json.dumps(mine, sort_keys=True, default=list)
-    return f"~{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+def _bounded(policy: str, trials: int, replications: int) -> tuple[int, int]:
+    """A budget of trials and worlds, less where the policy is slow."""
+    if not find_policy(policy).slow:
+        return trials, replications
+    return min(trials, SLOW_TRIALS), min(replications, SLOW_REPLICATIONS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,6 @@ class Table:
     def as_object(self) -> dict[str, Any]:
         """For JSON."""
         return {"columns": list(self.columns), "rows": [list(row) for row in self.rows]}
-
-    @staticmethod
-    def from_object(found: Mapping[str, Any]) -> Table:
-        """Back from JSON."""
-        columns: Sequence[str] = found["columns"]
-        return Table(tuple(columns), tuple(tuple(row) for row in found["rows"]))
 
     def as_csv(self) -> str:
         """The text of a CSV file; what is missing is an empty cell.

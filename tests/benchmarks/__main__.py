@@ -1,20 +1,19 @@
-"""python -m tests.benchmarks [--only WORD] [--rounds 5] [--json bench.json]"""
+"""python -m tests.benchmarks [--only WORD] [--rounds 5] [--json bench.json] [--markdown docs/performance.md]"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import numba
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks import compare, landing, policies, raven, report, scaling, studies
 from tests.benchmarks.measure import Figure, Race
+from tests.benchmarks.page import COLUMNS, cells, this_machine, with_table
+from tests.docs_made.marks import filled
 
 GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
     "raven": raven.races,
@@ -27,16 +26,13 @@ GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
 }
 
 
-def _cells(row: dict[str, object]) -> list[str]:
+def _cells(row: Mapping[str, object]) -> list[str]:
     """One line of the table; a figure that misses its mark is red."""
     ratio, floor, ceiling = (
         float(str(row.get(key, edge))) for key, edge in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
     )
-    mark = f"at most {ceiling:g}" if "ceiling" in row else f"{floor:g}" if floor else "–"
-    per_second = float(str(row.get("per_second", 0)))
-    speed = f"{per_second / 1e6:.3g}" if per_second > 1e4 else "–"
-    shown = f"{ratio:.3g}" if floor <= ratio <= ceiling else f"[bold red]{ratio:.3g}[/bold red]"
-    return [str(row["race"]), str(row["claim"]), shown, f"{row['lowest']:.3g} to {row['highest']:.3g}", mark, speed]
+    setting, measured, *rest = cells(row)
+    return [setting, measured if floor <= ratio <= ceiling else f"[bold red]{measured}[/bold red]", *rest]
 
 
 def main() -> None:
@@ -45,20 +41,31 @@ def main() -> None:
     parser.add_argument("--only", choices=sorted(GROUPS), action="append", help="run this group alone")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, at least 5 for a figure to quote")
     parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where to write the figures")
+    parser.add_argument("--markdown", type=Path, help="a page whose tables of these groups are written anew")
     asked = parser.parse_args()
     console = Console()
+    machine = this_machine()
+    if asked.markdown is not None:
+        for group in asked.only or GROUPS:
+            filled(
+                asked.markdown.read_text(encoding="utf-8"), group, []
+            )  # a page without a place for it is refused now
     rows: list[dict[str, object]] = []
     for group in asked.only or GROUPS:
+        found = []
         for race in GROUPS[group]():
             console.print(f"[dim]{race.name} …[/dim]")
-            rows += race.run(asked.rounds)
+            found += race.run(asked.rounds)
+        rows += found
+        if asked.markdown is not None:
+            text = asked.markdown.read_text(encoding="utf-8")
+            asked.markdown.write_text(with_table(text, group, found, machine), encoding="utf-8")
     table = Table(title="Ratios, median of interleaved rounds (lowest to highest)")
-    for column in ("race", "claim", "ratio", "range", "floor", "million steps/s"):
-        table.add_column(column, justify="left" if column in ("race", "claim") else "right", overflow="fold")
+    for column in COLUMNS:
+        table.add_column(column, justify="left" if column in ("setting", "what") else "right", overflow="fold")
     for row in rows:
         table.add_row(*_cells(row))
     console.print(table)
-    machine = {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__}
     temporary = asked.json.with_name(asked.json.name + ".part")
     temporary.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
     temporary.replace(asked.json)

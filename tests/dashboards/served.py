@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -31,15 +31,10 @@ class Answer(NamedTuple):
 
 
 @contextmanager
-def served(storage: str, *words: str, folder: Path) -> Iterator[Served]:
-    """Start `ravenlab dashboard` on a free port, wait for its URL, and end it."""
+def listening(words: Sequence[str | Path], folder: Path) -> Iterator[Served]:
+    """Start a process that prints its URL first, wait for that, and end it."""
     process = subprocess.Popen(
-        command("dashboard", "--storage", storage, "--port", "0", *words),
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     ended = threading.Timer(120, process.kill)
     ended.start()
@@ -54,6 +49,13 @@ def served(storage: str, *words: str, folder: Path) -> Iterator[Served]:
         ended.cancel()
         process.kill()
         process.communicate()
+
+
+@contextmanager
+def served(storage: str, *words: str, folder: Path) -> Iterator[Served]:
+    """Start `ravenlab dashboard` on a free port, wait for its URL, and end it."""
+    with listening(command("dashboard", "--storage", storage, "--port", "0", *words), folder) as there:
+        yield there
 
 
 def ask(

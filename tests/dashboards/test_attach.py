@@ -17,7 +17,7 @@ from dashboards.figures import HistoryPoint
 from dashboards.notes import code, escape, study_note
 from dashboards.slim import slim, thinned
 from studies import keys
-from studies.copying import copy_study
+from studies.copying import read_study, write_study
 from studies.export import export
 from studies.grid import FINE_VALUES, GridSpec
 from studies.grid_storage import land_cell
@@ -220,7 +220,7 @@ def test_a_copy_is_complete(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     attach(searched(storage))
     (study,) = find_studies(storage, [HARD])
-    copy_study(storage, study._study_id, storage, "copy")
+    write_study(read_study(storage, study._study_id), storage, "copy")
     assert attach(optuna.load_study(study_name="copy", storage=storage)) <= 1
 
 

@@ -19,7 +19,7 @@ from dashboards.server import DashboardServer, exposure
 from environments.errors import InputError
 from studies.storage import open_storage
 from tests.dashboards.served import Served, ask, gone, served
-from tests.faults.studies import run
+from tests.faults.studies import run, within
 from tests.studies.made import WILD, recommendation, stored, url
 
 JSON = {"Content-Type": "application/json"}
@@ -188,7 +188,7 @@ def test_a_busy_port(place: Path, site: Served) -> None:
     ],
 )
 def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
-    done = run("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent, timeout=60)
+    done = within("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert said in line
@@ -219,7 +219,27 @@ def test_ipv6() -> None:
 def test_the_gate_lets_a_request_without_a_host_pass() -> None:
     """Old clients send none; browsers always do."""
     seen: list[str] = []
-    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, local=True)  # type: ignore[func-returns-value]
+    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
     gate({"REQUEST_METHOD": "GET"}, lambda *given: None)
     assert seen == ["in"]
     assert not is_loopback("localhost.evil.example")
+
+
+@pytest.mark.parametrize(
+    ("names", "host", "passes"),
+    [
+        (None, "evil.example", True),
+        ((), "evil.example", False),
+        (("tuning.example",), "tuning.example:8080", True),
+        (("tuning.example",), "TUNING.example", True),
+        (("tuning.example",), "localhost:8080", True),
+        (("tuning.example",), "evil.example", False),
+        (("tuning.example",), "tuning.example.evil.example", False),
+        (("tuning.example",), "[", False),
+    ],
+)
+def test_the_gate_knows_the_names_it_may_be_asked_by(names: tuple[str, ...] | None, host: str, passes: bool) -> None:
+    seen: list[str] = []
+    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
+    gate({"REQUEST_METHOD": "GET", "HTTP_HOST": host}, lambda *given: None)
+    assert bool(seen) == passes

@@ -97,6 +97,19 @@ def states(place: Place) -> dict[str, int]:
     return dict(asked(storage_in(place), "SELECT state, count(*) FROM trials GROUP BY state"))
 
 
+def within(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder but in this process: where its result is asked for and not its end as a process.
+
+    A process of its own costs a second or two before it does anything. But only when a process has ended are all of a
+    study's bytes in its one file: this one keeps the storage open.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = cli.run(list(words))
+    said, complained = (each.buffer.getvalue().decode() for each in (out, err))
+    return subprocess.CompletedProcess(list(words), code, said, complained)
+
+
 def wait_for(place: Place, count: int, process: subprocess.Popen[str]) -> None:
     """Until so many trials have landed."""
     while landed(place) < count:
@@ -106,10 +119,6 @@ def wait_for(place: Place, count: int, process: subprocess.Popen[str]) -> None:
 
 def exported(place: Place) -> str:
     """What `ravenlab export` prints."""
-    bytes_out = io.BytesIO()
-    out = io.TextIOWrapper(bytes_out, encoding="utf-8")
-    with contextlib.redirect_stdout(out):
-        code = cli.run(["export", f"--storage={storage_in(place)}"])
-    assert code == 0
-    out.flush()
-    return bytes_out.getvalue().decode()
+    done = within("export", f"--storage={storage_in(place)}", folder=Path())
+    assert done.returncode == 0, done.stderr
+    return done.stdout

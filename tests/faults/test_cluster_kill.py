@@ -15,7 +15,7 @@ import pytest
 from tests.cluster import DaskCluster, dask_cluster
 from tests.faults.studies import SMALL, TRIALS, exported, landed, run, start, states
 
-KILLS = int(os.environ.get("RAVENLAB_CLUSTER_KILLS", "1"))
+KILLS = max(1, int(os.environ.get("RAVENLAB_KILLS", "3")) // 4)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.studies import landed, run, start, states
+from tests.faults.studies import landed, start, states, within
 
 CELLS = 30
 SMALL = [
@@ -28,13 +28,13 @@ SMALL = [
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("undisturbed")
-    done = run(*SMALL, "--jobs=1", folder=folder)
+    done = within(*SMALL, "--jobs=1", folder=folder)
     assert done.returncode == 0, done.stderr
     return (folder / "grid.csv").read_bytes()
 
 
 def test_workers_do_not_show(undisturbed: bytes, tmp_path: Path) -> None:
-    assert run(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
+    assert within(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
     assert (tmp_path / "grid.csv").read_bytes() == undisturbed
 
 
@@ -49,7 +49,7 @@ def test_a_killed_grid_goes_on_to_the_same_bytes(count: int, undisturbed: bytes,
     assert count <= landed(tmp_path) <= CELLS
     assert set(states(tmp_path)) == {"COMPLETE"}
     assert count == CELLS or not (tmp_path / "grid.csv").exists()
-    again = run(*SMALL, "--jobs=1", folder=tmp_path)
+    again = within(*SMALL, "--jobs=1", folder=tmp_path)
     assert again.returncode == 0, again.stderr
     assert states(tmp_path) == {"COMPLETE": CELLS}
     assert (tmp_path / "grid.csv").read_bytes() == undisturbed

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.faults.studies import BATCH, SMALL, TRIALS, exported, landed, run, start, states
-from tuning import cli
+from tests.faults.studies import BATCH, SMALL, TRIALS, exported, landed, run, start, states, within
 
 KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
 
@@ -19,7 +18,7 @@ KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("undisturbed")
-    done = run(*SMALL, "--jobs=1", folder=folder)
+    done = within(*SMALL, "--jobs=1", folder=folder)
     assert done.returncode == 0, done.stderr
     return exported(folder)
 
@@ -48,8 +47,8 @@ def test_a_killed_study_goes_on_to_the_same_bytes(i: int, count: int, undisturbe
     assert i != 1 or seen % BATCH, "this kill should fall inside a batch"
     assert set(states(tmp_path)) <= {"COMPLETE"}
     if count == TRIALS:
-        assert cli.run(["export", f"--storage=sqlite:///{tmp_path}/studies.sqlite3"]) == 2, "already validated"
-    again = run(*SMALL, "--jobs=2", folder=tmp_path)
+        assert within("export", folder=tmp_path).returncode == 2, "already validated"
+    again = within(*SMALL, "--jobs=2", folder=tmp_path)
     assert again.returncode == 0, again.stderr
     assert states(tmp_path) == {"COMPLETE": TRIALS}
     assert exported(tmp_path) == undisturbed
@@ -66,14 +65,14 @@ def test_three_interrupted_pieces_give_the_same_bytes(undisturbed: str, tmp_path
         assert process.returncode == 130
         assert "interrupted" in err
         assert "Traceback" not in err
-    last = run(*SMALL, "--jobs=2", folder=tmp_path)
+    last = within(*SMALL, "--jobs=2", folder=tmp_path)
     assert last.returncode == 0, last.stderr
     assert exported(tmp_path) == undisturbed
 
 
 @pytest.mark.parametrize("words", [["--jobs=2"], ["--jobs=2", "--backend=loky"], ["--jobs=3"]])
 def test_workers_do_not_show(words: list[str], undisturbed: str, tmp_path: Path) -> None:
-    done = run(*SMALL, *words, folder=tmp_path)
+    done = within(*SMALL, *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert exported(tmp_path) == undisturbed
 
@@ -90,7 +89,7 @@ def test_a_complete_study_says_so_and_does_nothing(tmp_path: Path, undisturbed: 
 
 def test_an_extended_study_equals_one_in_one_go(tmp_path: Path, undisturbed: str) -> None:
     fewer = [word if not word.startswith("--trials") else "--trials=19" for word in SMALL]
-    assert run(*fewer, folder=tmp_path).returncode == 0
+    assert within(*fewer, folder=tmp_path).returncode == 0
     assert exported(tmp_path) != undisturbed
-    assert run(*SMALL, folder=tmp_path).returncode == 0
+    assert within(*SMALL, folder=tmp_path).returncode == 0
     assert exported(tmp_path) == undisturbed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from studies.robust import robust_spec_from
 from studies.robust_csv import write
-from tests.faults.studies import landed, run, start, states
+from tests.faults.studies import landed, start, states, within
 from tuning.robust.running import run_robust
 
 TRIALS = 16
@@ -28,7 +28,7 @@ def test_a_killed_search_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     process.communicate()
     assert set(states(tmp_path)) == {"COMPLETE"}
     assert not (tmp_path / "matrix.csv").exists()
-    again = run(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
+    again = within(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
     assert again.returncode == 0, again.stderr
     assert states(tmp_path) == {"COMPLETE": 3 * TRIALS}
     assert (tmp_path / "matrix.csv").read_text() == write([whole.found])

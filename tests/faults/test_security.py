@@ -23,7 +23,7 @@ from tests.faults.box import said_by, watching
 from tests.faults.studies import ROOT
 from tests.studies.made import recommendation, store
 from tuning.cli import COMMANDS
-from tuning.cluster import LOOPBACK
+from tuning.connecting import LOOPBACK
 
 SOURCES = [
     *(

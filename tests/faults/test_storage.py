@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.studies import SMALL, command, environment, exported, landed, run, start, states
+import studies.storage
+from tests.faults.studies import SMALL, command, environment, exported, landed, run, start, states, within
 
 
 def refused(done: subprocess.CompletedProcess[str], *fragments: str, code: int = 2) -> None:
@@ -25,12 +26,21 @@ def refused(done: subprocess.CompletedProcess[str], *fragments: str, code: int =
         assert fragment.lower() in lines[0].lower()
 
 
+@pytest.fixture(scope="module")
+def eight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of eight trials, whole in one file since its process has ended; the tests take copies of it."""
+    folder = tmp_path_factory.mktemp("eight")
+    done = run(*SMALL, "--trials=8", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "studies.sqlite3"
+
+
 def test_a_second_driver_is_refused(tmp_path: Path) -> None:
     first = start(*SMALL, "--trials=400", folder=tmp_path)
     while landed(tmp_path) < 3:
         assert first.poll() is None
         time.sleep(0.005)
-    second = run(*SMALL, "--trials=400", folder=tmp_path)
+    second = within(*SMALL, "--trials=400", folder=tmp_path)
     refused(second, "being tuned by another process")
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
@@ -54,12 +64,12 @@ def test_foreign_databases_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["text", "half", "zeros"])
-def test_damaged_databases_are_left_alone(damage: str, tmp_path: Path) -> None:
+def test_damaged_databases_are_left_alone(damage: str, eight: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     if damage == "text":
         path.write_text("this is no database, " * 50)
     else:
-        assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+        shutil.copy(eight, tmp_path)
         whole = path.read_bytes()
         middle = len(whole) // 2
         path.write_bytes(whole[:middle] if damage == "half" else whole[:4096] + bytes(len(whole) - 4096))
@@ -68,29 +78,27 @@ def test_damaged_databases_are_left_alone(damage: str, tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
-    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+def test_a_newer_schema_is_refused(eight: Path, tmp_path: Path) -> None:
+    shutil.copy(eight, tmp_path)
     path = tmp_path / "studies.sqlite3"
     connection = sqlite3.connect(path)
     connection.execute("UPDATE alembic_version SET version_num = 'v99.0.0.a'")
     connection.commit()
     connection.close()
-    refused(run(*SMALL, "--trials=8", folder=tmp_path), "another version of Optuna")
+    refused(within(*SMALL, "--trials=8", folder=tmp_path), "another version of Optuna")
 
 
-def test_a_locked_database_is_said_to_be_locked(tmp_path: Path) -> None:
-    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+def test_a_locked_database_is_said_to_be_locked(eight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(eight, tmp_path)
     blocker = sqlite3.connect(tmp_path / "studies.sqlite3", isolation_level=None)
     blocker.execute("BEGIN EXCLUSIVE")
     try:
-        code = "import studies.storage; studies.storage.BUSY_SECONDS = 1; import tuning.cli; tuning.cli.main()"
-        words = [command()[0], "-c", code, *SMALL, "--trials=16"]
-        done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-        refused(done, "locked")
+        monkeypatch.setattr(studies.storage, "BUSY_SECONDS", 1)
+        refused(within(*SMALL, "--trials=16", folder=tmp_path), "locked")
     finally:
         blocker.execute("ROLLBACK")
         blocker.close()
-    assert run(*SMALL, "--trials=16", folder=tmp_path).returncode == 0
+    assert within(*SMALL, "--trials=16", folder=tmp_path).returncode == 0
 
 
 AS_NOBODY = """
@@ -107,11 +115,10 @@ sys.exit(cli.run(words))
 """Root ignores permission bits, so the second run is nobody's; the first loads what nobody may not read."""
 
 
-def test_a_read_only_database_as_an_ordinary_user(tmp_path: Path) -> None:
+def test_a_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> None:
     folder, warm = tmp_path / "folder", tmp_path / "warm"
-    folder.mkdir()
     warm.mkdir()
-    assert run(*SMALL, "--trials=8", folder=folder).returncode == 0
+    shutil.copytree(eight.parent, folder)
     expected = exported(folder)
     for path in folder.iterdir():
         path.chmod(0o444)
@@ -152,20 +159,20 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         shutil.copytree(disk, tmp_path / "roomy")
     finally:
         subprocess.run(["umount", str(disk)], check=True)
-    again = run(*SMALL, f"--trials={kept + 8}", folder=tmp_path / "roomy")
+    again = within(*SMALL, f"--trials={kept + 8}", folder=tmp_path / "roomy")
     assert again.returncode == 0, again.stderr
     assert landed(tmp_path / "roomy") == kept + 8
 
 
-def test_incomparable_changes_are_refused_with_the_difference(tmp_path: Path) -> None:
-    assert run(*SMALL, "--trials=8", folder=tmp_path).returncode == 0
+def test_incomparable_changes_are_refused_with_the_difference(eight: Path, tmp_path: Path) -> None:
+    shutil.copy(eight, tmp_path)
     expected = exported(tmp_path)
     for words, fragment in (
         (["--replications=50"], "replications was 40, now 50"),
         (["--seed=6"], "seed was 5, now 6"),
         (["--batch=9"], "batch was 8, now 9"),
     ):
-        refused(run(*SMALL, "--trials=8", *words, folder=tmp_path), "not be comparable", fragment)
+        refused(within(*SMALL, "--trials=8", *words, folder=tmp_path), "not be comparable", fragment)
     assert exported(tmp_path) == expected
 
 

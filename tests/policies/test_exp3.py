@@ -12,7 +12,7 @@ from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
 from policies._exp3 import CELLS, FAR, INSIDE, LEAST, ROWS, WEIGHT, draw, look
-from policies.base import kernel
+from policies._kernels import kernel
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])

@@ -24,7 +24,10 @@ TIE = 1e-9
 
 
 class Twin(Protocol):
-    """What the tests need of a twin; all arms asked about have been pulled before."""
+    """What the tests need of a twin; all arms asked about have been pulled before.
+
+    `arms` counts all of them, open or not; K of a formula is how many are open.
+    """
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None: ...
 

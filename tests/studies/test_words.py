@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from studies.words import in_words, short
+from studies.reading import spec_from
+from studies.spec import StudySpec
+from studies.words import edges_in_words, in_words, short
 from tests.studies.made import recommendation
+from tuning.commands.words import parse_ranges
+from tuning.edges import edges
 
 
 def test_the_sentences_say_it_all() -> None:
@@ -23,6 +27,15 @@ def test_the_sentences_say_it_all() -> None:
 def test_what_is_not_there_is_not_said() -> None:
     text = "\n".join(in_words(recommendation(versus=[], edge=[], indistinguishable=[], box={})))
     assert not any(word in text for word in ("Importance", "advice", "edge", "told"))
+
+
+def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
+    """As `--range` reads it: the hint, given back, widens what was searched."""
+    spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000)
+    (line,) = edges_in_words("d-raven", edges(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7}))
+    hint = line.split("--range ")[1].split()[0]
+    wider = spec_from({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
+    assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
 
 def test_numbers_stay_short() -> None:

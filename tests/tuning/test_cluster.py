@@ -16,8 +16,10 @@ from policies import find_policy
 from tests.cluster import DaskCluster, dask_cluster
 from tuning import cli
 from tuning.carrying import SMALL_BYTES, Carrier
-from tuning.cluster import LEAST_SECONDS, TASK_SECONDS, check_address, connected, cut_for
+from tuning.cluster import connected
+from tuning.connecting import check_address
 from tuning.crew import Pace
+from tuning.cutting import LEAST_SECONDS, TASK_SECONDS, cut_for
 from tuning.fanout import Evaluator, Game
 
 EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
@@ -121,7 +123,7 @@ def test_a_worker_with_other_sources_is_refused(
 
 
 def test_nobody_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
-    monkeypatch.setattr("tuning.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("tuning.connecting.CONNECT_SECONDS", 1)
     assert cli.run(["tune", "blips", "--cluster=tcp://127.0.0.1:9"]) == cli.REFUSED
     err = capsys.readouterr().err
     assert err.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")

@@ -126,7 +126,7 @@ def test_a_scheduler_without_ravenlab_and_without_workers(tmp_path: Path, capsys
 def test_no_scheduler_is_one_line(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tuning.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("tuning.connecting.CONNECT_SECONDS", 1)
     assert run(["doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3"]) == 2
     said = capsys.readouterr()
     assert said.err.count("\n") == 1

@@ -57,7 +57,9 @@ def test_an_end_that_cannot_move_is_no_edge() -> None:
 def test_the_range_can_be_given_to_a_study() -> None:
     for policy, values in (("d-raven", {"gamma": 0.7}), ("sw-raven", {"tau": 10.0}), ("raven-ucb", {"epsilon": 0.5})):
         spec = StudySpec(scenario="blips", policy=policy, horizon=1000).resolved()
-        for name, (low, high) in found(spec, **values).items():
+        settled = found(spec, **values)
+        assert set(settled) == set(values)
+        for name, (low, high) in settled.items():
             scale = spec.space[name].scale
             StudySpec(
                 scenario="blips", policy=policy, horizon=1000, space={name: Range(low=low, high=high, scale=scale)}

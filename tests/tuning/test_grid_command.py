@@ -90,7 +90,7 @@ def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
         (["blips", "--backend=dask"], "--backend must be threads or loky"),
         (["blips", "--jobs=0"], "jobs must be"),
         (["blips", "--csv=no/such/folder/g.csv"], "there is no folder"),
-        ([], "Missing argument"),
+        ([], "SCENARIO is missing"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_made(

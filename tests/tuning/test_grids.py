@@ -17,7 +17,7 @@ from policies.simulation import simulate
 from studies import keys
 from studies.driver import only_driver
 from studies.grid import Grid, GridSpec
-from studies.grid_storage import list_grids
+from studies.library import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.tuning.plain_grid import regrets
@@ -217,6 +217,7 @@ def test_from_python(url: str) -> None:
         ("blips", 100),
     ]
     assert all(isinstance(grid, ravenlab.Grid) and grid.mean.shape == (2, 4) for grid in found)
-    assert {grid.study for grid in list_grids(open_storage(url, create=False))} == {grid.study for grid in found}
+    stored = list_studies(open_storage(url, create=False))
+    assert {(row.name, row.state) for row in stored} == {(grid.study, "grid") for grid in found}
     with pytest.raises(ravenlab.InputError, match="must rise"):
         ravenlab.grid("blips", alpha0=[1, 0.5], storage=url)

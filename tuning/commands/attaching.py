@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    import optuna
     from optuna.storages import RDBStorage
 
 
@@ -17,48 +18,49 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
 
     A study that another process writes is left to it: it attaches when it is done.
     """
-    from environments.errors import Fault, InputError
-    from studies import keys
-    from studies.driver import driving
-    from studies.faults import clear_faults
-    from studies.storage import open_storage
-
-    said = set()
-    try:
-        storage = open_storage(url, create=False)
-        with clear_faults(url):
-            ours = [
-                study.study_name
-                for study in storage.get_all_studies()
-                if {keys.SPEC, keys.GRID, keys.ROBUST} & study.user_attrs.keys()
-                and (names is None or study.study_name in names)
-            ]
-    except (InputError, Fault) as error:
-        _say(error)
-        return
     import optuna
 
-    from dashboards.attach import attach, is_attached
+    from dashboards.attach import attach
+    from environments.errors import Fault, InputError
+    from studies.driver import driving
+    from studies.keys import GRID, ROBUST, SPEC
+
+    def wanting(storage: RDBStorage) -> list[str]:
+        there = [
+            study.study_name for study in storage.get_all_studies() if {SPEC, GRID, ROBUST} & study.user_attrs.keys()
+        ]
+        asked = sorted(there if names is None else set(there).intersection(names))
+        return [name for name in asked if _lacks(optuna.load_study(study_name=name, storage=storage))]
 
     def attach_here(storage: RDBStorage, name: str) -> int:
         return attach(optuna.load_study(study_name=name, storage=storage), missing=True)
 
+    said = set()
     try:
-        for name in sorted(ours):
-            try:
-                with clear_faults(url):
-                    if is_attached(optuna.load_study(study_name=name, storage=storage)):
-                        continue
-                driving(url, name, partial(attach_here, name=name))
-            except (InputError, Fault) as error:
-                if str(error) not in said:  # a storage that can't be written says so once
-                    _say(error)
-                said.add(str(error))
-            except KeyError:  # deleted meanwhile
-                continue
-    finally:
-        storage.remove_session()
-        storage.engine.dispose()
+        wanted = driving(url, None, wanting)
+    except (InputError, Fault) as error:
+        _say(error)
+        return
+    for name in wanted:
+        try:
+            driving(url, name, partial(attach_here, name=name))
+        except (InputError, Fault) as error:
+            if str(error) not in said:  # a storage that can't be written says so once
+                _say(error)
+            said.add(str(error))
+        except KeyError:  # deleted meanwhile
+            continue
+
+
+def _lacks(study: optuna.Study) -> bool:
+    """Whether there is something to attach; of a study that can't be read that is said when it is tried."""
+    from dashboards.attach import is_attached
+    from environments.errors import InputError
+
+    try:
+        return not is_attached(study)
+    except InputError:
+        return True
 
 
 def _say(error: Exception) -> None:

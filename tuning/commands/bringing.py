@@ -3,19 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
-
-import typer
-
-BringOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--bring",
-        metavar="FILE.py:NAME",
-        help="A policy or scenario of yours that is named elsewhere, such as in a study file; may be given again.",
-        show_default=False,
-    ),
-]
 
 
 def bring(texts: Sequence[str] | None) -> None:

@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+from tuning.commands import completing, options
+from tuning.commands.crews import hire
+
+FIGHT = "The fight"
 
 NAMES = {
     **{field: f"--{field}" for field in ("horizon", "arms", "policies", "tune", "replications", "seed", "name")},
@@ -18,83 +21,99 @@ NAMES = {
 
 
 def compare(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SCENARIO…", help="Names, or effects joined by '+'.", show_default=False),
-    ] = None,
+    names: options.ScenariosArgument = None,
     scenarios: Annotated[
-        str | None, typer.Option(metavar="all|A,B…", help="More scenarios; all stands for all of them.")
+        str | None,
+        typer.Option(
+            metavar="all|A,B…",
+            help="More scenarios; all stands for all of them.",
+            autocompletion=completing.scenario_lists,
+            rich_help_panel=options.PROBLEM,
+        ),
     ] = None,
-    horizon: Annotated[
-        str | None, typer.Option(metavar="T[,T…]", help="Steps; several make several comparisons.")
-    ] = None,
-    policies: Annotated[str, typer.Option(metavar="A,B…|paper|all", help="Who is compared.")] = "paper",
+    horizon: options.HorizonsOption = None,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    seed: options.SeedOption = None,
+    policies: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B…|paper|all",
+            help="Who is compared.",
+            autocompletion=completing.policy_lists,
+            rich_help_panel=FIGHT,
+        ),
+    ] = "paper",
     tune: Annotated[
-        str | None, typer.Option(metavar="N", help="Trials of each policy's search; 0: defaults only. [default: 50]")
+        str | None,
+        typer.Option(
+            metavar="N", help="Trials of each policy's search; 0: defaults only. [default: 50]", rich_help_panel=FIGHT
+        ),
     ] = None,
     replications: Annotated[
-        str | None, typer.Option(metavar="R", help="Fresh worlds, the same for all. [default: 200]")
+        str | None,
+        typer.Option(metavar="R", help="Fresh worlds, the same for all. [default: 200]", rich_help_panel=FIGHT),
     ] = None,
     search_replications: Annotated[
-        str | None, typer.Option(metavar="S", help="Worlds that each trial of a search plays. [default: 50]")
+        str | None,
+        typer.Option(metavar="R", help="Worlds each trial of a search plays. [default: 50]", rich_help_panel=FIGHT),
     ] = None,
-    arms: Annotated[str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]")] = None,
-    noise: Annotated[str | None, typer.Option(help="normal, laplace, logistic, uniform, student-t, bernoulli.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the scenario, name=value; may be given again.")
-    ] = None,
-    seed: Annotated[str | None, typer.Option(metavar="S", help="Names the worlds and searches. [default: 0]")] = None,
-    name: Annotated[str | None, typer.Option(help="The study's name; made from its fields if not given.")] = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the page and the tables are written.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where the page and the tables are written.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = Path("comparison"),
-    storage: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where studies are kept. [default: sqlite:///studies.sqlite3]")
-    ] = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print compare.json instead of tables.")] = False,
+    name: options.NameOption = None,
+    storage: options.StorageOption = None,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
-    """Compare policies at their defaults and tuned by equal searches, all in the same fresh worlds.
+    """Compare policies, at their defaults and tuned, in the same worlds.
 
-    Writes compare.html, and the numbers as JSON, CSV, Markdown and LaTeX. A rerun of the same command goes on where it
-    stopped.
+    Every policy is tuned by an equal search. Writes compare.html, and the numbers as JSON, CSV, Markdown and LaTeX. A
+    rerun of the same command goes on where it stopped.
 
-    Example: `ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50`
+    Examples:
+        # the paper's nine policies in one scenario
+        ravenlab compare blips
+        # four policies of your choice, in a long run
+        ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50
+        # everybody everywhere, at their defaults
+        ravenlab compare --scenarios all --policies all --tune 0
     """
     from studies.urls import storage_url
+    from tuning.commands.asking import horizons_of, numbers, settings_of
     from tuning.commands.comparison_files import print_results, write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
-    from tuning.commands.tables import say
-    from tuning.commands.words import parse_assignments, whole_number, whole_numbers
+    from tuning.commands.keeping import saying_what_is_kept
+    from tuning.commands.tables import put, say
     from tuning.comparison.asking import compare_all, specs_of
     from tuning.files import check_folder
 
-    whole = {
-        "tune": tune,
-        "replications": replications,
-        "search_replications": search_replications,
-        "arms": arms,
-        "seed": seed,
-    }
-    fields: dict[str, Any] = {key: whole_number(NAMES[key], text) for key, text in whole.items() if text is not None}
-    fields["settings"] = parse_assignments("--set", setting or [])
-    if noise is not None:
-        fields["settings"]["noise"] = noise
+    counts = {"tune": tune, "replications": replications, "search_replications": search_replications}
+    fields: dict[str, Any] = numbers({**counts, "arms": arms, "seed": seed})
+    fields["settings"] = settings_of(setting, noise)
     if name is not None:
         fields["name"] = name
-    horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = specs_of([*(names or []), *more], horizons, policies, fields, NAMES)
+    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields, NAMES)
     crews = hire(jobs, backend, cluster)
     check_folder(output)
-    with crews as crew, ComparisonReporter(quiet) as reporter:
-        document = compare_all(specs, storage_url(storage), crew, reporter.comparison_listener())
+    url = storage_url(storage)
+    with crews as crew, ComparisonReporter(quiet) as reporter, saying_what_is_kept(reporter, url):
+        document = compare_all(specs, url, crew, reporter.comparison_listener())
     written = write_comparison(document, output)
     if as_json:
-        typer.echo(document.as_json(), nl=False)
+        put(document.as_json())
         return
     print_results(document.results)
     endings = ", ".join(path.suffix for path in written[1:])

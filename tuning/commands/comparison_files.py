@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import typer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +49,7 @@ def print_results(results: Sequence[Result]) -> None:
             table = board_table(result, board, timed=True)
             rows = [row[:-1] for row in table.rows]
             columns = table.columns[:-1]
-            print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers])
+            print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers], cut=True)
         for line in lead(result):
             say(line)
         note = search_note(result)
@@ -69,7 +66,7 @@ def show_comparison(row: StudyRow, study: FrozenStudy, trials: Sequence[FrozenTr
     """What `ravenlab show` says of a comparison, finished or not."""
     from studies.comparison.storage import read_comparison
     from studies.keys import read_comparison_spec
-    from tuning.commands.tables import say
+    from tuning.commands.tables import print_json, say
     from tuning.comparison.judging import judge
 
     comparison, spec = read_comparison(study, trials), read_comparison_spec(study)
@@ -78,7 +75,7 @@ def show_comparison(row: StudyRow, study: FrozenStudy, trials: Sequence[FrozenTr
     if as_json:
         shown = None if result is None else result.as_object()
         document = {**asdict(row), "spec": spec.model_dump(mode="json"), "comparison": shown}
-        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        print_json(document)
         return
     say(f"{row.name}: {row.state}, {row.done} of {row.asked} entries")
     if result is None:

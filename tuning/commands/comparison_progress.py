@@ -9,7 +9,7 @@ from studies.comparison.entries import Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.spec import StudySpec
 from tuning.comparison.running import ComparisonListener
-from tuning.progress import LINE_EVERY, Reporter, StudyProgress
+from tuning.progress import LINE_EVERY, Begun, Reporter, StudyProgress
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -21,6 +21,7 @@ class ComparisonReporter(Reporter):
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
         self.whole: TaskID | None = None
+        self.now: Begun | None = None
         self.entries = 0
         self.said = 0.0
 
@@ -30,6 +31,7 @@ class ComparisonReporter(Reporter):
 
     def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
+        self.begun[name] = self.now = Begun(name, self.entries, "entries", landed)
         if landed == self.entries:
             self.line(f"{name}: complete already, nothing to do.")
         elif self.bars is not None:
@@ -45,6 +47,8 @@ class ComparisonReporter(Reporter):
 
     def _landed(self, count: int, entry: Entry) -> None:
         mean = float(entry.regret.mean())
+        if self.now is not None:
+            self.now.landed = count
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, completed=count, note=f"{entry.policy} {mean:.4g}")
         elif count == self.entries or time.monotonic() - self.said > LINE_EVERY:
@@ -55,6 +59,7 @@ class ComparisonReporter(Reporter):
 class _Searches(StudyProgress):
     """One search after the other."""
 
+    counted = False
     told = 0.0
 
     def begin(self, spec: StudySpec, landed: int) -> None:

@@ -6,23 +6,30 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.stored import StorageOption, opened
+from tuning.commands.options import StorageOption, StudiesArgument
+from tuning.commands.stored import opened
 
 LONGEST = 400
 """Letters of a name, as in a study file."""
 
 
 def copy(
-    studies: Annotated[list[str], typer.Argument(metavar="STUDY...", help="Names, beginnings or patterns.")],
+    studies: StudiesArgument,
     to: Annotated[str, typer.Option("--to", metavar="URL", help="Where to.", show_default=False)],
     name: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="Under another name; one study.", show_default=False)
     ] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Copy studies whole: trials, attributes and recommendations. A name that exists there is refused.
+    """Copy studies whole into another storage, or under another name.
 
-    Example: `ravenlab copy 'raven-ucb/*' --to sqlite:///archive.sqlite3`
+    Trials, attributes and recommendations go along. A name that exists there is refused.
+
+    Examples:
+        # all studies of a policy into an archive, which is made
+        ravenlab copy 'raven-ucb/*' --to sqlite:///archive.sqlite3
+        # one study under another name in the same storage
+        ravenlab copy raven-ucb/blips/T1000/K10 --to sqlite:///studies.sqlite3 --as before
     """
     from environments.errors import InputError
     from studies.copying import read_study, write_study

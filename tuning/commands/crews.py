@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tuning.crew import Crew
-
-JobsOption = Annotated[str | None, typer.Option("--jobs", metavar="N", help="Workers. [default: all cores]")]
-BackendOption = Annotated[str, typer.Option("--backend", help="threads or loky.")]
-ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Work on a Dask cluster: its scheduler, such as tcp://host:8786, or local for one of this machine.",
-        show_default=False,
-    ),
-]
 
 
 def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
@@ -32,7 +18,7 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {' or '.join(BACKENDS)} but got {backend!r}.")
     if cluster is not None:
-        from tuning.cluster import check_address
+        from tuning.connecting import check_address
 
         check_address(cluster)
         if backend != "threads":

@@ -6,19 +6,34 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.stored import StorageOption
+from tuning.commands.options import StorageOption
 
 
 def dashboard(
     storage: StorageOption = None,
-    port: Annotated[str, typer.Option(metavar="N", help="Where it listens; 0 takes a free one.")] = "8080",
+    port: Annotated[str, typer.Option(metavar="N", help="Port that it listens at; 0 takes a free one.")] = "8080",
     host: Annotated[str, typer.Option(help="An address of this machine; others than this one reach it.")] = "127.0.0.1",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="A name that it may be asked by, besides those of this machine; may be given again.",
+            show_default=False,
+        ),
+    ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     writable: Annotated[bool, typer.Option("--writable", help="Let its pages change and delete studies.")] = False,
 ) -> None:
-    """Serve Optuna's dashboard with our figures and notes, to this machine alone and read-only. Ctrl-C ends it.
+    """Serve Optuna's dashboard with our figures and notes.
 
-    Example: `ravenlab dashboard --open`
+    To this machine alone and read-only, unless told otherwise. Ctrl-C ends it.
+
+    Examples:
+        # serve it at http://127.0.0.1:8080 and open it
+        ravenlab dashboard --open
+        # serve another storage at a free port
+        ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
     from dashboards.server import exposure, make_server
     from studies.urls import storage_url
@@ -27,7 +42,7 @@ def dashboard(
     from tuning.commands.words import whole_number
 
     number = whole_number("--port", port)
-    with opened(storage) as there, make_server(there, host, number, writable=writable) as server:
+    with opened(storage) as there, make_server(there, host, number, writable=writable, names=names or ()) as server:
         attach_to(storage_url(storage))
         danger = exposure(host, writable)
         if danger is not None:

@@ -7,19 +7,33 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.stored import StorageOption, opened
+from tuning.commands import completing
+from tuning.commands.options import StorageOption
+from tuning.commands.stored import opened
 
 
 def delete(
     studies: Annotated[
-        list[str], typer.Argument(metavar="STUDY...", help="Whole names, or patterns such as 'raven-ucb/*'.")
+        list[str],
+        typer.Argument(
+            metavar="STUDY",
+            help="Whole names, or patterns such as 'raven-ucb/*'.",
+            autocompletion=completing.studies,
+            show_default=False,
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
     storage: StorageOption = None,
 ) -> None:
-    """Delete studies with all their trials. Asks first; a study that is being tuned is refused.
+    """Delete studies with all their trials.
 
-    Example: `ravenlab delete raven-ucb/blips/T1000/K10 --yes`
+    Asks first. A study that is being tuned is refused.
+
+    Examples:
+        # one study, without being asked
+        ravenlab delete raven-ucb/blips/T1000/K10 --yes
+        # all that begin so; they are named before you are asked
+        ravenlab delete 'grid/*'
     """
     from environments.errors import InputError
     from studies.driver import only_driver

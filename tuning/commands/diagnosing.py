@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tuning.commands.options import JsonOption
+
 
 def diagnose(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace or a log: .csv or .parquet.")],
@@ -15,29 +17,34 @@ def diagnose(
     ] = None,
     study_file: Annotated[
         Path | None,
-        typer.Option("--study-file", metavar="FILE", help="Where the proposed study goes. [default: it is printed]"),
+        typer.Option(
+            "--study-file", metavar="FILE", help="Write the proposed study to a file. [default: it is printed]"
+        ),
     ] = None,
     horizon: Annotated[
         str | None, typer.Option(metavar="T", help="Steps of the proposed study. [default: as many as there are rows]")
     ] = None,
     halves: Annotated[str, typer.Option(metavar="N", help="Random halves of the rows to ask again.")] = "10",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Say which of the seven kinds of change a trace or a log shows, how strongly and how sure that is.
+    """Say which kinds of change a trace or a log of yours shows.
 
-    Then it proposes a study file whose scenario resembles it.
+    For each of seven kinds: how strongly, and how sure that is. Then it proposes a study file whose scenario
+    resembles what was seen.
 
-    Example: `ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml`
+    Examples:
+        # answer in the terminal
+        ravenlab diagnose latency.csv
+        # a page with a picture, and a study file to tune
+        ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    import json
-
     from dashboards.diagnosis.render import render
     from dashboards.diagnosis.words import COLUMNS, rows, summary
     from environments.checks import whole
     from studies.diagnosis import diagnose as answer
     from studies.diagnosis.proposal import propose
     from studies.diagnosis.reading import read_rewards
-    from tuning.commands.tables import print_table, say
+    from tuning.commands.tables import print_json, print_table, say
     from tuning.commands.words import whole_number
     from tuning.files import check_place, replacing
 
@@ -56,7 +63,7 @@ def diagnose(
         with replacing(study_file) as out:
             out.write(proposed)
     if as_json:
-        typer.echo(json.dumps({**result.to_dict(), "study": proposed}, ensure_ascii=False, indent=2))
+        print_json({**result.to_dict(), "study": proposed}, indent=2)
         return
     for line in summary(result):
         say(line)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import typer
 
-from tuning.commands.crews import ClusterOption
-from tuning.commands.stored import JsonOption, StorageOption
+from tuning.commands.options import ClusterOption, JsonOption, StorageOption
 
 if TYPE_CHECKING:
     from tuning.doctor.nodes import Node
@@ -16,15 +14,20 @@ if TYPE_CHECKING:
 
 
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
-    """Check this machine, the storage and a cluster: versions, numba, speed, rights. Exit code 1 where something fails.
+    """Check this machine, the storage and a cluster.
 
-    Nothing is made or changed but numba's cache. A note works and is worth knowing; a problem does not.
+    Versions, numba, speed, rights. Nothing is made or changed but numba's cache. A note works and is worth knowing; a
+    problem does not work, and makes the exit code 1.
 
-    Example: `ravenlab doctor --cluster tcp://localhost:8786`
+    Examples:
+        # this machine, and the storage in this folder
+        ravenlab doctor
+        # a cluster as well: whether its workers run what you run
+        ravenlab doctor --cluster tcp://localhost:8786
     """
     from dataclasses import asdict
 
-    from tuning.commands.tables import print_table, say
+    from tuning.commands.tables import print_json, print_table, say
     from tuning.doctor.rows import problems
 
     rows, workers = _checked(storage, cluster)
@@ -35,7 +38,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
             "checks": [asdict(row) for row in rows],
             "workers": [asdict(each) for each in workers],
         }
-        typer.echo(json.dumps(told, ensure_ascii=False, allow_nan=False))
+        print_json(told)
     else:
         columns = ["check", "found", "verdict", "what to do"]
         print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])

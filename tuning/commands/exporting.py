@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.stored import StorageOption, opened
+from tuning.commands import completing
+from tuning.commands.options import SomeStudiesArgument, StorageOption
+from tuning.commands.stored import opened
 
 ELSEWHERE = {
     "grid": "is a grid; ravenlab grid --csv writes it",
@@ -17,19 +19,32 @@ ELSEWHERE = {
 
 
 def export(
-    studies: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[STUDY]...", help="Names, beginnings or patterns. [default: all]", show_default=False),
-    ] = None,
-    form: Annotated[str, typer.Option("--format", help="json, toml, yaml, csv, markdown, latex or python.")] = "json",
+    studies: SomeStudiesArgument = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="json, toml, yaml, csv, markdown, latex or python.",
+            autocompletion=completing.formats,
+        ),
+    ] = "json",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write a file.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write a file. [default: it is printed]"),
     ] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Print or write what the studies recommend; the same studies give the same bytes.
+    """Print or write what the studies recommend, for programs to read.
 
-    Example: `ravenlab export 'raven-ucb/*' --format json -o recommended.json`
+    The same studies give the same bytes.
+
+    Examples:
+        # everything as JSON on the screen
+        ravenlab export
+        # some of it into a file that a service loads
+        ravenlab export 'raven-ucb/*' -o recommended.json
+        # a table for a paper
+        ravenlab export --format latex -o table.tex
     """
     from environments.errors import InputError, unknown
     from studies.export import FORMATS
@@ -37,7 +52,7 @@ def export(
     from studies.library import list_studies, robust_findings, split_by_recommendation
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
-    from tuning.commands.tables import plain
+    from tuning.commands.tables import plain, put
     from tuning.files import replacing
 
     if form not in FORMATS:
@@ -58,7 +73,7 @@ def export(
         raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")
     text = written(every, form)
     if output is None:
-        typer.echo(text.encode("utf-8"), nl=False)
+        put(text)
         return
     with replacing(output) as file:
         file.write(text)

@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+from tuning.commands import options
+from tuning.commands.crews import hire
+
+CELLS = "The cells"
 
 NAMES = {
     **{field: f"--{field}" for field in ("horizon", "arms", "alpha0", "beta0", "epsilon", "replications", "seed")},
@@ -18,39 +21,52 @@ NAMES = {
 
 
 def grid(
-    scenarios: Annotated[
-        list[str], typer.Argument(metavar="SCENARIO…", help="Names, or effects joined by '+'.", show_default=False)
-    ],
-    horizon: Annotated[str | None, typer.Option(metavar="T[,T…]", help="Steps; several make several grids.")] = None,
-    alpha0: Annotated[str | None, typer.Option(metavar="X,X…", help="Values of α₀. [default: 0.5,1,5,10]")] = None,
-    beta0: Annotated[str | None, typer.Option(metavar="X,X…", help="Values of β₀. [default: 0.5,1,5,10]")] = None,
-    epsilon: Annotated[str | None, typer.Option(metavar="X", help="ε of every cell. [default: 0.1]")] = None,
+    scenarios: options.ScenariosArgument = None,
+    horizon: options.HorizonsOption = None,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    seed: options.SeedOption = None,
+    alpha0: Annotated[
+        str | None,
+        typer.Option(metavar="X,X…", help="Values of α₀. [default: 0.5,1,5,10]", rich_help_panel=CELLS),
+    ] = None,
+    beta0: Annotated[
+        str | None,
+        typer.Option(metavar="X,X…", help="Values of β₀. [default: 0.5,1,5,10]", rich_help_panel=CELLS),
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="X", help="ε of every cell. [default: 0.1]", rich_help_panel=CELLS)
+    ] = None,
+    fine: Annotated[
+        bool, typer.Option("--fine", help="25 × 25 cells over the paper's box, 0.01 to 10.", rich_help_panel=CELLS)
+    ] = False,
     replications: Annotated[
-        str | None, typer.Option(metavar="R", help="Worlds, the same for all cells. [default: 1000]")
+        str | None,
+        typer.Option(metavar="R", help="Worlds, the same for all cells. [default: 1000]", rich_help_panel=CELLS),
     ] = None,
-    fine: Annotated[bool, typer.Option("--fine", help="25 × 25 cells over the paper's box, 0.01 to 10.")] = False,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all cells to a file.")] = None,
-    arms: Annotated[str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]")] = None,
-    noise: Annotated[str | None, typer.Option(help="normal, laplace, logistic, uniform, student-t, bernoulli.")] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the scenario, name=value; may be given again.")
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all cells to a file.", rich_help_panel=options.OUTPUT)
     ] = None,
-    seed: Annotated[str | None, typer.Option(metavar="S", help="Names the worlds. [default: 0]")] = None,
-    name: Annotated[str | None, typer.Option(help="The study's name; made from its fields if not given.")] = None,
-    storage: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where studies are kept. [default: sqlite:///studies.sqlite3]")
-    ] = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the grids as JSON.")] = False,
+    name: options.NameOption = None,
+    storage: options.StorageOption = None,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
-    """Measure how regret depends on α₀ and β₀: every cell plays the same worlds, and is held against the best.
+    """Map regret over α₀ and β₀, every cell in the same worlds.
 
-    A rerun of the same command goes on where it stopped.
+    Each cell is held against the best. A rerun of the same command goes on where it stopped.
 
-    Example: `ravenlab grid published-variance-drift --horizon 1000,10000 --csv grid.csv`
+    Examples:
+        # the paper's sixteen cells
+        ravenlab grid blips
+        # two horizons, and all cells in a file
+        ravenlab grid published-variance-drift --horizon 1000,10000 --csv grid.csv
+        # 625 cells
+        ravenlab grid blips --fine --replications 200
     """
     from functools import partial
 
@@ -60,18 +76,22 @@ def grid(
     from studies.grid_csv import write
     from studies.reading import grid_spec_from
     from studies.urls import storage_url
+    from tuning.commands.asking import horizons_of, numbers, settings_of
     from tuning.commands.attaching import attach_to
     from tuning.commands.grid_tables import print_grids
-    from tuning.commands.words import number, numbers, parse_assignments, whole_number, whole_numbers
+    from tuning.commands.keeping import saying_what_is_kept
+    from tuning.commands.words import number
+    from tuning.commands.words import numbers as several
     from tuning.files import check_place, replacing
     from tuning.grids import run_grid
     from tuning.progress import Reporter
     from tuning.side_by_side import side_by_side
 
-    whole = {"replications": replications, "arms": arms, "seed": seed}
-    fields: dict[str, Any] = {key: whole_number(f"--{key}", text) for key, text in whole.items() if text is not None}
+    if not scenarios:
+        raise InputError("SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all).")
+    fields: dict[str, Any] = numbers({"replications": replications, "arms": arms, "seed": seed})
     axes = {"alpha0": alpha0, "beta0": beta0}
-    fields |= {key: numbers(f"--{key}", text) for key, text in axes.items() if text is not None}
+    fields |= {key: several(f"--{key}", text) for key, text in axes.items() if text is not None}
     if fine:
         for key in axes:
             if key in fields:
@@ -81,15 +101,11 @@ def grid(
         fields["epsilon"] = number("--epsilon", epsilon)
     if name is not None:
         fields["name"] = name
-    settings = parse_assignments("--set", setting or [])
-    if noise is not None:
-        settings["noise"] = noise
-    fields["settings"] = settings
-    horizons: list[int | None] = [*whole_numbers("--horizon", horizon)] if horizon is not None else [None]
+    fields["settings"] = settings_of(setting, noise)
     asked = [
         grid_spec_from({"scenario": one, "horizon": steps, **fields}, NAMES)
         for one in map(bring_scenario, scenarios)
-        for steps in horizons
+        for steps in horizons_of(horizon)
     ]
     if name is not None and len(asked) > 1:
         raise InputError(f"--name fits one grid but {len(asked)} were asked for.")
@@ -104,7 +120,11 @@ def grid(
         attach_to(url, [found.study])
         return found
 
-    with crews as crew, Reporter(quiet, many=crew.side_by_side > 1) as reporter:
+    with (
+        crews as crew,
+        Reporter(quiet, many=crew.side_by_side > 1) as reporter,
+        saying_what_is_kept(reporter, url),
+    ):
         grids = side_by_side(crew, [partial(one, spec) for spec in specs.values()])
     if csv is not None:
         with replacing(csv) as file:

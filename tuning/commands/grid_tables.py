@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
-
-import typer
 
 if TYPE_CHECKING:
     from optuna.study._frozen import FrozenStudy
@@ -26,9 +23,10 @@ BEST, EQUAL, NEITHER = "★", "≈", " "
 
 def print_grids(grids: Sequence[Grid], as_json: bool) -> None:
     """All grids as JSON, or a table each."""
+    from tuning.commands.tables import print_json
+
     if as_json:
-        document = {"grids": [grid.as_object() for grid in grids]}
-        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        print_json({"grids": [grid.as_object() for grid in grids]})
         return
     for grid in grids:
         print_grid(grid)
@@ -38,14 +36,14 @@ def show_grid(row: StudyRow, study: FrozenStudy, trials: Sequence[FrozenTrial], 
     """What `ravenlab show` says of a grid, finished or not."""
     from studies.grid_storage import read_grid
     from studies.keys import read_grid_spec
-    from tuning.commands.tables import say
+    from tuning.commands.tables import print_json, say
 
     grid, spec = read_grid(study, trials), read_grid_spec(study)
     assert spec is not None
     if as_json:
         shown = None if grid is None else grid.as_object()
         document = {**asdict(row), "spec": spec.model_dump(mode="json"), "grid": shown}
-        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        print_json(document)
         return
     say(f"{row.name}: {row.state}, {row.done} of {row.asked} cells")
     if grid is None:

@@ -9,14 +9,22 @@ import typer
 
 
 def init(
-    file: Annotated[Path, typer.Argument(metavar="[FILE]", help="Where it is written.")] = Path("study.toml"),
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it is written. [default: study.toml]")] = Path(
+        "study.toml"
+    ),
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Write an example of a trace (trace.csv) instead.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Write an example of a log (log.csv) instead.")] = False,
 ) -> None:
     """Write a study file with a comment on everything that can be set.
 
-    Example: `ravenlab init mine.toml`
+    Or, to try things out, an example of a trace or a log.
+
+    Examples:
+        # study.toml in this folder
+        ravenlab init
+        # an example of a trace: milliseconds of five servers
+        ravenlab init latency.csv --trace
     """
     import studies
     from environments.errors import InputError

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-app = typer.Typer(help="List scenarios, policies and studies.", no_args_is_help=True)
+from tuning.commands.helping import NAMES, Command
+from tuning.commands.options import JsonOption
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list.")]
+app = typer.Typer(help="List scenarios, policies and study files.")
 
 
-@app.command("scenarios")
-def list_scenarios(as_json: AsJson = False) -> None:
+@app.command("scenarios", cls=Command, context_settings=NAMES)
+def list_scenarios(as_json: JsonOption = False) -> None:
     """How the world can change: name, category, parameters and meaning.
 
-    Example: `ravenlab list scenarios`
+    Examples:
+        # for people
+        ravenlab list scenarios
+        # for programs
+        ravenlab list scenarios --json
     """
     from environments import scenarios
+    from tuning.commands.tables import print_json, print_table, say
 
     rows: list[dict[str, Any]] = [
         {
@@ -32,10 +37,10 @@ def list_scenarios(as_json: AsJson = False) -> None:
         for scenario in scenarios().values()
     ]
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
     common = {"mean_low", "mean_high", "variance_low", "variance_high"}
-    _print(
+    print_table(
         "Scenarios",
         ["name", "category", "parameters", "meaning"],
         [
@@ -47,18 +52,25 @@ def list_scenarios(as_json: AsJson = False) -> None:
             ]
             for row in rows
         ],
-        "DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.\n"
-        "All also take mean_low, mean_high, variance_low, variance_high and noise. Join effects with '+'.",
+        whole=["name"],
+        apart=True,
     )
+    say("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
+    say("All also take mean_low, mean_high, variance_low, variance_high and noise. Join effects with '+'.")
 
 
-@app.command("policies")
-def list_policies(as_json: AsJson = False) -> None:
+@app.command("policies", cls=Command, context_settings=NAMES)
+def list_policies(as_json: JsonOption = False) -> None:
     """Who can play: name, family, parameters and meaning.
 
-    Example: `ravenlab list policies --json`
+    Examples:
+        # for people
+        ravenlab list policies
+        # for programs, with references
+        ravenlab list policies --json
     """
     from policies import find_policy, policy_names
+    from tuning.commands.tables import print_json, print_table, say
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -73,32 +85,41 @@ def list_policies(as_json: AsJson = False) -> None:
             }
         )
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
-    _print(
+    print_table(
         "Policies",
         ["name", "category", "parameters", "meaning"],
         [
             [
                 row["name"],
                 row["category"],
-                "\n".join(f"{key} {text}" for key, text in row["parameters"].items()) or "–",
+                "; ".join(f"{key} {text}" for key, text in row["parameters"].items()) or "–",
                 row["meaning"],
             ]
             for row in rows
         ],
-        "Parameters: default, and the range that a study searches; T is the horizon.",
+        whole=["name"],
+        apart=True,
     )
+    say("Parameters: default, and the range that a study searches; T is the horizon.")
 
 
-@app.command("studies")
-def list_studies(as_json: AsJson = False) -> None:
-    """Study files that come along: name, how many studies and simulated steps, and what they are for.
+@app.command("studies", cls=Command, context_settings=NAMES)
+def list_studies(as_json: JsonOption = False) -> None:
+    """Study files that come along, how much each runs, and what for.
 
-    Example: `ravenlab list studies`
+    What you have stored yourself is listed by ravenlab studies.
+
+    Examples:
+        # which there are
+        ravenlab list studies
+        # what one of them would run
+        ravenlab tune --study quick --dry-run
     """
     from studies.files import load_study_file
     from studies.shipped import find_study_file, shipped_studies
+    from tuning.commands.tables import print_json, print_table, say
 
     rows: list[dict[str, Any]] = []
     for name, meaning in shipped_studies().items():
@@ -106,23 +127,14 @@ def list_studies(as_json: AsJson = False) -> None:
         steps = sum(spec.simulated_steps() for spec in specs)
         rows.append({"name": name, "studies": len(specs), "steps": steps, "meaning": meaning})
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        print_json(rows)
         return
-    _print(
+    print_table(
         "Studies",
         ["name", "studies", "steps", "meaning"],
         [[row["name"], str(row["studies"]), f"{row['steps']:,}", row["meaning"]] for row in rows],
-        "Run one with ravenlab tune --study NAME; write your own with ravenlab init.",
+        numbers=["studies", "steps"],
+        whole=["name"],
+        apart=True,
     )
-
-
-def _print(title: str, columns: list[str], rows: list[list[str]], caption: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, caption=caption, caption_justify="left", show_lines=True)
-    for column in columns:
-        table.add_column(column, no_wrap=column == "name", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+    say("Run one with ravenlab tune --study NAME; write your own with ravenlab init.")

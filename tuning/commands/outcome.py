@@ -16,8 +16,9 @@ def print_outcome(ran: list[Ran], as_json: bool) -> None:
     found = [one.recommendation for one in ran if one.recommendation is not None]
     if as_json:
         from studies.export import export
+        from tuning.commands.tables import put
 
-        typer.echo(export(found, "json"), nl=False)
+        put(export(found, "json"))
     elif found:
         _print_table(found)
     for one in ran:
@@ -25,6 +26,19 @@ def print_outcome(ran: list[Ran], as_json: bool) -> None:
             typer.echo(f"{one.study}: complete already, nothing to do.", err=True)
         elif not one.finished:
             typer.echo(f"{one.study}: time is up after {one.trials} trials; run the same command to go on.", err=True)
+
+
+def say_next(ran: list[Ran], storage: str | None) -> None:
+    """What can be done with what was found, on stderr; words that a shell would cut stand in quotes."""
+    from shlex import quote
+
+    from studies.urls import shown
+
+    where = "" if storage is None else f" --storage {quote(shown(storage))}"
+    names = [quote(one.study) for one in ran if one.recommendation is not None]
+    which = f" {names[0]}" if len(names) == 1 else ""
+    typer.echo(f"Next: ravenlab export{which}{where} -o recommended.json   (to use it in a program)", err=True)
+    typer.echo(f"      ravenlab report{where}, or ravenlab dashboard{where}   (to look at it)", err=True)
 
 
 def _print_table(found: list[Recommendation]) -> None:
@@ -39,7 +53,7 @@ def _print_table(found: list[Recommendation]) -> None:
         use = params_in_words(one.params)
         rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
     columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
-    print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:])
+    print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:], stacked=True)
     for one in found:
         if one.log is not None:
             from studies.log_words import score_in_words

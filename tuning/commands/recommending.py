@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tuning.commands.stored import JsonOption, StorageOption, opened
+from tuning.commands import completing
+from tuning.commands.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption
+from tuning.commands.stored import opened
 
 if TYPE_CHECKING:
     from studies.interpolation import Answer
 
 
 def recommend(
-    scenario: Annotated[str, typer.Argument(help="A scenario's name, or effects joined by '+'.", show_default=False)],
+    scenario: ScenarioArgument,
     horizon: Annotated[str, typer.Option(metavar="T", help="Steps.", show_default=False)],
-    policy: Annotated[str, typer.Option(help="Whose parameters.")] = "raven-ucb",
-    arms: Annotated[
-        str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]", show_default=False)
-    ] = None,
+    policy: Annotated[str, typer.Option(help="Whose parameters.", autocompletion=completing.policies)] = "raven-ucb",
+    arms: ArmsOption = None,
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which parameters to use: those of a study, or between or beyond the nearest ones, and marked so.
+    """Say which parameters to use for a scenario and a horizon.
 
-    Example: `ravenlab recommend variance-drift --horizon 3000`
+    Those of a study where there is one; otherwise between or beyond those of the nearest horizons, and marked so.
+
+    Examples:
+        # a horizon that need not have been studied
+        ravenlab recommend variance-drift --horizon 3000
+        # for programs
+        ravenlab recommend variance-drift --horizon 3000 --json
     """
     from studies.interpolation import Question, answer
     from studies.library import recommendations
     from studies.urls import shown, sqlite_file, storage_url
+    from tuning.commands.tables import print_json
     from tuning.commands.words import whole_number
 
     if storage is not None:
@@ -49,7 +55,7 @@ def recommend(
         with opened(storage) as store:
             found = answer(question, recommendations(store))
     if as_json:
-        typer.echo(json.dumps(as_object(found), ensure_ascii=False, allow_nan=False))
+        print_json(as_object(found))
         return
     _print(found)
 

@@ -7,48 +7,73 @@ from typing import Annotated
 
 import typer
 
-from tuning.commands.crews import BackendOption, ClusterOption, JobsOption, hire
+from tuning.commands import completing, options
+from tuning.commands.crews import hire
+
+NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
+"""What of the paper can be run again."""
 
 
 def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
-            help="figure1, table1, figure2, figure3, advice, table3, figure4, figure5, bounds, all. [default: all]",
+            metavar="NAME",
+            autocompletion=completing.words(*NAMES),
+            rich_help_panel=options.PROBLEM,
+            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. [default: all]",
             show_default=False,
         ),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="published (what the scripts did), defined (what the paper defines), or both.")
+        str,
+        typer.Option(
+            help="published (what the scripts did), defined (what the paper defines), or both.",
+            autocompletion=completing.words("published", "defined", "both"),
+            rich_help_panel=options.PROBLEM,
+        ),
     ] = "both",
     replications: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="Replications of the logistics table; all other counts go with it. [default: 50]"
+            metavar="R",
+            help="Replications of the logistics table; all other counts go with it. [default: 50]",
+            rich_help_panel=options.PROBLEM,
         ),
     ] = None,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = "threads",
+    cluster: options.ClusterOption = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where everything is written and kept.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where everything is written and kept.",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = Path("reproduction"),
-    seed: Annotated[str | None, typer.Option(metavar="S", help="Names the worlds and searches. [default: 0]")] = None,
-    jobs: JobsOption = None,
-    backend: BackendOption = "threads",
-    cluster: ClusterOption = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print reproduction.json as well.")] = False,
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
-    """Run the paper again, as published and as defined, and say of each claim whether it stands.
+    """Run the paper again and say of each claim whether it stands.
 
     Writes reproduction.html, reproduction.json and a CSV file for all that is drawn. What is done is kept: a rerun of
     the same command goes on where it stopped.
 
-    Example: `ravenlab reproduce figure2 figure3 -o paper`
+    Examples:
+        # everything, as published and as defined
+        ravenlab reproduce
+        # two figures, in a folder of their own
+        ravenlab reproduce figure2 figure3 -o paper
     """
     from dataclasses import replace
 
     from tuning.commands.reproduction_files import print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
+    from tuning.commands.tables import put
     from tuning.commands.words import whole_number
     from tuning.files import check_folder, make_folder
     from tuning.reproduction.asking import context_of
@@ -70,6 +95,6 @@ def reproduce(
         document = run(wanted, context, output, reporter.listener())
     written = write_reproduction(document, output)
     if as_json:
-        typer.echo(document.as_json(), nl=False)
+        put(document.as_json())
     else:
         print_verdicts(document, written)

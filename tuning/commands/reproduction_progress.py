@@ -7,7 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from tuning.progress import LINE_EVERY
+from tuning.interrupts import heard
+from tuning.progress import LINE_EVERY, has_bars
 from tuning.reproduction.context import Piece
 from tuning.reproduction.running import ReproductionListener
 
@@ -25,7 +26,7 @@ class ReproductionReporter:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.terminal = sys.stderr.isatty() and not quiet
+        self.terminal = has_bars() and not quiet
         self.bars: Bars | None = None
         self.task: TaskID | None = None
         self.count = self.finished = 0
@@ -53,8 +54,9 @@ class ReproductionReporter:
     ) -> None:
         if self.bars is not None:
             self.bars.stop()
-        if kind is KeyboardInterrupt and self.count:
-            self._line(f"{self.finished} of {self.count} pieces are kept; the same command goes on from there.")
+        if isinstance(value, KeyboardInterrupt) and self.count:
+            heard()
+            value.add_note(f"{self.finished} of {self.count} pieces are kept; the same command goes on from there")
 
     def listener(self) -> ReproductionListener:
         """What `reproduce` tells."""

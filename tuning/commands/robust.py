@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +34,7 @@ def run_and_print(
     """Run what was asked for and say what came of it; the dashboard's notes and figures are attached."""
     from studies.robust_csv import write
     from tuning.commands.attaching import attach_to
+    from tuning.commands.keeping import saying_what_is_kept
     from tuning.files import check_place, replacing
     from tuning.progress import Reporter
     from tuning.robust.running import run_robust
@@ -42,7 +42,7 @@ def run_and_print(
     if csv is not None:
         check_place(csv)
     ran = []
-    with Reporter(quiet) as reporter:
+    with Reporter(quiet) as reporter, saying_what_is_kept(reporter, url):
         for spec in specs:
             ran.append(run_robust(spec, url, crew, timeout, reporter.listener))
             attach_to(url, [one.study for one in ran[-1].own if one.recommendation is not None])
@@ -58,14 +58,15 @@ def run_and_print(
 def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Front], as_json: bool) -> None:
     from studies.export import export
     from studies.robust_recommendation import Front, RobustRecommendation
+    from tuning.commands.tables import print_json, put
 
     if as_json:
         fronts = [one for one in found if isinstance(one, Front)]
         if fronts:
             document = {"fronts": [front.as_object() for front in fronts]}
-            typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+            print_json(document)
         else:
-            typer.echo(export([one for one in found if isinstance(one, RobustRecommendation)], "json"), nl=False)
+            put(export([one for one in found if isinstance(one, RobustRecommendation)], "json"))
     else:
         for one in found:
             print_found(one)
@@ -74,19 +75,6 @@ def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Fron
             typer.echo(f"{each.study}: complete already, nothing to do.", err=True)
         elif each.found is None:
             typer.echo(f"{each.study}: time is up; run the same command to go on.", err=True)
-
-
-def print_plan(specs: Sequence[RobustSpec]) -> None:
-    """What would run: each scenario's own study, then the search over all of them."""
-    for spec in specs:
-        for own in spec.each():
-            typer.echo(f"{own.study_name()}: {own.trials} trials × {own.replications} replications, {own.sampler}")
-        base = spec.base
-        what = "Pareto front" if spec.pareto else f"measure {spec.measure}"
-        typer.echo(
-            f"{spec.study_name()}: {base.trials} trials × {base.replications} replications × "
-            f"{len(spec.scenarios)} scenarios, {base.sampler}, {what}"
-        )
 
 
 def print_found(found: RobustRecommendation | Front) -> None:
@@ -119,13 +107,13 @@ def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Con
         cells = [f"{short(world.regret.mean)} ({percent(world.price.mean)})" for world in each.worlds]
         price = f"{percent(each.price.mean)} ({percent(each.price.low)} to {percent(each.price.high)})"
         rows.append([each.name, params_in_words(each.params), *cells, price])
-    print_table(title, columns, rows, numbers=columns[2:])
+    print_table(title, columns, rows, numbers=columns[2:], stacked=True)
 
 
 def show_robust(row: StudyRow, study: FrozenStudy, as_json: bool) -> None:
     """What `ravenlab show` says of a search over several scenarios, finished or not."""
     from studies.keys import read_robust, read_robust_spec
-    from tuning.commands.tables import say
+    from tuning.commands.tables import print_json, say
 
     found, spec = read_robust(study), read_robust_spec(study)
     if as_json:
@@ -133,7 +121,7 @@ def show_robust(row: StudyRow, study: FrozenStudy, as_json: bool) -> None:
             "spec": None if spec is None else spec.model_dump(mode="json"),
             "found": None if found is None else found.as_object(),
         }
-        typer.echo(json.dumps({**asdict(row), **shown}, ensure_ascii=False, allow_nan=False))
+        print_json({**asdict(row), **shown})
         return
     say(f"{row.name}: {row.state}, {row.done} of {row.asked} trials")
     if found is None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from tuning.commands.stored import JsonOption, StorageOption, opened
+from tuning.commands.options import JsonOption, StorageOption, StudyArgument
+from tuning.commands.stored import opened
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -20,13 +18,17 @@ SHOWN = 5
 
 
 def show(
-    study: Annotated[str, typer.Argument(help="Its name, or the beginning of it.", show_default=False)],
+    study: StudyArgument,
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a study: what was asked, how far it is, its best trials and what it recommends.
+    """Show a study: what was asked, how far it is, what it found.
 
-    Example: `ravenlab show raven-ucb/variance-drift/T10000/K10`
+    Examples:
+        # the beginning of a name is enough where it fits one study
+        ravenlab show raven-ucb/variance-drift
+        # for programs
+        ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
     from environments.errors import InputError
     from studies.keys import ROBUST, read_comparison_spec, read_grid_spec, read_recommendation, read_spec
@@ -35,7 +37,7 @@ def show(
     from tuning.commands.comparison_files import show_comparison
     from tuning.commands.grid_tables import show_grid
     from tuning.commands.robust import show_robust
-    from tuning.commands.tables import say
+    from tuning.commands.tables import print_json, say
 
     with opened(storage) as store:
         found = find_studies(store, [study])
@@ -60,7 +62,7 @@ def show(
             "best_trials": [_as_object(trial) for trial in best],
             "recommendation": None if recommendation is None else recommendation.as_object(),
         }
-        typer.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        print_json(document)
         return
     say(f"{row.name}: {row.state}, {row.done} of {'–' if row.asked is None else row.asked} trials")
     if spec is not None:

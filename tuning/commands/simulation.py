@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from tuning.commands import completing, options
 
 if TYPE_CHECKING:
     from policies.simulation import Simulation
 
 
 def simulate(
-    scenario: Annotated[
-        str, typer.Argument(help="A name, effects joined by '+', or ./yours.py:name.", show_default=False)
-    ],
-    policy: Annotated[str, typer.Option(help="Who plays: a name, or ./yours.py:Name.")] = "raven-ucb",
-    horizon: Annotated[
-        str | None, typer.Option(metavar="T", help="Steps. [default: the scenario's]", show_default=False)
-    ] = None,
-    arms: Annotated[
-        str | None, typer.Option(metavar="K", help="Arms. [default: the scenario's]", show_default=False)
-    ] = None,
-    replications: Annotated[str, typer.Option(metavar="R", help="How many worlds.")] = "100",
-    seed: Annotated[str, typer.Option(metavar="S", help="Names the worlds: the same ones for every policy.")] = "0",
+    scenario: options.ScenarioArgument,
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="Who plays: a name, or ./yours.py:Name.",
+            autocompletion=completing.policies,
+            rich_help_panel="Who plays",
+        ),
+    ] = "raven-ucb",
     param: Annotated[
-        list[str] | None, typer.Option(help="A parameter of the policy, name=value; may be given again.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="A parameter of the policy; may be given again.", rich_help_panel="Who plays"
+        ),
     ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the scenario, name=value; may be given again.")
+    horizon: Annotated[
+        str | None, typer.Option(metavar="T", help="Steps. [default: the scenario's]", rich_help_panel=options.PROBLEM)
     ] = None,
-    noise: Annotated[
-        str | None, typer.Option(help="normal, laplace, logistic, uniform, student-t or bernoulli.", show_default=False)
-    ] = None,
-    jobs: Annotated[str, typer.Option(metavar="N", help="Threads; the result is the same for any number.")] = "1",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    arms: options.ArmsOption = None,
+    noise: options.NoiseOption = None,
+    setting: options.SettingOption = None,
+    replications: Annotated[
+        str, typer.Option(metavar="R", help="How many worlds.", rich_help_panel=options.PROBLEM)
+    ] = "100",
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
     pulls: Annotated[
-        Path | None, typer.Option(help="Write which arm was pulled when to a CSV file.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write which arm was pulled when to a CSV file.", rich_help_panel=options.OUTPUT
+        ),
     ] = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Play a policy in fresh worlds and measure its regret.
 
-    Example: `ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5`
+    The same seed gives every policy the same worlds.
+
+    Examples:
+        # RAVEN-UCB at its defaults
+        ravenlab simulate blips
+        # with another parameter, in a world that changes faster
+        ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5
     """
     from environments.own_scenarios import bring_scenario
     from policies.own import bring_policy
     from policies.simulation import simulate as play
-    from tuning.commands.words import parse_assignments, whole_number
+    from tuning.commands.tables import print_json
+    from tuning.commands.words import parse_assignments, whole_number, workers
 
     settings = parse_assignments("--set", setting or [])
     if noise is not None:
@@ -58,16 +73,16 @@ def simulate(
         horizon=None if horizon is None else whole_number("--horizon", horizon),
         arms=None if arms is None else whole_number("--arms", arms),
         replications=whole_number("--replications", replications),
-        seed=whole_number("--seed", seed),
+        seed=0 if seed is None else whole_number("--seed", seed),
         params=parse_assignments("--param", param or []),
         settings=settings,
         pulls=pulls is not None,
-        jobs=whole_number("--jobs", jobs),
+        jobs=workers(jobs),
     )
     if pulls is not None:
         _write_pulls(result, pulls)
     if as_json:
-        typer.echo(json.dumps(as_object(result), ensure_ascii=False, allow_nan=False))
+        print_json(as_object(result))
     else:
         _print_table(result)
 
@@ -99,8 +114,7 @@ def _write_pulls(result: Simulation, path: Path) -> None:
 
 
 def _print_table(result: Simulation) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from tuning.commands.tables import print_table, say
 
     names = {
         "regret": "regret",
@@ -108,21 +122,18 @@ def _print_table(result: Simulation) -> None:
         "reward": "reward",
         "suboptimal_pulls": "suboptimal pulls",
     }
-    given = ", ".join(
-        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in result.params.items()
-    )
-    asked = f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}"
-    table = Table(
-        title=f"{result.policy} in {result.scenario}",
-        caption=f"{asked}\n{given}",
-        min_width=50,
-    )
-    table.add_column("")
-    table.add_column("mean", justify="right")
-    table.add_column("± standard error", justify="right")
     summary = result.summary()
+    rows = []
     for name, label in names.items():
         if name in summary:
             mean, error = summary[name]["mean"], summary[name]["stderr"]
-            table.add_row(label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}")
-    Console().print(table)
+            rows.append([label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}"])
+    columns = ["", "mean", "± standard error"]
+    print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
+    say(f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}")
+    say(
+        ", ".join(
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in result.params.items()
+        )
+    )

@@ -1,27 +1,13 @@
-"""The storage that a command works on: its option, and opening it with clear words when it fails."""
+"""The storage that a command works on: opening it with clear words when it fails."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
-
-StorageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--storage",
-        metavar="URL",
-        help="Where the studies are. [default: RAVENLAB_STORAGE, or sqlite:///studies.sqlite3]",
-        show_default=False,
-    ),
-]
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @contextmanager

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import json
-
-import typer
-
-from tuning.commands.stored import JsonOption, StorageOption, opened
+from tuning.commands.options import JsonOption, StorageOption
+from tuning.commands.stored import opened
 
 
 def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
-    """List the studies: trials done and asked for, best value, validated regret and state.
+    """List what is stored: trials, best value, regret and state.
 
-    Example: `ravenlab studies --json`
+    Study files that come along are listed by ravenlab list studies.
+
+    Examples:
+        # the storage in this folder
+        ravenlab studies
+        # another one, for programs
+        ravenlab studies --storage sqlite:///archive.sqlite3 --json
     """
     from dataclasses import asdict
 
     from studies.library import list_studies
     from studies.urls import shown, storage_url
     from studies.words import short
-    from tuning.commands.tables import print_table, say
+    from tuning.commands.tables import print_json, print_table, say
 
     with opened(storage) as store:
         rows = list_studies(store)
     if as_json:
-        typer.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, allow_nan=False))
+        print_json([asdict(row) for row in rows])
         return
     if not rows:
-        say("No studies yet; run ravenlab tune.")
+        say("No studies yet. Begin with: ravenlab tune blips")
         return
     print_table(
         f"Studies in {shown(storage_url(storage))}",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,17 +31,63 @@ def console() -> Console:
     return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=UNBROKEN)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
-    """A table; the columns named in `numbers` stand to the right."""
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[str] = (),
+    whole: Sequence[str] = (),
+    apart: bool = False,
+    stacked: bool = False,
+    cut: bool = False,
+) -> None:
+    """A table; columns in `numbers` stand to the right, those in `whole` are not folded; `apart` rules off rows.
+
+    What is `stacked` and wider than the terminal becomes a block of lines a row: names and numbers cut in pieces can't
+    be read. What is `cut` loses its last columns instead, and says so: rows are there to be compared.
+    """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=Text(title), title_justify="left")
+    out = console()
+    if stacked and _width(columns, rows) > out.width:
+        _print_stack(out, title, columns, rows)
+        return
+    left_out: list[str] = []
+    while cut and len(columns) > 2 and _width(columns, rows) > out.width:
+        left_out.insert(0, columns[-1])
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    table = Table(title=Text(title), title_justify="left", show_lines=apart and out.is_terminal)
     for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if column in numbers else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in whole)
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    console().print(table)
+    out.print(table)
+    if left_out:
+        say(f"No room for {', '.join(left_out)}: widen the terminal, or say --json.")
+
+
+def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """How wide a table would like to be.
+
+    >>> _width(["a", "bcd"], [["xyz", "x"]])
+    13
+    """
+    return sum(max(map(len, column)) + 3 for column in zip(columns, *rows, strict=True)) + 1
+
+
+def _print_stack(out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out.print(Text(title, style="italic"))
+    for row in rows:
+        out.print(Text(plain(row[0]), style="bold"))
+        block = Table.grid(padding=(0, 2, 0, 0))
+        for column, cell in zip(columns[1:], row[1:], strict=True):
+            block.add_row(Text(f"  {column}", style="dim"), Text(plain(cell)))
+        out.print(block)
 
 
 def say(text: str) -> None:
@@ -47,3 +95,15 @@ def say(text: str) -> None:
     from rich.text import Text
 
     console().print(Text(plain(text)))
+
+
+def print_json(document: Any, indent: int | None = None) -> None:
+    """A JSON document on stdout, as UTF-8 whatever the terminal speaks; nothing in it is spelled otherwise."""
+    import json
+
+    put(f"{json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)}\n")
+
+
+def put(text: str) -> None:
+    """What a program reads on stdout, byte by byte what a file would hold."""
+    typer.echo(text.encode("utf-8", "backslashreplace"), nl=False)

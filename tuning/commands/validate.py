@@ -6,19 +6,46 @@ from typing import Annotated
 
 import typer
 
+from tuning.commands import completing
+from tuning.commands.options import JsonOption
+
 
 def validate(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Study files, or names of shipped ones.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="Study files, or names of shipped ones.",
+            autocompletion=completing.study_files,
+            show_default=False,
+        ),
+    ],
+    as_json: JsonOption = False,
 ) -> None:
-    """Check study files and say what they hold; the first fault is one line, and exit code 2.
+    """Check study files and say what they hold.
 
-    Example: `ravenlab validate study.toml`
+    The first fault is one line, and makes the exit code 2.
+
+    Examples:
+        # a file of yours
+        ravenlab validate study.toml
+        # one that comes along, for programs
+        ravenlab validate all-scenarios --json
     """
     from studies.files import load_robust_tables, load_study_file
     from studies.shipped import find_study_file
+    from tuning.commands.plans import robust_object, study_object
+    from tuning.commands.tables import print_json
 
     paths = [(name, find_study_file(name)) for name in files]
     held = [(name, load_study_file(path), load_robust_tables(path)) for name, path in paths]
+    if as_json:
+        files_held = [
+            {"file": name, "studies": [*map(study_object, specs), *map(robust_object, over_worlds)]}
+            for name, specs, over_worlds in held
+        ]
+        print_json({"files": files_held})
+        return
     for name, specs, over_worlds in held:
         steps = sum(spec.simulated_steps() for spec in specs)
         typer.echo(f"{name}: {len(specs)} {'study' if len(specs) == 1 else 'studies'}, {steps:,} steps")

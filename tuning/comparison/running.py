@@ -16,6 +16,7 @@ from studies.comparison.entries import Comparison, Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.comparison.storage import land_entry, read_entries
 from studies.driver import driving
+from tuning.agreeing import open_study, refuse_differences
 from tuning.comparison.playing import play_entry
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
@@ -59,7 +60,7 @@ def run_comparison(
     name = spec.study_name()
 
     def go_on(storage: RDBStorage) -> Comparison:
-        study = _open(spec, storage, name)
+        study = open_study(storage, name, ["minimize"], lambda new: keys.write_comparison_spec(new, spec))
         agreed = _agreed(spec, study)
         entries = read_entries(name, agreed, study.get_trials(deepcopy=False))
         asked = agreed.entries()
@@ -109,16 +110,6 @@ def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values 
     )
 
 
-def _open(spec: ComparisonSpec, storage: RDBStorage, name: str) -> optuna.Study:
-    """The study in the storage, made if it is not there."""
-    import optuna
-
-    study = optuna.create_study(storage=storage, study_name=name, direction="minimize", load_if_exists=True)
-    if not study.user_attrs and not study.get_trials(deepcopy=False):
-        keys.write_comparison_spec(study, spec)
-    return study
-
-
 def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
     """The specification to go on with: refuses what would mix entries that can't be compared."""
     name = study.study_name
@@ -128,10 +119,5 @@ def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
             keys.write_comparison_spec(study, spec)  # killed between making the study and saying what it is
             return spec.resolved()
         raise InputError(f"study {name!r} is there already and no comparison; give another --name.")
-    differences = spec.differences(stored)
-    if differences:
-        raise InputError(
-            f"comparison {name!r} is there already and its entries would not be comparable: "
-            f"{'; '.join(differences)}. Give another --name, or delete it."
-        )
+    refuse_differences(f"comparison {name!r}", "entries", spec.differences(stored))
     return spec.resolved()

@@ -18,13 +18,13 @@ from studies.advice import paper_advice
 from studies.driver import driving
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
-from studies.spec import BUDGET, StudySpec
-from studies.storage import holds
+from studies.spec import StudySpec
+from tuning.agreeing import Direction, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
 from tuning.robust.validating import recommend_robust, tuned_candidate
-from tuning.running import VALIDATED, Listener, Ran, run_study
+from tuning.running import Listener, Ran, run_study
 from tuning.samplers import First, inside_the_box
 from tuning.search import Progress, Tick, search
 from tuning.side_by_side import side_by_side
@@ -62,7 +62,7 @@ def run_robust(
     own: list[Ran] = []
 
     def go_on(storage: RDBStorage) -> RanRobust:
-        study = _open(spec, storage, name)
+        study = open_study(storage, name, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
         agreed = _agreed(spec, study)
         done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if done is not None and landed >= agreed.base.trials:
@@ -136,17 +136,9 @@ def _counting_all(tick: Tick, times: int) -> Tick:
     return lambda progress: tick(Progress(progress.trials, progress.best, times * progress.steps))
 
 
-def _open(spec: RobustSpec, storage: RDBStorage, name: str) -> optuna.Study:
-    """The study in the storage, made if it is not there: one value a trial, or one a scenario."""
-    import optuna
-    from optuna.study import StudyDirection
-
-    if not holds(storage, name):
-        directions = [StudyDirection.MINIMIZE] * (len(spec.scenarios) if spec.pareto else 1)
-        study = optuna.create_study(storage=storage, study_name=name, directions=directions)
-        keys.write_robust_spec(study, spec)
-        return study
-    return optuna.load_study(storage=storage, study_name=name)
+def _directions(spec: RobustSpec) -> list[Direction]:
+    """One value a trial, or one a scenario."""
+    return ["minimize"] * (len(spec.scenarios) if spec.pareto else 1)
 
 
 def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
@@ -155,23 +147,20 @@ def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
     stored = keys.read_robust_spec(study)
     landed = len(study.get_trials(deepcopy=False))
     if stored is None:
-        if not study.user_attrs and not landed and len(study.directions) == (len(spec.scenarios) if spec.pareto else 1):
+        if not study.user_attrs and not landed and len(study.directions) == len(_directions(spec)):
             keys.write_robust_spec(study, spec)  # killed between making the study and saying what it is
             return spec.resolved()
         raise InputError(
             f"study {name!r} is there already and is no search over several scenarios; give another --name."
         )
-    differences = spec.differences(stored)
-    if differences:
-        raise InputError(
-            f"study {name!r} is there already and its trials would not be comparable: "
-            f"{'; '.join(differences)}. Give another --name, or delete it."
-        )
+    refuse_differences(f"study {name!r}", "trials", spec.differences(stored))
     base = spec.base.resolved().model_copy(update={"trials": max(spec.base.trials, landed)})
     agreed = spec.model_copy(update={"base": base})
-    if any(getattr(base, field) != getattr(stored.base, field) for field in BUDGET):
-        changed = any(getattr(base, field) != getattr(stored.base, field) for field in VALIDATED)
-        if changed or base.trials > landed:
-            keys.write_robust(study, None)
-        keys.write_robust_spec(study, agreed)
+    take_budget(
+        base,
+        stored.base,
+        landed,
+        forget=lambda: keys.write_robust(study, None),
+        write=lambda: keys.write_robust_spec(study, agreed),
+    )
     return agreed

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from studies.diagnosis import diagnose
 from studies.diagnosis.choose import KINDS
+from tests.docs_made.marks import filled
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "diagnosis.md"
@@ -85,13 +85,7 @@ def main() -> None:
     for name, tries, made in (("matrix", given.tries, matrix), ("elsewhere", given.elsewhere, elsewhere)):
         if tries:
             lines = [f"{tries} worlds each.", "", *made(tries)]
-            PAGE.write_text(_filled(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")
-
-
-def _filled(page: str, name: str, lines: list[str]) -> str:
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    text = "\n".join([begin, *lines, end])
-    return re.sub(f"{begin}.*?{end}", lambda _: text, page, flags=re.DOTALL)
+            PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from policies import find_policy, policy_names
 from policies.simulation import simulate
 from studies import keys
 from studies.comparison.spec import PAPER, ComparisonSpec
+from studies.reading import FIELDS
 from studies.storage import open_storage
 from tuning.comparison.asking import chosen_policies, chosen_scenarios
 from tuning.comparison.running import ComparisonListener, run_comparison
@@ -112,7 +113,8 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
     with pytest.raises(InputError, match="no comparison"):
         run_comparison(small(name=spec.search("ucb1").study_name()), url)
-    ravenlab.tune(**{**spec.search("ucb1").model_dump(), "trials": 8}, storage=url)
+    fields = spec.search("ucb1").model_dump(include=set(FIELDS))
+    ravenlab.tune(**{**fields, "trials": 8}, storage=url)
     with pytest.raises(InputError, match="has 8 trials where this comparison gives ucb1 6"):
         run_comparison(small(policies=("ucb1",), name="another"), url)
     study = optuna.load_study(study_name="mine", storage=open_storage(url, create=False))

@@ -1,0 +1,157 @@
+"""The sections of scenarios, traces and logs, and the summary by them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from dashboards import figures
+from dashboards.report.definitions import define, settings_in_words
+from dashboards.report.gather import GridPart, Material, StudyPart
+from dashboards.report.logs import define_log
+from dashboards.report.panels import Panel, panel
+from dashboards.report.recorded import recorded_of, shares_by_arm
+from dashboards.report.sections import Numbers, SaidOf, ScenarioSection, SummaryGroup
+from dashboards.report.slugs import Slugs
+from dashboards.report.summary import sentence
+from dashboards.report.traces import define_trace
+from environments import find_scenario
+from environments.errors import InputError
+from environments.log_world import LogScenario
+from environments.trace_world import TraceScenario
+from studies.recommendation import Recommendation
+
+CONTENDERS = {"recommended": "recommended", "paper": "the paper's advice", "defaults": "the policy's defaults"}
+
+WORLD_STEPS = 20_000_000
+"""Steps × arms of a world beyond which it is not drawn."""
+
+
+def _key(scenario: str, settings: dict[str, int | float | str], arms: int | None) -> str:
+    """What is one scenario on the page: its name, its settings and its arms."""
+    return json.dumps([scenario, settings, arms], sort_keys=True)
+
+
+def _key_of(part: StudyPart | GridPart) -> str:
+    if isinstance(part, StudyPart):
+        spec, digest = part.spec, part.spec.digest
+        return _key(spec.scenario, {**spec.settings, **({"digest": digest} if digest else {})}, spec.arms)
+    grid = part.grid.spec.resolved()
+    return _key(grid.scenario, dict(grid.settings), grid.arms)
+
+
+def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> list[SummaryGroup]:
+    """Every recommendation in a sentence, by scenario."""
+    sections = {section.key: section for section in scenarios}
+    groups: dict[str, SummaryGroup] = {}
+    for part in material.studies:
+        if part.recommendation is None:
+            continue
+        section = sections[_key_of(part)]
+        group = groups.setdefault(section.key, SummaryGroup(section.title, section.id, []))
+        usual = _usual_arms(part)
+        group.sentences.append(SaidOf(part.name, sentence(part.recommendation, usual)))
+    return list(groups.values())
+
+
+def _usual_arms(part: StudyPart) -> int:
+    """The arms that go without saying; of a scenario that is not at hand, those that were played."""
+    try:
+        return part.spec.world().arms
+    except InputError:
+        return part.spec.arms or 0
+
+
+def scenario_sections(material: Material, slugs: Slugs) -> list[ScenarioSection]:
+    """A section a scenario, in the order of the studies; those of grids alone come after."""
+    parts: list[StudyPart | GridPart] = [*material.studies, *material.grids]
+    keys = dict.fromkeys(_key_of(part) for part in parts)
+    return [_scenario(key, material, slugs) for key in keys]
+
+
+def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
+    name, settings, arms = json.loads(key)
+    studies = [part for part in material.studies if _key_of(part) == key]
+    grids = [part.grid.spec.resolved() for part in material.grids if _key_of(part) == key]
+    if studies and studies[0].spec.trace is not None:
+        return _trace(key, studies, slugs)
+    if studies and studies[0].spec.log is not None:
+        return _log(key, studies, slugs)
+    horizon = max([part.spec.horizon or 1 for part in studies] + [spec.horizon or 1 for spec in grids])
+    try:
+        scenario = find_scenario(name, dict(settings))
+    except InputError:
+        scenario = None
+    usual = scenario is None or scenario.arms == arms
+    words = [*([] if usual else [f"K = {arms}"]), *([settings_in_words(settings)] if settings else [])]
+    title = f"{name} ({', '.join(words)})" if words else name
+    panels, notes = [], []
+    if scenario is not None:
+        if horizon * (arms + scenario.extra_arms) <= WORLD_STEPS:
+            seed = studies[0].spec.seed if studies else grids[0].seed
+            panels.append(panel(slugs, f"world {title}", figures.world(scenario, horizon, arms, seed=seed)))
+        else:
+            notes.append("The world is too large to be drawn here.")
+    panels += _horizons(title, studies, slugs)
+    for part in studies:
+        if part.played is not None:
+            names = [CONTENDERS[name] for name in part.played.results]
+            drawn = figures.curves(list(part.played.results.values()), part.played.changes, names)
+            panels.append(panel(slugs, f"curves {part.name}", drawn))
+    definition = None if scenario is None else define(scenario, horizon)
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
+
+
+def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
+    """The section of studies on one trace: what it is, its picture, and what came about over time."""
+    title, first = studies[0].spec.scenario, studies[0]
+    panels, notes, table, definition = [], [], None, None
+    scenario = recorded_of(first, TraceScenario)
+    if scenario is not None:
+        panels.append(panel(slugs, f"trace {title}", figures.recorded(scenario, first.spec.horizon or 1)))
+    else:
+        notes.append(f"{first.spec.trace} is not at hand or holds something else by now, so it is not drawn.")
+    panels += _horizons(title, studies, slugs)
+    for part in studies:
+        found = part.recommendation
+        if found is not None and found.trace is not None and definition is None:
+            definition = define_trace(found, found.trace)
+            rows = shares_by_arm(found.trace.arms, found.trace.rows)
+            table = Numbers(["arm", "missing cells", "of its rows"], rows) if rows else None
+        if part.played is not None:
+            names = [CONTENDERS[name] for name in part.played.results]
+            results = list(part.played.results.values())
+            drawn = figures.curves(results, names=names, costs=part.spec.minimize, bands=False)
+            panels.append(panel(slugs, f"curves {part.name}", drawn))
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+
+
+def _log(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
+    """The section of studies on one log: what it is, its picture, and what came of the replays."""
+    title, first = studies[0].spec.scenario, studies[0]
+    panels, notes, table, definition = [], [], None, None
+    scenario = recorded_of(first, LogScenario)
+    if scenario is not None:
+        panels.append(panel(slugs, f"log {title}", figures.logged(scenario)))
+    else:
+        notes.append(f"{first.spec.log} is not at hand or holds something else by now, so it is not drawn.")
+    for part in studies:
+        if part.recommendation is not None and part.recommendation.log is not None:
+            facts = part.recommendation.log
+            definition = define_log(facts)
+            table = Numbers(["arm", "events", "of all"], shares_by_arm(facts.arms, facts.events))
+            break
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table, "Events")
+
+
+def _horizons(title: str, studies: list[StudyPart], slugs: Slugs) -> list[Panel]:
+    """How the recommended parameters move with the horizon, a figure a policy."""
+    by_policy: dict[str, dict[int, Recommendation]] = {}
+    for part in studies:
+        if part.recommendation is not None and part.recommendation.scenario == part.spec.scenario:
+            by_policy.setdefault(part.spec.policy, {}).setdefault(part.recommendation.horizon, part.recommendation)
+    return [
+        panel(slugs, f"horizons {policy} {title}", figures.horizons(list(found.values())))
+        for policy, found in by_policy.items()
+        if len(found) > 1
+    ]

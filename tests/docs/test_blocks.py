@@ -1,0 +1,62 @@
+"""Every block of code in the README and the docs runs; what is changed for that stands in `stand_ins.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from environments import own_scenarios
+from policies import own
+from tests.docs.doing import Doing, exact, missing, shape
+from tests.docs.markdown import ROOT, Block, pages, read_page
+
+WITH_CODE = [path for path in pages() if any(block.language != "text" for block in read_page(path).blocks)]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays() -> Iterator[None]:
+    """What a page brings is not there on the next."""
+    yield
+    own.BROUGHT._held.clear()
+    own_scenarios.BROUGHT._held.clear()
+
+
+def output_of(blocks: list[Block], place: int) -> str | None:
+    """What a page says that a block prints: the text block that follows it in the same section."""
+    if place + 1 == len(blocks) or blocks[place].language not in ("sh", "console", "python"):
+        return None
+    follows = blocks[place + 1]
+    return follows.text if follows.language == "text" and follows.section == blocks[place].section else None
+
+
+@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_block_runs(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doing, blocks = Doing(tmp_path, monkeypatch, capsys), read_page(path).blocks
+    for place, block in enumerate(blocks):
+        try:
+            printed = doing.run(block)
+        except BaseException as error:
+            error.add_note(f"{path.name}, line {block.line}")
+            raise
+        shown = output_of(blocks, place)
+        if shown is not None:
+            absent = missing(shape(shown), shape(printed))
+            assert not absent, f"{path.name}, below line {block.line}, shows what is not printed: {absent}\n{printed}"
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_outputs_are_real(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At full size, to the last digit (on the machine's kind of processor that the page was written on)."""
+    doing, blocks = Doing(tmp_path, monkeypatch, capsys, full=True), read_page(path).blocks
+    for place, block in enumerate(blocks):
+        shown = output_of(blocks, place)
+        if shown is not None:
+            absent = missing(exact(shown), exact(doing.run(block)))
+            assert not absent, f"{path.name}, below line {block.line}: {absent}"

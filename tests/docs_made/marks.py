@@ -1,0 +1,29 @@
+"""Parts of a page that a program writes stand between two marks, which readers do not see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+
+def filled(page: str, name: str, lines: Sequence[str]) -> str:
+    """The page with new lines between `<!-- name -->` and `<!-- end of name -->`.
+
+    >>> filled("a <!-- x -->old<!-- end of x --> b", "x", ["new"])
+    'a <!-- x -->\\nnew\\n<!-- end of x --> b'
+    """
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    if begin not in page:
+        raise ValueError(f"the page has no {begin}")
+    text = "\n".join([begin, *lines, end])
+    return re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: text, page, flags=re.DOTALL)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table; a bar in a cell is escaped.
+
+    >>> table(["a"], [["b|c"]])
+    ['| a |', '| --- |', '| b\\\\|c |']
+    """
+    lines = [list(columns), ["---"] * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return [f"| {' | '.join(cells)} |" for cells in lines]

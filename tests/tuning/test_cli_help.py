@@ -1,0 +1,162 @@
+"""Help: every command has a page with groups and examples that parse, at any width, quickly and without colours."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any, get_args
+
+import pytest
+import typer
+
+from environments.noise import NOISES
+from studies import spec
+from tests.docs_made.commands import leaves
+from tuning import cli, crew
+from tuning.commands import options, reproduce
+from tuning.commands.helping import paragraphs_of
+from tuning.reproduction.experiments import ALL, EXPERIMENTS
+
+Captured = pytest.CaptureFixture[str]
+EVERY = list(leaves())
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_pages_fit(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in ["", "list", *EVERY]:
+        assert cli.run([*name.split(), "--help"]) == 0
+        text = capsys.readouterr().out
+        assert text.startswith(f"Usage: ravenlab {name}".rstrip())
+        wide = [line for line in text.splitlines() if len(line) > width and "sqlite:///" not in line]
+        assert not wide, (name, wide)
+        assert "\x1b" not in text
+        assert "<bool>" not in text
+
+
+def test_every_command_stands_in_a_group(capsys: Captured) -> None:
+    assert cli.run(["--help"]) == 0
+    text = capsys.readouterr().out
+    for heading, commands in cli.GROUPS.items():
+        assert f"\n{heading}\n" in text
+        for name in commands:
+            assert re.search(rf"^  {name}  +\S", text, re.MULTILINE), name
+    assert "Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted." in text
+
+
+def test_summaries_are_one_line_at_80_columns() -> None:
+    for name, (command, _) in leaves().items():
+        first = paragraphs_of(command)[0][0]
+        assert len(first) <= 80 - len("  reproduce  "), (name, first)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_examples_parse(name: str) -> None:
+    command, _ = leaves()[name]
+    examples = paragraphs_of(command)[1]
+    assert len(examples) >= 2
+    for reason, line in examples:
+        assert reason[0].islower() or reason[0].isdigit() or reason[:5] == "RAVEN"
+        words = shlex.split(line)
+        assert words[0] == "ravenlab"
+        _parse(words[1:])
+
+
+def _parse(words: list[str]) -> None:
+    """All of a command line but running it."""
+    found: Any = typer.main.get_command(cli.app_for(words))
+    while words and words[0] in getattr(found, "commands", {}):
+        found, words = found.commands[words[0]], words[1:]
+    found.make_context("ravenlab", list(words))
+
+
+def test_examples_that_are_wrong_would_be_seen() -> None:
+    with pytest.raises(typer.TyperException):
+        _parse(["tune", "--trails", "5"])
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["-h"], ["--help"]])
+def test_nothing_and_help_are_the_same_page(words: list[str], capsys: Captured) -> None:
+    assert cli.run(words) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("Usage: ravenlab [OPTIONS] COMMAND")
+    assert captured.err == ""
+
+
+def test_help_of_a_command_by_either_way(capsys: Captured) -> None:
+    assert cli.run(["help", "list", "scenarios"]) == 0
+    first = capsys.readouterr().out
+    assert cli.run(["list", "scenarios", "--help"]) == 0
+    assert capsys.readouterr().out == first
+    assert cli.run(["help", "tnue"]) == 2
+    assert "did you mean 'tune'?" in capsys.readouterr().err
+
+
+def test_options_are_called_alike() -> None:
+    """The same name means the same thing everywhere, and where it differs it is said here why."""
+    seen: dict[str, set[str]] = {}
+    for command, _ in leaves().values():
+        for param in command.params:
+            if param.param_type_name == "option":
+                seen.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
+    differ = {name for name, texts in seen.items() if len(texts) > 1}
+    own_words = {"--horizon", "--replications", "--policy"}  # each says what these count for it
+    files = {"--output", "--csv"}  # a file or a folder, of this or that
+    examples = {"--trace", "--log"}  # a file to read for tune, an example to write for init
+    assert differ <= own_words | files | examples
+
+
+def test_names_in_help_are_those_that_exist() -> None:
+    assert get_args(spec.Sampler) == options.SAMPLERS
+    assert get_args(spec.Pruner) == options.PRUNERS
+    assert set(NOISES) | {"bernoulli"} == set(options.NOISES)
+    assert crew.BACKENDS == options.BACKENDS
+    assert (*EXPERIMENTS, ALL) == reproduce.NAMES
+
+
+def test_commands_with_tables_have_json() -> None:
+    lines = {"copy", "delete", "init", "report", "dashboard", "export"}  # lines, or a format of their own
+    without = {name for name, (command, _) in leaves().items() if not any("--json" in p.opts for p in command.params)}
+    assert without == lines
+
+
+def test_plans_are_json_too(capsys: Captured) -> None:
+    assert cli.run(["tune", "blips", "--horizon=100,200", "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["studies"]
+    assert [each["study"] for each in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
+    assert cli.run(["tune", "blips", "periodic", "--robust", "--dry-run", "--json"]) == 0
+    (plan,) = json.loads(capsys.readouterr().out)["studies"]
+    assert plan["scenarios"] == ["blips", "periodic"]
+    assert len(plan["first"]) == 2
+    assert cli.run(["validate", "quick", "--json"]) == 0
+    (held,) = json.loads(capsys.readouterr().out)["files"]
+    assert held["file"] == "quick"
+    assert {"study", "trials", "replications", "sampler", "pruner", "steps"} == set(held["studies"][0])
+
+
+@pytest.mark.parametrize(
+    ("words", "fragment"),
+    [
+        (["tnue"], "unknown command 'tnue'; did you mean 'tune'?"),
+        (["list", "scenaros"], "unknown command 'scenaros'; did you mean 'scenarios'?"),
+        (["tune", "--trils", "3"], "unknown option --trils; did you mean --trials?"),
+        (["tune", "--xyzzy"], "unknown option --xyzzy; see ravenlab tune --help."),
+        (["simulate", "blip"], "did you mean 'blips'?"),
+        (["export", "--format", "jsn"], "did you mean 'json'?"),
+        (["reproduce", "figur2"], "did you mean 'figure2'?"),
+        (["simulate", "blips", "--noise", "laplce"], "did you mean 'laplace'?"),
+        (["compare", "blips", "--policies", "ucb1,raven-uc"], "did you mean 'raven-ucb'?"),
+        (["tune", "--study", "quik"], "quick"),
+        (["tune", "blips", "--sampler", "tpee"], "tpe"),
+        (["show"], "Missing argument 'STUDY'; see ravenlab show --help."),
+        (["tune", "blips", "--trials"], "see ravenlab tune --help."),
+    ],
+)
+def test_typos_are_answered_with_the_nearest(words: list[str], fragment: str, capsys: Captured) -> None:
+    assert cli.run(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    assert line.startswith("ravenlab: ")
+    assert fragment in line

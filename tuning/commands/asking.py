@@ -1,0 +1,158 @@
+"""From what stands on the command line of `ravenlab tune` to the studies that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from environments.errors import InputError
+from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers
+
+if TYPE_CHECKING:
+    from studies.robust import RobustSpec
+    from studies.spec import StudySpec
+
+NAMES = {"space": "--range", "fixed": "--fix", "settings": "--set"}
+"""How fields of a study are called on the command line."""
+
+
+@dataclass
+class Asked:
+    """Studies of one world each, and searches over several worlds."""
+
+    specs: list[StudySpec] = field(default_factory=list)
+    worlds: list[RobustSpec] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.specs) + len(self.worlds)
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those options that were given.
+
+    >>> given({"measure": None, "pareto": False, "csv": "x"})
+    {'csv': 'x'}
+    """
+    return {name: value for name, value in options.items() if value not in (None, False)}
+
+
+def numbers(options: Mapping[str, str | None]) -> dict[str, Any]:
+    """Whole numbers by the names of their options; an underscore is a dash there.
+
+    >>> numbers({"trials": "1_000", "arms": None})
+    {'trials': 1000}
+    """
+    return {
+        name: whole_number(f"--{name.replace('_', '-')}", text) for name, text in options.items() if text is not None
+    }
+
+
+def settings_of(setting: Sequence[str] | None, noise: str | None) -> dict[str, int | float | str]:
+    """The scenario's parameters; --noise is short for one of them.
+
+    >>> settings_of(["every=5%"], "laplace")
+    {'every': '5%', 'noise': 'laplace'}
+    """
+    settings = parse_assignments("--set", setting or [])
+    return settings if noise is None else {**settings, "noise": noise}
+
+
+def horizons_of(horizon: str | None) -> list[int | None]:
+    """All horizons that were asked for; None is the scenario's own.
+
+    >>> horizons_of("100,200"), horizons_of(None)
+    ([100, 200], [None])
+    """
+    return [None] if horizon is None else [*whole_numbers("--horizon", horizon)]
+
+
+def parameters_of(ranges: Sequence[str] | None, fix: Sequence[str] | None) -> dict[str, Any]:
+    """Where the policy's parameters are searched, and those that are not.
+
+    >>> parameters_of(["alpha0=0.1:5"], None)
+    {'space': {'alpha0': [0.1, 5.0]}}
+    """
+    fields: dict[str, Any] = {}
+    if ranges:
+        fields["space"] = parse_ranges(ranges)
+    if fix:
+        fields["fixed"] = parse_assignments("--fix", fix)
+    return fields
+
+
+def file_fields(
+    trace: str | None, log: str | None, window: str | None, minimize: bool, scenarios: bool, horizon: str | None
+) -> dict[str, Any]:
+    """The fields of a study on a trace or a log; the rows of a window are its horizon."""
+    if window is not None and trace is None:
+        raise InputError("--window goes with --trace.")
+    if trace is None and log is None:
+        if minimize:
+            raise InputError("--minimize goes with --trace or --log.")
+        return {}
+    kind = "log" if trace is None else "trace"
+    if scenarios or horizon is not None or (trace is not None and log is not None):
+        instead = "SCENARIO" if scenarios else "--log" if horizon is None else "--horizon"
+        hint = " (say --window)" if instead == "--horizon" and kind == "trace" else ""
+        raise InputError(f"--{kind} takes the place of a scenario, so {instead}{hint} can't be given beside it.")
+    fields: dict[str, Any] = {kind: log if trace is None else trace, "minimize": minimize}
+    if window is not None:
+        fields["horizon"] = whole_number("--window", window)
+    return fields
+
+
+def from_file(study: str, beside: Sequence[str]) -> Asked:
+    """All that a study file asks for; nothing may stand beside it."""
+    from studies.files import load_robust_tables, load_study_file
+    from studies.shipped import find_study_file
+
+    if beside:
+        raise InputError(f"--study takes everything from its file, so {beside[0]} can't be given beside it.")
+    path = find_study_file(study)
+    return Asked(load_study_file(path), load_robust_tables(path))
+
+
+def from_words(
+    scenarios: Sequence[str], horizon: str | None, fields: dict[str, Any], over_worlds: dict[str, Any] | None
+) -> Asked:
+    """Studies of scenarios, a trace or a log; `over_worlds` where one setting is searched for all scenarios."""
+    from environments.own_scenarios import bring_scenario
+    from studies.reading import spec_from
+    from studies.robust import robust_spec_from
+
+    if over_worlds is not None and "trace" in fields:
+        raise InputError("--robust takes scenarios, so --trace can't be given beside it.")
+    if "trace" in fields or "log" in fields:
+        return Asked([spec_from(fields, names={**NAMES, "horizon": "--window"})])
+    if not scenarios:
+        raise InputError(
+            "SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all), or give --study,"
+            " --trace or --log."
+        )
+    horizons = horizons_of(horizon)
+    brought = [bring_scenario(one) for one in scenarios]
+    if over_worlds is not None:
+        fields = {**fields, **{key: over_worlds[key] for key in ("measure", "pareto") if key in over_worlds}}
+        return Asked(
+            worlds=[robust_spec_from({"scenarios": brought, "horizon": steps, **fields}, NAMES) for steps in horizons]
+        )
+    asked = [{"scenario": one, "horizon": steps, **fields} for one in brought for steps in horizons]
+    return Asked([spec_from(each, names=NAMES) for each in asked])
+
+
+def seconds(timeout: str | None) -> float | None:
+    """The time that a search may take.
+
+    >>> seconds("1.5")
+    1.5
+    """
+    if timeout is None:
+        return None
+    try:
+        found = float(timeout)
+    except ValueError:
+        found = -1.0
+    if not 0.0 <= found <= 1e9:
+        raise InputError(f"--timeout must be a number of seconds, at least 0, but got {timeout!r}.")
+    return found

@@ -1,0 +1,176 @@
+"""Options that several commands take: the same name, the same words and the same offers of a shell for each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tuning.commands import completing
+
+PROBLEM = "The problem"
+SEARCH = "The search"
+VALIDATION = "Validation"
+WORKERS = "Who does the work"
+OUTPUT = "What is kept and printed"
+
+SAMPLERS = ("tpe", "gp", "cmaes", "qmc", "random", "grid")
+PRUNERS = ("none", "hyperband", "race")
+NOISES = ("normal", "laplace", "logistic", "uniform", "student-t", "bernoulli")
+BACKENDS = ("threads", "loky")
+
+ScenariosArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Names, effects joined by '+', or ./yours.py:name.",
+        autocompletion=completing.scenarios,
+        rich_help_panel=PROBLEM,
+        show_default=False,
+    ),
+]
+
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A name, effects joined by '+', or ./yours.py:name.",
+        autocompletion=completing.scenarios,
+        rich_help_panel=PROBLEM,
+        show_default=False,
+    ),
+]
+
+HorizonsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--horizon",
+        metavar="T[,T…]",
+        help="Steps; several make as many runs. [default: the scenario's]",
+        rich_help_panel=PROBLEM,
+    ),
+]
+
+ArmsOption = Annotated[
+    str | None,
+    typer.Option("--arms", metavar="K", help="Arms. [default: the scenario's]", rich_help_panel=PROBLEM),
+]
+
+NoiseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        help=f"{', '.join(NOISES[:-1])} or {NOISES[-1]}.",
+        autocompletion=completing.words(*NOISES),
+        rich_help_panel=PROBLEM,
+    ),
+]
+
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the scenario; may be given again.",
+        rich_help_panel=PROBLEM,
+    ),
+]
+
+BringOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bring",
+        metavar="FILE.py:NAME",
+        help="A policy or scenario of yours that is named elsewhere, such as in a study file; may be given again.",
+        rich_help_panel=PROBLEM,
+        show_default=False,
+    ),
+]
+
+SeedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--seed", metavar="S", help="Names the worlds and the searches. [default: 0]", rich_help_panel=PROBLEM
+    ),
+]
+
+JobsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        help="Workers; the result is the same for any number. [default: all cores]",
+        rich_help_panel=WORKERS,
+    ),
+]
+
+BackendOption = Annotated[
+    str,
+    typer.Option(
+        "--backend", help="threads or loky.", autocompletion=completing.words(*BACKENDS), rich_help_panel=WORKERS
+    ),
+]
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: its scheduler, such as tcp://host:8786, or local for one of this machine.",
+        autocompletion=completing.words("local", "tcp://"),
+        rich_help_panel=WORKERS,
+        show_default=False,
+    ),
+]
+
+NameOption = Annotated[
+    str | None,
+    typer.Option("--name", help="The study's name; made from its fields if not given.", rich_help_panel=OUTPUT),
+]
+
+StorageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--storage",
+        metavar="URL",
+        help="Where the studies are. [default: RAVENLAB_STORAGE, or sqlite:///studies.sqlite3]",
+        rich_help_panel=OUTPUT,
+        show_default=False,
+    ),
+]
+
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no hints.", rich_help_panel=OUTPUT)]
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON, and nothing else, to stdout.", rich_help_panel=OUTPUT)
+]
+
+StudyArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="Its name, or the beginning of it.",
+        autocompletion=completing.studies,
+        show_default=False,
+    ),
+]
+
+StudiesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="STUDY",
+        help="Names, beginnings, or patterns such as 'raven-ucb/*'.",
+        autocompletion=completing.studies,
+        show_default=False,
+    ),
+]
+
+SomeStudiesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="STUDY",
+        help="Names, beginnings, or patterns such as 'raven-ucb/*'. [default: all]",
+        autocompletion=completing.studies,
+        show_default=False,
+    ),
+]

@@ -1,0 +1,66 @@
+"""What would run, said before it runs: for people a line a study, for programs an object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from studies.robust import RobustSpec
+    from studies.spec import StudySpec
+
+
+def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json: bool) -> None:
+    """What `ravenlab tune --dry-run` prints."""
+    if as_json:
+        from tuning.commands.tables import print_json
+
+        print_json({"studies": [*map(robust_object, worlds), *map(study_object, specs)]})
+        return
+    for each in worlds:
+        for own in each.each():
+            typer.echo(f"{own.study_name()}: {own.trials} trials × {own.replications} replications, {own.sampler}")
+        what = "Pareto front" if each.pareto else f"measure {each.measure}"
+        typer.echo(
+            f"{each.study_name()}: {each.base.trials} trials × {each.base.replications} replications × "
+            f"{len(each.scenarios)} scenarios, {each.base.sampler}, {what}"
+        )
+    total = 0
+    for spec in specs:
+        steps = spec.simulated_steps()
+        total += steps
+        typer.echo(
+            f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
+            f"{spec.sampler}, pruner {spec.pruner}, {steps:.3g} steps"
+        )
+    if specs:
+        typer.echo(f"{len(specs)} {'study' if len(specs) == 1 else 'studies'}, {total:.3g} simulated steps in all")
+
+
+def study_object(spec: StudySpec) -> dict[str, Any]:
+    """A study that would run."""
+    return {
+        "study": spec.study_name(),
+        "trials": spec.trials,
+        "replications": spec.replications,
+        "sampler": spec.sampler,
+        "pruner": spec.pruner,
+        "steps": spec.simulated_steps(),
+    }
+
+
+def robust_object(spec: RobustSpec) -> dict[str, Any]:
+    """A search over several scenarios that would run, and the study of each that comes first."""
+    own = [study_object(each) for each in spec.each()]
+    base = spec.base.resolved()
+    assert base.horizon is not None
+    return {
+        **study_object(spec.base),
+        "study": spec.study_name(),
+        "steps": base.trials * base.replications * base.horizon * len(spec.scenarios),
+        "measure": None if spec.pareto else spec.measure,
+        "scenarios": list(spec.scenarios),
+        "first": own,
+    }
