@@ -24,7 +24,8 @@ SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
 """Parameters behind a URL's question mark that are not shown."""
 
 LIKE_A_URL = re.compile(
-    r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]*[:/]+|[\w+]+://(?=[^\s/]*@))(?:[^\s:@]*:\*\*\*@|.*@)?[^\s'\"]*",
+    r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]{0,40}[:/]+|(?<![\w+])[\w+]{1,60}://(?=[^\s/]*@))"
+    r"(?:[^\s:@]*:\*\*\*@|.*@)?[^\s'\"]*",
     re.IGNORECASE | re.DOTALL,
 )
 """To the last @ of the line, as a password may hold spaces and quotes; unless it is hidden already."""
