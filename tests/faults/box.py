@@ -64,16 +64,18 @@ def _listen(event: str, given: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def watching() -> Iterator[Seen]:
-    """Note all that is written within."""
+    """Note all that is written within, but for the bytecode that Python itself keeps of what is imported."""
     global _hooked
     if not _hooked:
         sys.addaudithook(_listen)
         _hooked = True
-    seen = Seen()
+    seen, kept = Seen(), sys.dont_write_bytecode
     _open_box.append(seen)
+    sys.dont_write_bytecode = True
     try:
         yield seen
     finally:
+        sys.dont_write_bytecode = kept
         _open_box.remove(seen)
 
 

@@ -68,6 +68,6 @@ def _checked(storage: str | None, cluster: str | None) -> tuple[list[Check], lis
     from tuning.doctor.cluster import cluster_checks
     from tuning.doctor.nodes import ask_cluster
 
-    with connected(cluster, cores(None)) as crew:
+    with connected(cluster, cores(None), to_look=True) as crew:
         found = ask_cluster(crew.client)
     return rows + cluster_checks(found, identity(), speed.millions), found.workers

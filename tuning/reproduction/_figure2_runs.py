@@ -59,7 +59,8 @@ def studies() -> dict[int, StudySpec]:
 def study(context: Context, horizon: int) -> StudySpec:
     """The search at any horizon, with a small validation: 50 worlds a trial, fewer below the usual precision only.
 
-    >>> study(Context(0, 500, ("defined",), 1, "threads", ""), 200_000).replications
+    >>> from tuning.crew import ALONE
+    >>> study(Context(0, 500, ("defined",), ALONE, ""), 200_000).replications
     50
     """
     usual = next(iter(studies().values()))

@@ -36,7 +36,8 @@ BOX = (0.05, 0.25, 0.5, 0.75, 0.95)
 def replications(context: Context, horizon: int) -> int:
     """Worlds of a grid: enough to tell its cells apart; long ones cost more.
 
-    >>> replications(Context(0, 50, (), 1, "threads", ""), 1000)
+    >>> from tuning.crew import ALONE
+    >>> replications(Context(0, 50, (), ALONE, ""), 1000)
     4000
     """
     return context.count(4000 if horizon <= 1000 else 2000, least=40)

@@ -63,7 +63,8 @@ COLUMNS = {
 def kinds(context: Context) -> list[str]:
     """The comparisons that were asked for.
 
-    >>> kinds(Context(0, 50, ("defined",), 1, "threads", ""))
+    >>> from tuning.crew import ALONE
+    >>> kinds(Context(0, 50, ("defined",), ALONE, ""))
     ['defaults', 'tuned']
     """
     return [kind for protocol in context.protocols for kind in KINDS[protocol]]

@@ -40,6 +40,7 @@ class Context:
     def count(self, usual: int, least: int = 2) -> int:
         """How many of something to do, where `usual` is enough at the usual precision.
 
+        >>> from tuning.crew import ALONE
         >>> Context(0, 25, PROTOCOLS, ALONE, "").count(4000)
         2000
         """
