@@ -103,6 +103,8 @@ def _text(path: Path) -> str:
     try:
         if path.is_dir():
             raise InputError(f"{path}: is a folder, not a study file.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path}: is a device or a pipe, not a study file.")
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ def replacing(path: Path) -> Iterator[IO[str]]:
     """
     check_place(path)
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with _into(path) as file:
             yield file
         return
     folder = path.resolve().parent
@@ -77,6 +78,17 @@ def replacing(path: Path) -> Iterator[IO[str]]:
         if isinstance(error, KeyboardInterrupt):
             error.add_note(f"{path} is as it was" if path.exists() else f"{path} was not written")
         raise
+
+
+def _into(path: Path) -> IO[str]:
+    """A device or a pipe, open. A pipe that nobody reads is refused: opening it would wait for ever."""
+    try:
+        handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        why = "nobody reads from it" if error.errno == errno.ENXIO else error.strerror
+        raise InputError(f"{path} can't be written: {why}.") from None
+    os.set_blocking(handle, True)
+    return os.fdopen(handle, "w", encoding="utf-8", newline="")
 
 
 def _umask() -> int:

@@ -88,6 +88,18 @@ def test_a_device_is_written_into_and_stays_one() -> None:
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "nobody reads from it" in refused("init", "--force", "pipe")
+    assert "a device or a pipe" in refused("validate", "pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert said_by(["init", "--force", "pipe"])[0] == 0
+        assert os.read(reader, 10)
+    finally:
+        os.close(reader)
+
+
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     code, out, _ = said_by(["init", "\udcff.toml"])
     assert code == 0
