@@ -93,6 +93,7 @@ def test_a_killed_scheduler_that_comes_back_is_found(
     assert exported(tmp_path) == undisturbed
 
 
+@pytest.mark.stress
 def test_a_scheduler_that_is_gone_for_good_costs_a_rerun_and_no_trial(
     cluster: DaskCluster, undisturbed: str, tmp_path: Path
 ) -> None:
