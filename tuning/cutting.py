@@ -12,7 +12,20 @@ TASK_SECONDS = 1.0
 LEAST_SECONDS = 0.05
 """Below this, cutting further costs more than it gains."""
 
+SCHEDULER_SECONDS = 0.002
+"""What a task costs the scheduler, which has one core for all: the more threads, the longer tasks must be."""
+
 TASKS_A_THREAD = 2
+
+
+def task_seconds(threads: int, whole: float) -> float:
+    """How long a task should take, of work that takes `whole` seconds on one thread.
+
+    >>> task_seconds(16, 100.0), task_seconds(16, 8.0), task_seconds(1000, 8.0)
+    (1.0, 0.25, 2.0)
+    """
+    least = max(LEAST_SECONDS, SCHEDULER_SECONDS * threads)
+    return max(least, min(TASK_SECONDS, whole / (TASKS_A_THREAD * threads)))
 
 
 def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
@@ -25,8 +38,7 @@ def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
     >>> cut_for(2, 200, 16, Pace(0.5))
     Cut(worlds=1, candidates=2)
     """
-    whole = pace.seconds * count * candidates
-    wanted = min(TASK_SECONDS, max(LEAST_SECONDS, whole / (TASKS_A_THREAD * threads)))
+    wanted = task_seconds(threads, pace.seconds * count * candidates)
     worlds = wanted / max(pace.seconds * candidates, 1e-12)
     if worlds < 1.0:
         return Cut(1, min(candidates, max(1, int(wanted / pace.seconds))))

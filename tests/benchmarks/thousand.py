@@ -3,7 +3,7 @@
     python -m tests.benchmarks.thousand [--markdown docs/cluster.md]
 
 The model. A batch of B candidates in R worlds of T steps is w = B·R·T / s seconds of work on a worker that makes s
-steps a second. It is cut into n tasks of one second (of w / 2N where that is less, but not below 0.05 s). The driver
+steps a second. It is cut into n tasks as `tuning/cutting.py` does it: of 2 s with a thousand workers. The driver
 spends d = B·(ask and land) + n·(a task) on it, one core, and the next batch waits for it. So a driver keeps w / d
 workers busy; N workers need N·d / w drivers, the scheduler spends N·n/w·(a task) of a core, and the database
 N·B/w·(a trial).
@@ -26,13 +26,14 @@ from environments.world import Floats
 from policies.base import Value
 from studies.driver import driving
 from studies.spec import StudySpec
+from tests.benchmarks.page import short
 from tests.benchmarks.raven import incremental, random_candidates
 from tests.benchmarks.scaling import nothing
 from tests.cluster import dask_cluster
 from tests.docs_made.marks import filled, table
 from tests.postgres import server
 from tuning.cluster import connected
-from tuning.cutting import LEAST_SECONDS, TASK_SECONDS, TASKS_A_THREAD
+from tuning.cutting import task_seconds
 from tuning.fanout import Evaluator
 from tuning.search import search
 
@@ -78,11 +79,10 @@ def load(measured: Measured, horizon: int, arms: int, replications: int, workers
 
     >>> found = load(Measured(0.01, 0.001, 0.001, 0.002, {10: 1e8}), 10_000, 10, 200)
     >>> round(found.work, 2), round(found.driver, 3), found.first()
-    (0.32, 0.166, 'driver')
+    (0.32, 0.161, 'driver')
     """
     work = BATCH * replications * horizon / measured.rates[arms]
-    task = min(TASK_SECONDS, max(LEAST_SECONDS, work / (TASKS_A_THREAD * workers)))
-    tasks = work / task
+    tasks = work / min(work, task_seconds(workers, work))
     driver = BATCH * measured.trial + tasks * measured.driver_task
     batches = workers / work
     return Load(
@@ -168,9 +168,9 @@ def main() -> None:
     large = []
     for horizon, arms, replications in kinds:
         found = load(measured, horizon, arms, replications)
-        words = [f"T {horizon}, K {arms}, R {replications}", f"{found.work:.3g} s", f"{found.driver:.2f} s"]
-        cores = [f"{found.drivers:.3g}", f"{found.scheduler:.2g}", f"{found.database:.2g}"]
-        large.append([*words, f"{found.work / found.driver:.3g}", *cores, found.first()])
+        words = [f"T {horizon}, K {arms}, R {replications}", f"{short(found.work)} s", f"{found.driver:.2f} s"]
+        busy = short(found.work / found.driver)
+        large.append([*words, busy, *map(short, (found.drivers, found.scheduler, found.database)), found.first()])
     columns = ["study", "work of a batch", "driver's time for it", "workers a driver keeps busy", "drivers for 1000"]
     pages = {
         "measured small": table(["what", "one core's time"], small),
