@@ -87,6 +87,9 @@ def sqlite_file(url: str) -> Path | None:
     parsed = parse(url)
     if not is_sqlite(parsed) or parsed.database in (None, "", ":memory:"):
         return None
+    if parsed.query:
+        option = next(iter(parsed.query))
+        raise InputError(f"storage {parsed.database} takes no options behind a ? but got {option[:50]!r}.")
     return Path(str(parsed.database))
 
 

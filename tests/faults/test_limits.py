@@ -125,7 +125,9 @@ def test_a_long_word_makes_no_long_line_and_takes_no_time() -> None:
     assert time.process_time() - begin < 10.0
 
 
-@pytest.mark.parametrize("url", ["sqlite:///\udcff", "sqlite:///a\x00b", "sqlite:///new.sqlite3?timeout=x"])
+@pytest.mark.parametrize(
+    "url", ["sqlite:///\udcff", "sqlite:///a\x00b", "sqlite:///new.sqlite3?timeout=x", "sqlite:///new.sqlite3?mode=ro"]
+)
 def test_odd_storages(url: str, tmp_path: Path) -> None:
     assert "storage" in refused("tune", "blips", *SMALL, "--jobs=1", "--quiet", "--storage", url)
     assert not any(path.name.startswith("a") for path in tmp_path.iterdir())
