@@ -186,5 +186,5 @@ def main() -> None:
         with interruptible():
             code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = _say(str(Interrupted()), INTERRUPTED)
     sys.exit(code)

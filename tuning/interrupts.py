@@ -36,16 +36,20 @@ def heard() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
-def _insist(number: int, frame: FrameType | None) -> None:
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, AGAIN_AFTER)
-    raise KeyboardInterrupt
-
-
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost."""
-    shown = sys.unraisablehook
+    """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost.
+
+    A callback from C that was cut short may have its caller fail in its own words; they too are the interrupt's.
+    """
+    shown, asked = sys.unraisablehook, False
+
+    def insist(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_AFTER)
+        raise KeyboardInterrupt
 
     def quiet(lost: sys.UnraisableHookArgs) -> None:
         if lost.exc_type is not KeyboardInterrupt:  # one that fell where it can't be raised comes again
@@ -53,9 +57,13 @@ def interruptible() -> Iterator[None]:
 
     sys.unraisablehook = quiet
     wanted = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
-    before = {number: signal.signal(number, _insist) for number in wanted}
+    before = {number: signal.signal(number, insist) for number in wanted}
     try:
         yield
+    except Exception as error:
+        if asked:
+            raise KeyboardInterrupt from error
+        raise
     finally:
         heard()
         sys.unraisablehook = shown

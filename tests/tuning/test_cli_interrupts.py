@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 from studies.storage import open_storage
 from tests.studies.made import url
+from tuning import cli
 from tuning.cli import run
 from tuning.commands.comparison_progress import ComparisonReporter
 from tuning.commands.reproduction_progress import ReproductionReporter
@@ -118,3 +122,29 @@ def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: 
     assert run(["report"]) == 130
     assert "report.html is as it was" in capsys.readouterr().err
     assert (tmp_path / "report.html").read_text() == "before"
+
+
+def test_a_failure_that_an_interrupt_caused_is_the_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A callback from C loses the KeyboardInterrupt, and whoever called it fails for want of an answer."""
+
+    def fails(_: object) -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        except KeyboardInterrupt:
+            raise RuntimeError("no answer") from None
+        return 0
+
+    monkeypatch.setattr(cli, "run", fails)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == cli.INTERRUPTED
+    assert capsys.readouterr().err == "ravenlab: interrupted.\n"
+
+
+def test_a_failure_without_an_interrupt_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "run", lambda _: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        cli.main()
