@@ -13,10 +13,10 @@ from tests.faults.studies import asked, landed, start, states
 from tests.studies.made import recommendation, stored
 
 READERS = 20
-PAUSE = 0.05
+PAUSE = 0.1
 """Seconds between a reader's requests: the writer and the server need the cores as well."""
 
-TRIALS = int(os.environ.get("RAVENLAB_READ_TRIALS", "30"))
+TRIALS = int(os.environ.get("RAVENLAB_READ_TRIALS", "20"))
 DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "4"))
 
 SMALL = ["--horizon=200", "--arms=3", "--replications=10", "--selection=20", "--report=20", "--jobs=1", "--quiet"]

@@ -12,7 +12,7 @@ from studies.spec import StudySpec
 from tuning import fanout
 from tuning.running import run_study
 
-STUDIES = int(os.environ.get("RAVENLAB_SOAK", "45"))
+STUDIES = int(os.environ.get("RAVENLAB_SOAK", "36"))
 WARM = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
 """After so many, whatever is kept for good is there: kernels, compiled SQL, imported modules."""
 
