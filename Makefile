@@ -11,9 +11,7 @@ demo: $(READY)
 	$(BIN)/ravenlab report --storage sqlite:///demo.sqlite3 -o demo-report.html
 	@echo
 	@echo "Open:  demo-report.html in a browser"
-	@echo "Next:  $(BIN)/ravenlab show quick/variance-drift --storage sqlite:///demo.sqlite3"
-	@echo "       $(BIN)/ravenlab export --format toml --storage sqlite:///demo.sqlite3"
-	@echo "       $(BIN)/ravenlab tune variance-drift --horizon 10000"
+	@echo "Here ravenlab is $(BIN)/ravenlab; after \"source $(BIN)/activate\" it is ravenlab."
 
 # The type check keeps one core busy; the other compiles meanwhile what most tests would wait for.
 test: $(READY)
