@@ -21,7 +21,7 @@ from policies import find_policy
 from policies.base import Policy, Value
 from policies.own import BROUGHT as POLICIES
 from policies.own import bring_policy
-from policies.simulation import REGRET, REWARD, evaluate, play_loop
+from policies.playing import REGRET, REWARD, evaluate, play_loop
 from studies.objective import parse_objective
 from studies.spec import StudySpec
 from tuning.crew import ALONE, Crew, Cut, Pace

@@ -17,7 +17,7 @@ import numpy as np
 from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies import keys
 from studies.driver import driving
 from studies.grid import POLICY, Grid, GridSpec

@@ -19,7 +19,7 @@ from environments.scale import reward_scale
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value, Values
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.advice import paper_advice
 from studies.keys import project_version
 from studies.recommendation import Estimate, LogFacts, Parameters, Recommendation, Rival, Scale, TraceFacts

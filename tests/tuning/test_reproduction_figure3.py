@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from environments.streams import Stream
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.grid import GridSpec
 from studies.reproduction.document import Document
 from studies.reproduction.optima import optima, world_of

@@ -14,7 +14,7 @@ from environments import InputError
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
-from policies.simulation import REGRET, REWARD
+from policies.playing import REGRET, REWARD
 from studies.recommendation import Recommendation
 from studies.space import distributions, from_params, to_params
 from studies.spec import Range, StudySpec

@@ -12,7 +12,8 @@ import numpy as np
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
-from policies.simulation import REGRET, play_loop, simulate
+from policies.playing import REGRET, play_loop
+from policies.simulation import simulate
 from studies.comparison.entries import RegretCurve
 from tuning.fanout import Evaluator, Game, kept_worlds, policy_of
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from environments.streams import Stream
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.advice import CONTEXTS, EPSILON, SHORT, printed_rows
 from studies.reproduction.document import Outcome
 from studies.reproduction.grid_rules import judge_costs
