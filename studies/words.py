@@ -103,10 +103,11 @@ def in_words(each: Recommendation) -> list[str]:
     elif each.log is not None:
         lines += score_in_words(each, each.log)
     else:
+        flattered = each.objective == "mean" and each.search_estimate < regret.low
         lines.append(
             f"Mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)}) in"
-            f" {regret.replications} fresh worlds that chose nothing; the search saw {short(each.search_estimate)}"
-            f" ({each.objective}), which is too good to be true."
+            f" {regret.replications} fresh worlds that chose nothing; the search, which chose by it, saw"
+            f" {short(each.search_estimate)} ({each.objective}){', too good to be true' if flattered else ''}."
         )
     lines += equals_in_words(each.indistinguishable, each.box)
     names = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
