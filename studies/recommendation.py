@@ -122,7 +122,7 @@ class Recommendation(_Frozen):
     params: Parameters = Field(description="What to use: searched and fixed parameters.")
     objective: str = "mean"
     regret: Estimate = Field(description="Mean regret on fresh worlds that chose nothing.")
-    search_estimate: float = Field(description="The objective as the search saw it: mostly too good, as it chose by it.")
+    search_estimate: float = Field(description="The objective as the search saw it: too good, mostly.")
     indistinguishable: list[Parameters] = Field(description="Candidates that the selection can't tell from the best.")
     box: dict[str, tuple[float, float]] = Field(description="Smallest box around them.")
     versus: list[Rival]
