@@ -202,6 +202,30 @@ def test_what_is_wrong_in_a_users_file_is_one_line(
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Mine = 3\n", "must be a Scenario, an Effect or a function that gives one"),
+        ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
+        ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
+        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
+        (
+            "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
+            "class Mine(ravenlab.Effect):\n    every: int\n",
+            "can't be made: TypeError",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_users_scenario_is_one_line(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "world.py").write_text(text)
+    assert cli.run(["simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2"]) == cli.REFUSED
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--policy", "nowhere.py:X"], ["--policy", "nowhere.py:"], ["--policy", "nowhere.py:a b"]):
         assert cli.run(["simulate", "blips", *arguments]) == cli.REFUSED
