@@ -6,6 +6,7 @@ made it look so. *Does not stand*: they speak against it. *Not decidable*: they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -79,7 +80,7 @@ def judge_number(printed: float, ours: Measured, error: float, paper_error: floa
     'not decidable'
     """
     inside = ours.low <= printed <= ours.high
-    near = abs(printed - ours.value) <= NOISE * (error**2 + paper_error**2) ** 0.5
+    near = abs(printed - ours.value) <= NOISE * math.hypot(error, paper_error)
     if not inside and not near:
         return "does not stand"
     if ours.high - ours.low > WIDE * abs(printed):
@@ -107,7 +108,7 @@ def judge_about(printed: float, ours: Measured, error: float, paper_error: float
     if ours.low <= high and ours.high >= low:
         return "not decidable"
     beyond = max(low - ours.value, ours.value - high)
-    if paper_error is not None and beyond <= NOISE * (error**2 + paper_error**2) ** 0.5:
+    if paper_error is not None and beyond <= NOISE * math.hypot(error, paper_error):
         return "within noise"
     return "does not stand"
 
