@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from environments import Scenario, find_scenario
-from environments.any_world import AnyScenario, draw_any
+from environments.any_world import AnyScenario, blocks, draw_any
 from environments.checks import whole
-from environments.draw import blocks
 from environments.errors import InputError
 from environments.log_world import LogScenario
 from environments.room import check_room

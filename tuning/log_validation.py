@@ -19,14 +19,11 @@ from policies._log_play import play_logs
 from policies._played import PlayedLogs
 from policies.base import Value
 from policies.replay import around, by_log
-from studies.recommendation import Estimate, LogFacts, Needed, Scale
+from studies.recommendation import ENOUGH_EVENTS, Estimate, LogFacts, Needed, Scale
 from studies.spec import StudySpec
 from tuning.fanout import Evaluator, Game, kept_worlds, policy_of
 from tuning.statistics import as_good_as_the_best
 from tuning.trace_validation import Difference, Reported
-
-ENOUGH = 100.0
-"""Effective matched events below which nothing is concluded."""
 
 
 def choose(
@@ -52,7 +49,7 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
     here, sign = scenario.stretch(Stream.REPORT), -1.0 if spec.minimize else 1.0
     worlds = scenario.draw(evaluator.game.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
-    enough = effective >= ENOUGH
+    enough = effective >= ENOUGH_EVENTS
     rivals = []
     for other in others:
         lost = around(best.logged - other.score)[0]
@@ -128,7 +125,7 @@ def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLo
     matched = max(1.0, float(played.matched[0]))
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # What is too few to conclude anything is never enough, however clear it looks.
-    times = max(times, ENOUGH / max(1.0, float(played.effective[0])))
+    times = max(times, ENOUGH_EVENTS / max(1.0, float(played.effective[0])))
     whole = played.events / float(STRETCHES[Stream.REPORT])
     return Needed(matched=times * matched, events=times * whole)
 

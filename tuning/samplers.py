@@ -53,7 +53,7 @@ def first_candidates(spec: StudySpec) -> list[First]:
     here = spec.resolved()
     assert here.horizon is not None
     wanted: list[Mapping[str, Any]] = [{}]
-    advice = paper_advice(here.scenario, here.horizon) if here.policy == "raven-ucb" else None
+    advice = paper_advice(here.scenario, here.horizon, here.policy)
     if advice is not None:
         wanted.append(advice)
     return inside_the_box(here, wanted)

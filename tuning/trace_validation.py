@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from environments.recorded import STRETCHES
 from environments.streams import Stream
-from environments.trace_world import STRETCHES, TraceScenario
+from environments.trace_world import TraceScenario
 from environments.world import Floats
 from policies.base import Value
 from studies.recommendation import Estimate, LogFacts, Scale, TraceFacts

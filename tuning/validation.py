@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 ENOUGH_FOR_IMPORTANCE = 20
 
-ADVISED = "raven-ucb"
-"""The policy that the paper advises on."""
-
 Tick = Callable[[float], None]
 """Told the number of simulated steps after each stream."""
 
@@ -161,7 +158,7 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
 def _rivals(spec: StudySpec) -> dict[Literal["paper", "defaults"], Candidate]:
     """What one would use without a search; parameters that the study fixes stay fixed."""
     assert spec.horizon is not None
-    advice = paper_advice(spec.scenario, spec.horizon) if spec.policy == ADVISED else None
+    advice = paper_advice(spec.scenario, spec.horizon, spec.policy)
     out: dict[Literal["paper", "defaults"], Candidate] = {}
     if advice is not None:
         out["paper"] = candidate_of(spec, {name: x for name, x in advice.items() if name not in spec.fixed})

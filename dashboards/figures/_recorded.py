@@ -25,8 +25,9 @@ from dashboards.figures._style import (
     safe,
 )
 from environments.any_world import RecordedScenario
+from environments.recorded import STRETCHES
 from environments.streams import Stream
-from environments.trace_world import STRETCHES, TraceScenario
+from environments.trace_world import TraceScenario
 from environments.world import Floats
 from studies.words import short
 

@@ -113,6 +113,15 @@ def test_the_digest_is_of_contents(tmp_path: Path) -> None:
     assert Trace.of(["w", "x", "y", "z"], one.values).digest != one.digest
 
 
+def test_nobody_can_change_what_the_digest_is_of() -> None:
+    values = table(rows=30)
+    trace = Trace.of(["w", "x", "y", "z"], values)
+    with pytest.raises(ValueError, match="read-only"):
+        trace.values[0, 0] = 3.0
+    values[0, 0] += 1.0
+    assert trace.values[0, 0] != values[0, 0]
+
+
 def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

@@ -13,10 +13,11 @@ import pytest
 import studies
 from environments.errors import InputError
 from studies.files import load_study_file
+from studies.ranges import Range
 from studies.reading import FIELDS, spec_from
 from studies.schema import PATH, schema_text, study_file_schema
 from studies.shipped import FOLDER, find_study_file, shipped_studies
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 
 TEMPLATE = Path(studies.__file__).parent / "template.toml"
 

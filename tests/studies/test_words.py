@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from studies.reading import spec_from
+from studies.recommendation_words import edges_in_words, in_words
 from studies.spec import StudySpec
-from studies.words import edges_in_words, in_words, short
+from studies.words import short
 from tests.studies.made import recommendation
 from tuning.commands.words import parse_ranges
 from tuning.edges import edges

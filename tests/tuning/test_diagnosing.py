@@ -46,7 +46,14 @@ def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     place = tmp_path / "log.csv"
     place.write_text("step,arm,reward\n" + "\n".join(lines) + "\n")
     assert run(["diagnose", str(place), "--halves", "0"]) == 0
-    assert "This world shows incremental-drift." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "This world shows incremental-drift." in said
+    pytest.importorskip("pyarrow")
+    import pandas
+
+    pandas.read_csv(place).to_parquet(tmp_path / "log.parquet")
+    assert run(["diagnose", str(tmp_path / "log.parquet"), "--halves", "0"]) == 0
+    assert capsys.readouterr().out.replace("log.parquet", "log.csv").split() == said.split()
 
 
 def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,10 @@ from environments.own_scenarios import bring_scenario
 from policies import own
 from policies.own import bring_policy
 from policies.simulation import simulate
+from studies.ranges import Range
+from studies.reading import spec_from
+from studies.recommendation import Edge
+from studies.recommendation_words import edges_in_words
 from tuning import cli
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "docs" / "examples"
@@ -135,6 +139,20 @@ def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
     assert bring_policy(f"{place}:MyUCB") != first
 
 
+def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> None:
+    place, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
+    rate = bring_policy(f"{place}:MyUCB")
+    found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
+    assert found == Range(low=0.25, high=0.5, scale="one-minus")
+    (said,) = edges_in_words(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
+    assert "--range c=0.5:0.75 would settle it" in said
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
+    plain = bring_policy(f"{place}:MyUCB")
+    found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
+    assert found == Range(low=0.0, high=5.0, scale="linear")
+
+
 def test_a_study_file_never_runs_code_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +216,30 @@ def test_what_is_wrong_in_a_users_file_is_one_line(
     )
     error = capsys.readouterr().err
     assert code == cli.REFUSED
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Mine = 3\n", "must be a Scenario, an Effect or a function that gives one"),
+        ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
+        ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
+        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
+        (
+            "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
+            "class Mine(ravenlab.Effect):\n    every: int\n",
+            "can't be made: TypeError",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_users_scenario_is_one_line(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "world.py").write_text(text)
+    assert cli.run(["simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2"]) == cli.REFUSED
+    error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
 

@@ -19,7 +19,8 @@ from environments.world import Floats
 from policies.simulation import simulate
 from studies import keys
 from studies.advice import paper_advice
-from studies.robust import RobustSpec, parse_measure, robust_spec_from
+from studies.measure import parse_measure
+from studies.robust import RobustSpec, robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.schema import study_file_schema
 from studies.storage import open_storage

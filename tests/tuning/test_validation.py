@@ -15,9 +15,10 @@ from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
 from policies.playing import REGRET, REWARD
+from studies.ranges import Range
 from studies.recommendation import Recommendation
 from studies.space import distributions, from_params, to_params
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 from tests.binomial import band
 from tests.truth import coverage
 from tuning.crew import LocalCrew

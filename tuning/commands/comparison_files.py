@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from studies.comparison.boards import Result
     from studies.comparison.document import Document
-    from studies.library import StudyRow
+    from studies.rows import StudyRow
 
 NAME = "compare"
 

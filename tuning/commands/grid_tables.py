@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from studies.grid import Grid
-    from studies.library import StudyRow
+    from studies.rows import StudyRow
 
 WIDEST = 8
 """Values of β₀ that a terminal has room for; of a wider grid the best cells are listed instead."""

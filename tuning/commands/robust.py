@@ -12,9 +12,9 @@ import typer
 if TYPE_CHECKING:
     from optuna.study._frozen import FrozenStudy
 
-    from studies.library import StudyRow
     from studies.robust import RobustSpec
     from studies.robust_recommendation import Contender, Front, RobustRecommendation
+    from studies.rows import StudyRow
     from tuning.crew import Crew
     from tuning.robust.running import RanRobust
 

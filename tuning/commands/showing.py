@@ -32,8 +32,9 @@ def show(
     """
     from environments.errors import InputError
     from studies.keys import ROBUST, read_comparison_spec, read_grid_spec, read_recommendation, read_spec
-    from studies.library import describe_study, find_studies
-    from studies.words import in_words
+    from studies.library import find_studies
+    from studies.recommendation_words import in_words
+    from studies.rows import describe_study
     from tuning.commands.comparison_files import show_comparison
     from tuning.commands.grid_tables import show_grid
     from tuning.commands.robust import show_robust

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from environments.draw import blocks, draw_worlds
+from environments.any_world import blocks
+from environments.draw import draw_worlds
 from environments.moments import moments_of_change
 from environments.view import thinned, view_of
 from environments.world import Floats, tables

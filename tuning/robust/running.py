@@ -16,7 +16,8 @@ from environments.errors import InputError
 from studies import keys
 from studies.advice import paper_advice
 from studies.driver import driving
-from studies.robust import RobustSpec, parse_measure
+from studies.measure import parse_measure
+from studies.robust import RobustSpec
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
 from studies.spec import StudySpec
 from tuning.agreeing import Direction, open_study, refuse_differences, take_budget
@@ -28,7 +29,6 @@ from tuning.running import Listener, Ran, run_study
 from tuning.samplers import First, inside_the_box
 from tuning.search import Progress, Tick, search
 from tuning.side_by_side import side_by_side
-from tuning.validation import ADVISED
 
 if TYPE_CHECKING:
     import optuna
@@ -98,7 +98,7 @@ def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
     """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
     base = spec.base.resolved()
     assert base.horizon is not None
-    advised = [paper_advice(name, base.horizon) for name in spec.scenarios] if base.policy == ADVISED else []
+    advised = [paper_advice(name, base.horizon, base.policy) for name in spec.scenarios]
     return inside_the_box(base, [{}, *(each for each in advised if each is not None), *(each.params for each in tuned)])
 
 

@@ -12,8 +12,9 @@ from environments.scale import reward_scale
 from environments.streams import Stream
 from environments.world import Floats
 from studies.keys import project_version
+from studies.measure import Measure, parse_measure
 from studies.recommendation import Scale
-from studies.robust import Measure, RobustSpec, parse_measure
+from studies.robust import RobustSpec
 from studies.robust_recommendation import Contender, RobustRecommendation, Tuned
 from studies.spec import StudySpec
 from tuning.edges import edges
