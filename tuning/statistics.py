@@ -123,6 +123,15 @@ def as_good_as_the_best(found: Floats, drawn: Floats, level: float = 0.05) -> ND
         alive &= ~going
 
 
+def best_first(found: Floats, mask: NDArray[np.bool_]) -> tuple[int, list[int]]:
+    """The best of some values [C], less being better, and all in the mask, best first, ties by place.
+
+    >>> best_first(np.array([3.0, 1.0, 2.0]), np.array([False, True, True]))
+    (1, [1, 2])
+    """
+    return int(np.argmin(found)), [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
+
+
 def _largest(drawn: Floats, weights: Floats) -> Floats:
     """Of each resample, the largest studentised difference between two candidates."""
     out = np.zeros(drawn.shape[0])

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from environments.errors import InputError
 from studies import keys
-from studies.advice import paper_advice
 from studies.driver import driving
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
@@ -25,10 +24,9 @@ from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
 from tuning.robust.validating import recommend_robust, tuned_candidate
 from tuning.running import Listener, Ran, run_study
-from tuning.samplers import First, inside_the_box
+from tuning.samplers import First, advice_for, inside_the_box
 from tuning.search import Progress, Tick, search
 from tuning.side_by_side import side_by_side
-from tuning.validation import ADVISED
 
 if TYPE_CHECKING:
     import optuna
@@ -97,9 +95,8 @@ def run_robust(
 def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
     """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
     base = spec.base.resolved()
-    assert base.horizon is not None
-    advised = [paper_advice(name, base.horizon) for name in spec.scenarios] if base.policy == ADVISED else []
-    return inside_the_box(base, [{}, *(each for each in advised if each is not None), *(each.params for each in tuned)])
+    advised = [advice_for(base, name) or {} for name in spec.scenarios]
+    return inside_the_box(base, [{}, *advised, *(each.params for each in tuned)])
 
 
 def _run_each(
