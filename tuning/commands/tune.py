@@ -213,25 +213,26 @@ def tune(
     if over_worlds and not robust:
         raise InputError(f"--{next(iter(over_worlds))} belongs to --robust.")
     if study is not None:
-        beside = given({"SCENARIO": scenarios, "--horizon": horizon, "--robust": robust})
-        asked = from_file(study, [*beside, *(f"--{key}" for key in fields)])
+        beside = given({"SCENARIO": scenarios, "--horizon": horizon, "--noise": noise, "--robust": robust})
+        asked = from_file(study, list(beside), fields)
     else:
         asked = from_words(scenarios or [], horizon, fields, over_worlds if robust else None)
     if name is not None and len(asked) > 1:
         raise InputError(f"--name fits one study but {len(asked)} were asked for.")
+    specs = list({spec.study_name(): spec for spec in asked.specs}.values())  # one that is named twice is run once
     crews = hire(jobs, backend, cluster)
     limit = seconds(timeout)
     if dry_run:
-        print_plan(asked.specs, asked.worlds, as_json)
+        print_plan(specs, asked.worlds, as_json)
         return
-    if asked.worlds and asked.specs and as_json:
+    if asked.worlds and specs and as_json:
         raise InputError("--json fits studies or searches over several scenarios but the file holds both; use export.")
     url = storage_url(storage)
     with crews as crew:
         if asked.worlds:
             run_and_print(asked.worlds, url, crew, limit, quiet, as_json, csv)
-        ran = _run(asked.specs, url, crew, limit, quiet)
-    if asked.specs:
+        ran = _run(specs, url, crew, limit, quiet)
+    if specs:
         print_outcome(ran, as_json)
     if not quiet and not as_json:
         say_next(ran, storage)
