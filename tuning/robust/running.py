@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError
 from studies import keys
 from studies.driver import driving
 from studies.robust import RobustSpec, parse_measure
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
 from studies.spec import StudySpec
-from tuning.agreeing import Direction, open_study, refuse_differences, take_budget
+from tuning.agreeing import Direction, at_hand, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
@@ -60,7 +59,7 @@ def run_robust(
     own: list[Ran] = []
 
     def go_on(storage: RDBStorage) -> RanRobust:
-        study = open_study(storage, name, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
+        study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
         agreed = _agreed(spec, study)
         done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if done is not None and landed >= agreed.base.trials:
@@ -140,17 +139,10 @@ def _directions(spec: RobustSpec) -> list[Direction]:
 
 def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
-    name = study.study_name
-    stored = keys.read_robust_spec(study)
+    what = f"study {study.study_name!r}"
+    stored = at_hand(keys.read_robust_spec(study), what)
     landed = len(study.get_trials(deepcopy=False))
-    if stored is None:
-        if not study.user_attrs and not landed and len(study.directions) == len(_directions(spec)):
-            keys.write_robust_spec(study, spec)  # killed between making the study and saying what it is
-            return spec.resolved()
-        raise InputError(
-            f"study {name!r} is there already and is no search over several scenarios; give another --name."
-        )
-    refuse_differences(f"study {name!r}", "trials", spec.differences(stored))
+    refuse_differences(what, "trials", spec.differences(stored))
     base = spec.base.resolved().model_copy(update={"trials": max(spec.base.trials, landed)})
     agreed = spec.model_copy(update={"base": base})
     take_budget(
