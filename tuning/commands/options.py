@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tuning.commands import completing
+from tuning.wording import listed
 
 PROBLEM = "The problem"
 SEARCH = "The search"
@@ -60,7 +62,7 @@ NoiseOption = Annotated[
     str | None,
     typer.Option(
         "--noise",
-        help=f"{', '.join(NOISES[:-1])} or {NOISES[-1]}.",
+        help=f"{listed(NOISES)}.",
         autocompletion=completing.words(*NOISES),
         rich_help_panel=PROBLEM,
     ),
@@ -121,6 +123,11 @@ ClusterOption = Annotated[
         rich_help_panel=WORKERS,
         show_default=False,
     ),
+]
+
+FolderOption = Annotated[
+    Path,
+    typer.Option("-o", "--output", metavar="DIR", help="Where everything is written.", rich_help_panel=OUTPUT),
 ]
 
 NameOption = Annotated[

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from optuna.study._frozen import FrozenStudy
-
-    from studies.library import StudyRow
     from studies.robust import RobustSpec
     from studies.robust_recommendation import Contender, Front, RobustRecommendation
     from tuning.crew import Crew
@@ -108,23 +104,3 @@ def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Con
         price = f"{percent(each.price.mean)} ({percent(each.price.low)} to {percent(each.price.high)})"
         rows.append([each.name, params_in_words(each.params), *cells, price])
     print_table(title, columns, rows, numbers=columns[2:], stacked=True)
-
-
-def show_robust(row: StudyRow, study: FrozenStudy, as_json: bool) -> None:
-    """What `ravenlab show` says of a search over several scenarios, finished or not."""
-    from studies.keys import read_robust, read_robust_spec
-    from tuning.commands.tables import print_json, say
-
-    found, spec = read_robust(study), read_robust_spec(study)
-    if as_json:
-        shown = {
-            "spec": None if spec is None else spec.model_dump(mode="json"),
-            "found": None if found is None else found.as_object(),
-        }
-        print_json({**asdict(row), **shown})
-        return
-    say(f"{row.name}: {row.state}, {row.done} of {row.asked} trials")
-    if found is None:
-        say("Not finished; run the same ravenlab tune --robust command again to go on.")
-        return
-    print_found(found)

@@ -24,6 +24,7 @@ from tuning.reproduction._intervals import measured_mean
 from tuning.reproduction._logistics import CCB, PAPER_WORLDS, RAVEN, UCB
 from tuning.reproduction.context import Found
 from tuning.statistics import relative_interval, relative_shares
+from tuning.wording import listed
 
 PRINTED = {"reward": "reward", "regret_constant": "regret", "suboptimal_pulls": "pulls"}
 """Our numbers that the paper's table prints, and what the claim's key calls them."""
@@ -81,7 +82,7 @@ class Standing:
         beats = sum(self.beats)
         losing = [NAMES[name] for name, lost in zip(self.others, self.beaten, strict=True) if lost]
         words = f"beats {beats} of {len(self.others)} after Holm's correction"
-        return f"{words} and is beaten by {_listed(losing)}" if losing else words
+        return f"{words} and is beaten by {listed(losing, 'and')}" if losing else words
 
 
 def standing(first: str, samples: Worlds, seed: int) -> Standing:
@@ -134,7 +135,7 @@ def next_verdict(protocol: str, samples: Worlds, seed: int, what: str) -> Verdic
     reason = (
         f"{what}, CCB is number {order.index(CCB) + 1} of {len(order)} by mean regret "
         f"({means[CCB]:.0f}; {NAMES[rival]}, the best of the rest, {means[rival]:.0f}) and "
-        f"{f'is beaten by {_listed(ahead)}' if ahead else 'is beaten by none of the rest'} after Holm's correction."
+        f"is beaten by {listed(ahead, 'and') if ahead else 'none of the rest'} after Holm's correction."
     )
     return Verdict("table3-next", protocol, Measured(test.difference, test.low, test.high), word, "best", reason)
 
@@ -202,7 +203,3 @@ def exploration_verdict(protocol: str, found: Mapping[str, Found], measure: str,
         f"(95 %: {change.low:.0f} to {change.high:.0f})."
     )
     return Verdict("table3-because-variance", protocol, change, judge_growth(change), "growth", reason)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
