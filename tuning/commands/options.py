@@ -11,13 +11,9 @@ from tuning.commands import completing
 from tuning.wording import listed
 
 PROBLEM = "The problem"
-SEARCH = "The search"
-VALIDATION = "Validation"
 WORKERS = "Who does the work"
 OUTPUT = "What is kept and printed"
 
-SAMPLERS = ("tpe", "gp", "cmaes", "qmc", "random", "grid")
-PRUNERS = ("none", "hyperband", "race")
 NOISES = ("normal", "laplace", "logistic", "uniform", "student-t", "bernoulli")
 BACKENDS = ("threads", "loky")
 
