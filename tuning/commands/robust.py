@@ -26,8 +26,8 @@ def run_and_print(
     quiet: bool,
     as_json: bool,
     csv: Path | None,
-) -> None:
-    """Run what was asked for and say what came of it; the dashboard's notes and figures are attached."""
+) -> bool:
+    """Run what was asked for, say what came of it, and give whether anything did; notes and figures are attached."""
     from studies.robust_csv import write
     from tuning.commands.attaching import attach_to
     from tuning.commands.keeping import saying_what_is_kept
@@ -49,6 +49,7 @@ def run_and_print(
         with replacing(csv) as file:
             file.write(write(found))
     _print(ran, found, as_json)
+    return bool(found)
 
 
 def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Front], as_json: bool) -> None:

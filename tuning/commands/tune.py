@@ -115,12 +115,12 @@ def tune(
         raise InputError("--json fits studies or searches over several scenarios but the file holds both; use export.")
     url = storage_url(storage)
     with crews as crew:
-        if asked.worlds:
-            run_and_print(asked.worlds, url, crew, limit, quiet, as_json, csv)
+        found = bool(asked.worlds) and run_and_print(asked.worlds, url, crew, limit, quiet, as_json, csv)
         ran = _run(specs, url, crew, limit, quiet)
     if specs:
         print_outcome(ran, as_json)
-    if not quiet and not as_json:
+    found = found or any(one.recommendation is not None for one in ran)
+    if found and not quiet and not as_json:
         say_next(ran, storage)
 
 
