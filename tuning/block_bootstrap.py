@@ -17,14 +17,10 @@ from environments.memory import LONGER, best_block
 from environments.streams import Stream, generator
 from environments.world import Floats
 from studies.recommendation import ENOUGH_ROWS
-
-RESAMPLES = 2000
+from tuning.statistics import CHUNK, RESAMPLES
 
 FEWEST_BLOCKS = 4
 """A block is at most this part of the series: of fewer nothing could be said."""
-
-CHUNK = 1_000_000
-"""Numbers held at a time while resampling."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from studies.storage import open_storage
 from tests.studies.made import recommendation, store, url
 from tuning.cli import run
 from tuning.commands.tables import print_table
-from tuning.progress import has_bars
+from tuning.screen import has_bars
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 Captured = pytest.CaptureFixture[str]

@@ -59,9 +59,13 @@ def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "few.csv"
     place.write_text("a,b\n" + "1,2\n" * 50)
-    page = tmp_path / "few.html"
-    assert run(["diagnose", str(place), "-o", str(page)]) == 0
-    assert "Not decidable: 50 rows are too few" in capsys.readouterr().out
+    page, study = tmp_path / "few.html", tmp_path / "proposed.toml"
+    assert run(["diagnose", str(place), "-o", str(page), "--study-file", str(study)]) == 0
+    said = "".join(capsys.readouterr().out.split())
+    assert "Notdecidable:50rowsaretoofew" in said
+    assert f"{page}iswritten." in said
+    assert f"{study}isnotwritten." in said
+    assert not study.exists()
     assert "Not decidable" in page.read_text(encoding="utf-8")
 
 

@@ -204,9 +204,9 @@ def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
 
 
 def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:
-    with pytest.raises(ravenlab.InputError, match="no search over several scenarios"):
+    with pytest.raises(ravenlab.InputError, match="is a search of one world, not a search over"):
         run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
-    with pytest.raises(ravenlab.InputError, match="is a search over several scenarios"):
+    with pytest.raises(ravenlab.InputError, match="is a search over several scenarios, not a search of one"):
         ravenlab.tune("blips", name=ran[0].study, storage=ran[1], **SMALL)
     with pytest.raises(ravenlab.InputError, match="replications was 8, now 9"):
         run_robust(small(replications=9), ran[1])
@@ -271,6 +271,7 @@ def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
         (["--robust", "blips"], "at least 2 scenarios but got 1"),
         (["--robust"], "SCENARIO is missing"),
         (["--robust", "--trace=log.csv"], "--trace can't be given beside it"),
+        (["--robust", "--log=log.csv"], "--log can't be given beside it"),
         (["--robust", "blips", "blips"], "name each scenario once but got blips twice"),
         (["--robust", "blips", "periodic", "--measure=best"], "measure must be worst, mean or cvar:0.5"),
         (["--robust", "blips", "periodic", "--pruner=race"], "pruner must be none"),

@@ -234,12 +234,6 @@ def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective:
     assert one.params in one.indistinguishable
 
 
-def test_steps_are_told() -> None:
-    spec, told = small(scenario="periodic"), list[float]()
-    recommend(spec, study_of(spec, three(2.0), [1.0]), Planted(spec, distance), told.append)
-    assert told == [2 * 150 * 100.0, 2 * 150 * 100.0]
-
-
 def test_the_winner_of_a_search_is_too_good_to_be_true_and_the_report_is_not() -> None:
     """Small studies the whole way, held against many more worlds; `python -m tests.truth` does it in full."""
     seen = coverage(studies=40, replications=10_000)
