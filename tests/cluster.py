@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.studies import environment
+from tests.project import environment
 
 START_SECONDS = 60
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.docs_made.imports import names_in
+from tests.project import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {
     "environments": {"environments"},
     "policies": {"environments", "policies"},

@@ -19,9 +19,9 @@ import pytest
 import yaml
 
 from ravenlab import PACKAGES
+from tests.project import ROOT, environment
 from tuning.cli import run
 
-ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -31,13 +31,13 @@ NO_ENGINE = "--host", "127.0.0.1"
 """Added to what a container runs when it is run here: a container has a network of its own, this machine has not."""
 
 
-def resolved(text: str, environment: dict[str, str]) -> str:
+def resolved(text: str, given: dict[str, str]) -> str:
     """Put variables in as compose does: `${NAME:-default}` and `${NAME:?refusal}`."""
 
     def value(found: re.Match[str]) -> str:
         name, how, rest = found.groups()
-        if environment.get(name):
-            return environment[name]
+        if given.get(name):
+            return given[name]
         if how == ":?":
             raise KeyError(rest)
         assert how == ":-", found[0]
@@ -151,12 +151,11 @@ def free_ports(count: int) -> list[str]:
 @contextmanager
 def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A command of compose.yaml as a process of its own group, which is killed whole: a nanny has a worker."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "TMPDIR": str(folder)}
     with (folder / "log").open("ab") as log:
         started = subprocess.Popen(
             [str(BIN / command[0]), *command[1:]],
             cwd=folder,
-            env=environment,
+            env=environment(PYTHONWARNINGS="ignore", TMPDIR=str(folder)),
             stdout=log,
             stderr=log,
             start_new_session=True,

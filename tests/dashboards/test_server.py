@@ -169,7 +169,7 @@ def test_ends_cleanly_though_a_browser_holds_on(place: Path, number: signal.Sign
 
 
 def test_a_busy_port(place: Path, site: Served) -> None:
-    done = run("dashboard", "--storage", url(place), "--port", str(site.port), folder=place.parent, timeout=60)
+    done = run("dashboard", "--storage", url(place), "--port", str(site.port), folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert f"port {site.port} on 127.0.0.1 is in use" in line

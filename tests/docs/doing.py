@@ -20,8 +20,9 @@ import pytest
 
 import ravenlab
 from tests.dashboards.served import ask, served
-from tests.docs.markdown import ROOT, Block
+from tests.docs.markdown import Block
 from tests.docs.stand_ins import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, smaller
+from tests.project import DOCS, ROOT
 from tuning import cli
 
 
@@ -37,7 +38,7 @@ class Doing:
         monkeypatch.setenv("COLUMNS", "200")
         monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
         for name in EXAMPLES:
-            shutil.copy(ROOT / "docs" / "examples" / name, folder / name)
+            shutil.copy(DOCS / "examples" / name, folder / name)
         for kind in ("trace", "log"):
             self._ravenlab(["init", f"a_{kind}.csv", f"--{kind}"])
         if not full:

@@ -10,7 +10,8 @@ import pytest
 from environments import own_scenarios
 from policies import own
 from tests.docs.doing import Doing, exact, missing, shape
-from tests.docs.markdown import ROOT, Block, pages, read_page
+from tests.docs.markdown import Block, pages, read_page
+from tests.project import ROOT
 
 WITH_CODE = [path for path in pages() if any(block.language != "text" for block in read_page(path).blocks)]
 

@@ -19,9 +19,9 @@ import pytest
 import ravenlab
 from environments import own_scenarios
 from tests.dashboards.served import Served, listening
-from tests.docs.markdown import ROOT
+from tests.project import DOCS
 
-EXAMPLES = ROOT / "docs" / "examples"
+EXAMPLES = DOCS / "examples"
 SCRIPTS = ("tune.py", "custom_scenario.py", "read_results.py", "service.py")
 BROUGHT = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
 """Not scripts: tests/tuning/test_own.py brings them."""

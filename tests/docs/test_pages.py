@@ -14,8 +14,9 @@ import typer
 import ravenlab
 from policies import policy_names
 from tests.benchmarks.__main__ import GROUPS
-from tests.docs.markdown import ROOT, Page, pages, read_page
-from tests.docs_made.pages import DOCS, made, stale
+from tests.docs.markdown import Page, pages, read_page
+from tests.docs_made.pages import made, stale
+from tests.project import DOCS, ROOT
 from tuning.cli import COMMANDS, app_for
 
 ELSEWHERE = ("http://", "https://", "mailto:")

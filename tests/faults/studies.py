@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sqlite3
 import subprocess
 import sys
@@ -12,9 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.project import environment, python
 from tuning import cli
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TRIALS, BATCH = 40, 8
 
 SMALL = [
@@ -32,21 +31,14 @@ SMALL = [
 ]
 
 
-def environment(**more: str) -> dict[str, str]:
-    """This one's, with the project found first."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
-
-
 def command(*words: str) -> list[str]:
     """The command line of `ravenlab` in this Python."""
     return [sys.executable, "-m", "ravenlab", *words]
 
 
-def run(*words: str, folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder and wait for it."""
-    return subprocess.run(
-        command(*words), cwd=folder, env=environment(), capture_output=True, text=True, check=False, **more
-    )
+    return python("-m", "ravenlab", *words, folder=folder)
 
 
 def start(*words: str, folder: Path, **more: str) -> subprocess.Popen[str]:

@@ -20,7 +20,7 @@ from dashboards.server import DashboardServer, make_server
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.faults.box import said_by, watching
-from tests.faults.studies import ROOT
+from tests.project import ROOT
 from tests.studies.made import recommendation, store
 from tuning.cli import COMMANDS
 from tuning.connecting import LOOPBACK

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import studies.storage
-from tests.faults.studies import SMALL, command, environment, exported, landed, run, start, states, within
+from tests.faults.studies import SMALL, exported, landed, run, start, states, within
+from tests.project import python
 
 
 def refused(done: subprocess.CompletedProcess[str], *fragments: str, code: int = 2) -> None:
@@ -127,14 +128,7 @@ def test_a_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -
         if parent.stat().st_uid == os.getuid() and "pytest" in parent.name:
             parent.chmod(0o755)
     tmp_path.chmod(0o755)
-    done = subprocess.run(
-        [command()[0], "-c", AS_NOBODY, str(warm), *SMALL, "--trials=16"],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", AS_NOBODY, warm, *SMALL, "--trials=16", folder=folder)
     refused(done, "can't be written")
     folder.chmod(0o755)
     assert exported(folder) == expected

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from policies.simulation import simulate
+from tests.project import ROOT, environment
 from tuning.cli import run
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 SMALL = ["--horizon", "200", "--arms", "4", "--replications", "3"]
 
 
@@ -183,7 +182,7 @@ def test_an_interrupt_is_exit_code_130(number: signal.Signals, after: float) -> 
     process = subprocess.Popen(
         [sys.executable, "-c", code, "simulate", "delayed", "--replications", "100000", "--horizon", "20000"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

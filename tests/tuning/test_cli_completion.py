@@ -12,11 +12,11 @@ import pytest
 
 from studies.spec import StudySpec
 from studies.storage import open_storage
+from tests.project import ROOT
 from tests.studies.made import store, url
 from tuning import cli
 from tuning.commands.completing import joined_by_bash, stored_names
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 Captured = pytest.CaptureFixture[str]
 
 

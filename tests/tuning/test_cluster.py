@@ -12,8 +12,10 @@ import pytest
 import environments
 from environments.errors import InputError
 from environments.example_trace import as_csv, example_trace
+from environments.identity import COMPUTING_PACKAGES
 from policies import find_policy
 from tests.cluster import DaskCluster, dask_cluster
+from tests.project import DOCS, ROOT
 from tuning import cli
 from tuning.carrying import SMALL_BYTES, Carrier
 from tuning.cluster import connected
@@ -22,7 +24,7 @@ from tuning.crew import Pace
 from tuning.cutting import LEAST_SECONDS, SCHEDULER_SECONDS, TASK_SECONDS, cut_for
 from tuning.fanout import Evaluator, Game
 
-EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
+EXAMPLES = DOCS / "examples"
 TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
 
 
@@ -85,7 +87,6 @@ def test_studies_grids_and_comparisons_side_by_side(
             "--tune=4",
             "--horizon=80",
             "--replications=10",
-            how,
         ]
         folder = here / f"compared{len(tables)}"
         storage = f"--storage=sqlite:///{len(tables)}.sqlite3"
@@ -107,9 +108,8 @@ def test_a_worker_with_other_sources_is_refused(
     cluster: DaskCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its own folder of sources comes first on its path, and one of them has a line more."""
-    root = Path(environments.__file__).parent.parent
-    for package in ("environments", "policies", "studies", "tuning"):
-        shutil.copytree(root / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in COMPUTING_PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "policies" / "ucb1.py").open("a") as file:
         file.write("\n# another rule\n")
     with dask_cluster(tmp_path, workers=0) as lonely:

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -16,10 +15,10 @@ from policies.base import Policy
 from studies.export import FORMATS, export
 from studies.spec import StudySpec
 from studies.storage import open_storage
+from tests.project import python
 from tests.studies.made import WILD, recommendation, store, stored
 from tuning.cli import run
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 GIVEN = [recommendation(scenario="blips", study=WILD), recommendation(), recommendation(horizon=10_000)]
 Captured = pytest.CaptureFixture[str]
 
@@ -129,13 +128,13 @@ def test_storages_that_cannot_be_used(
 def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
     """As a user whom permission bits bind; what is needed is imported before, as root."""
     code = (
-        "import contextlib, io, os, sys; sys.path.insert(0, sys.argv[1]); import filelock, tuning.cli\n"
+        "import contextlib, io, os, sys; import filelock, tuning.cli\n"
         "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
-        "    tuning.cli.run(['export', '--storage', sys.argv[2]])\n"
-        "    tuning.cli.run(['copy', 'none', '--to', sys.argv[2], '--storage', sys.argv[2]])\n"
-        "    tuning.cli.run(['delete', 'none', '--storage', sys.argv[2]])\n"
+        "    tuning.cli.run(['export', '--storage', sys.argv[1]])\n"
+        "    tuning.cli.run(['copy', 'none', '--to', sys.argv[1], '--storage', sys.argv[1]])\n"
+        "    tuning.cli.run(['delete', 'none', '--storage', sys.argv[1]])\n"
         "sys.stderr.flush(); print(file=sys.stderr); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "sys.exit(tuning.cli.run(sys.argv[3:]))"
+        "sys.exit(tuning.cli.run(sys.argv[2:]))"
     )
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
@@ -146,8 +145,7 @@ def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
         folder.chmod(0o555)
 
         def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-c", code, str(ROOT), warm, *words, "--storage", place]
-            return subprocess.run(command, cwd=name, capture_output=True, text=True, check=False)
+            return python("-c", code, warm, *words, "--storage", place, folder=Path(name))
 
         read = as_nobody("export")
         assert read.returncode == 0, read.stderr

@@ -14,9 +14,10 @@ from environments.own_scenarios import bring_scenario
 from policies import own
 from policies.own import bring_policy
 from policies.simulation import simulate
+from tests.project import DOCS
 from tuning import cli
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "docs" / "examples"
+EXAMPLES = DOCS / "examples"
 PLAIN, FAST, NIGHT = (
     str(EXAMPLES / name)
     for name in ("falling_greedy.py:FallingGreedy", "fast_greedy.py:FastGreedy", "night_shift.py:night_shift")
