@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from environments import example_log, log_file
@@ -80,8 +81,6 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 def test_parquet_is_the_same_log(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     log = example_log.example_log(events=500)
     frame = pandas.DataFrame(
         {
