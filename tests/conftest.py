@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from tests.postgres import Server
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Read when NumPy is loaded, here and in every process that a test starts. Our matrices are small: threads that wait
 for each other cost more than twice what they do, and each core has a test process of its own already."""
+
+settings.register_profile("the same", derandomize=True, deadline=None)
+settings.load_profile("the same")
+"""Properties are tried on the same examples every time: what fails in one run fails in the next."""
 
 LAST = "tests/test_kernels.py"
 

@@ -127,7 +127,7 @@ def check(content: bytes) -> None:
         assert "study.toml: " in err
 
 
-MANY = settings(max_examples=220, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=220, suppress_health_check=list(HealthCheck))
 
 
 @MANY
@@ -142,7 +142,6 @@ def test_no_torn_file_makes_it_trip(text: str) -> None:
     check(text.encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: f"[[study]]\n{text}".encode()))
 def test_no_rubbish_makes_it_trip(content: bytes) -> None:
     check(content)
