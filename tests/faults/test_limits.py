@@ -9,17 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.box import said_by
+from tests.said import refused, said_by
 
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
-
-
-def refused(*words: str) -> str:
-    """The one line that a refused command says."""
-    code, out, err = said_by(list(words))
-    assert (code, out) == (2, ""), err
-    (line,) = err.splitlines()
-    return line
 
 
 @pytest.fixture(autouse=True)
