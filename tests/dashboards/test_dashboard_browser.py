@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from studies.storage import open_storage
+from tests.dashboards.made import gridded, searched
 from tests.dashboards.served import Served, served
-from tests.dashboards.test_attach import gridded, searched
 from tests.studies.made import WILD, url
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from studies.grid import FINE_VALUES, GridSpec
 from studies.storage import open_storage
 from tests.said import refused
-from tests.studies.test_grid import made
+from tests.studies.made import store_grid
 from tuning.cli import run
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
@@ -151,7 +151,7 @@ def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Capture
 
 def test_an_unfinished_grid_is_said_to_be(url: str, capsys: Captured) -> None:
     storage = open_storage(url, create=True)
-    made(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, finished=False)
+    store_grid(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, alike=None)
     assert run(["show", "grid", f"--storage={url}"]) == 0
     out = capsys.readouterr().out
     assert "1 of 2 cells" in out
