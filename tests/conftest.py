@@ -32,6 +32,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.nodeid.startswith(LAST))
 
 
+@pytest.fixture
+def nothing_brought() -> Iterator[None]:
+    """What a test brings of a user's own is not there in the next."""
+    from tests.brought import forget_brought
+
+    yield
+    forget_brought()
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     """A Dask cluster of two workers, each module's own: some kill parts of it."""

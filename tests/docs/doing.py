@@ -183,11 +183,7 @@ def shape(text: str) -> list[str]:
     >>> shape("┏━━━┓\\n│ T10000  │ 79.5 (75.3 to 85.3) │")
     ['┏━┓', '│ T# │ # (# to #) │']
     """
-    lines = []
-    for line in text.splitlines():
-        line = re.sub(r"([━─═])\1+", r"\1", re.sub(r"\s+", " ", line)).strip()
-        lines.append(re.sub(r"[-+−]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line))
-    return [line for line in lines if line]
+    return [re.sub(r"[-+−]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line) for line in exact(text)]
 
 
 def exact(text: str) -> list[str]:

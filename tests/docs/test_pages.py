@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from functools import cache
 from importlib.util import find_spec
@@ -157,4 +156,3 @@ def test_the_checks_can_fail() -> None:
     assert _wrong("make coffee")
     assert _wrong("ravenlab.tun(trace)")
     assert _wrong("policies/nobody.py")
-    assert inspect.isfunction(ravenlab.simulate)

@@ -127,7 +127,7 @@ def test_a_server_that_stays_away(
     assert set(states(database)) == {"COMPLETE"}
 
 
-def test_a_session_that_hangs_is_ended_by_its_own_driver(postgres: Server, database: str) -> None:
+def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
     """As after a network that went dead: the server still has the session, and with it the lock."""
     with holding(database, ["mine"]) as (_, first):
         assert first.session is not None

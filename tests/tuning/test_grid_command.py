@@ -19,11 +19,6 @@ NAME = "grid/raven-ucb/blips/T{}/K3~"
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
-
-
 def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "grid.csv"
     words = ["grid", "stationary", "blips", *SMALL, f"--storage={url}", "--jobs=2", f"--csv={path}"]

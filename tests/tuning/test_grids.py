@@ -32,11 +32,6 @@ from tuning.statistics import indistinguishable
 PUBLISHED = "published-variance-drift"
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
-
-
 def small(**fields: Any) -> GridSpec:
     usual: dict[str, Any] = {
         "scenario": "localized-jump", "horizon": 200, "arms": 4, "replications": 60,

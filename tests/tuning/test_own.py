@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from environments import own_scenarios
 from environments.own_scenarios import bring_scenario
-from policies import own
 from policies.own import bring_policy
 from policies.simulation import simulate
+from tests.brought import forget_brought
 from tests.project import DOCS
 from tests.said import refused
 from tuning import cli
+
+pytestmark = pytest.mark.usefixtures("nothing_brought")
 
 EXAMPLES = DOCS / "examples"
 PLAIN, FAST, NIGHT = (
@@ -54,14 +54,6 @@ class MyUCB:
     def update(self, arm, reward):
         self.seen[arm].append(reward)
 '''
-
-
-@pytest.fixture(autouse=True)
-def _nothing_stays() -> Iterator[None]:
-    """What one test brings is not there in the next."""
-    yield
-    own.BROUGHT._held.clear()
-    own_scenarios.BROUGHT._held.clear()
 
 
 @pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
@@ -116,8 +108,7 @@ def test_a_study_of_ones_own_is_the_same_everywhere(
     for number, how in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
         storage = ["--storage", f"sqlite:///{number}.sqlite3"]
         assert cli.run(["tune", NIGHT, "--policy", policy, *SMALL, *how, *storage]) == cli.DONE
-        own.BROUGHT._held.clear()
-        own_scenarios.BROUGHT._held.clear()
+        forget_brought()
         capsys.readouterr()
         assert cli.run(["export", *storage]) == cli.DONE
         exports.append(capsys.readouterr().out)

@@ -18,11 +18,6 @@ from tuning.cli import run
 SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
-
-
 def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--jobs=1", "--json"]) == 0
     captured = capsys.readouterr()
