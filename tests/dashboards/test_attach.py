@@ -9,6 +9,7 @@ from typing import Any
 
 import optuna
 import optuna_dashboard
+import plotly.graph_objects as go
 import pytest
 
 from dashboards.attach import _stored, attach, attach_to_grid, attach_to_study, value_name
@@ -140,8 +141,6 @@ def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
 
 
 def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
-    import plotly.graph_objects as go
-
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = searched(storage)
     optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from tuning.cluster import connected
 from tuning.connecting import check_address
 from tuning.crew import Pace
 from tuning.cutting import LEAST_SECONDS, SCHEDULER_SECONDS, TASK_SECONDS, cut_for
-from tuning.fanout import Evaluator, Game
+from tuning.fanout import Evaluator, Game, play_range
 
 EXAMPLES = DOCS / "examples"
 TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
@@ -142,16 +141,10 @@ def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
         wanted = alone.play(values, 1, 0, 5)
         for seconds in (0.7, 0.2, 1e-9):
             on_cluster.paces.clear()
-            on_cluster._cut(_of_play(), 5, 3)
-            on_cluster.paces[_of_play()].seconds = seconds
+            on_cluster._cut(play_range, 5, 3)
+            on_cluster.paces[play_range].seconds = seconds
             np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
-            assert on_cluster.paces[_of_play()].learned
-
-
-def _of_play() -> Callable[..., object]:
-    from tuning.fanout import play_range
-
-    return play_range
+            assert on_cluster.paces[play_range].learned
 
 
 @pytest.mark.parametrize("threads", [1, 2, 1000])

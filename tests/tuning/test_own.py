@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from environments import find_scenario
+from environments.draw import draw_worlds
 from environments.own_scenarios import bring_scenario
+from environments.world import tables
 from policies.own import bring_policy
 from policies.simulation import simulate
 from tests.brought import forget_brought
@@ -86,10 +89,6 @@ def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
 
 
 def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
-    from environments import find_scenario
-    from environments.draw import draw_worlds
-    from environments.world import tables
-
     scenario = find_scenario(bring_scenario(NIGHT), {"loss": 0.2, "day": 100})
     means, _ = tables(draw_worlds(scenario, 400, 3, seed=2))
     day, night = means[:49], means[49:99]

@@ -15,6 +15,7 @@ from studies.files import load_study_file
 from studies.keys import read_recommendation
 from studies.reading import spec_from
 from studies.spec import StudySpec
+from studies.storage import open_storage
 from tests.environments.made_traces import table, write_csv
 from tests.said import refused
 from tuning.cli import run
@@ -66,8 +67,6 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
 
 
 def test_stopped_and_gone_on_with_it_is_the_same(file: Path, tmp_path: Path) -> None:
-    from studies.storage import open_storage
-
     whole, cut = (f"sqlite:///{tmp_path}/{name}.sqlite3" for name in ("whole", "cut"))
     (found,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
     ravenlab.tune(trace=str(file), storage=cut, **{**SMALL, "trials": 3})
