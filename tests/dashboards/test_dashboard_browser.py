@@ -14,7 +14,7 @@ from tests.dashboards.served import Served, served
 from tests.studies.made import WILD, url
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Dialog, Page, Route
 
 SEARCH, GRID, OTHER = 1, 2, 3
 
@@ -95,7 +95,12 @@ def test_the_notes(page: Page, site: Served) -> None:
 
 def test_a_wild_name_does_nothing(page: Page, site: Served) -> None:
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: dialogs.append(dialog.message))  # and nobody answers: the page would stand still
+
+    def seen(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", seen)
     page.goto(f"{site.url}dashboard/studies/{OTHER}")
     page.locator("[id='user-defined-plot:ravenlab-history'] .gtitle").wait_for(state="attached")
     page.goto(f"{site.url}dashboard/studies/{OTHER}/note")
