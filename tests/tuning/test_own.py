@@ -98,7 +98,7 @@ def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
     np.testing.assert_array_equal(means[99:149], day[:1].repeat(50, axis=0))
 
 
-@pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")])
+@pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")], ids=["plain", "fast"])
 def test_a_study_of_ones_own_is_the_same_everywhere(
     policy: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
