@@ -11,7 +11,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -21,8 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 from sqlalchemy.engine import URL, make_url
+
+from tests.lacking import lacking
+from tests.ports import free_ports
 
 VARIABLE = "RAVENLAB_TEST_POSTGRES"
 PASSWORD = "g{ehe}im @%40/:#"
@@ -130,10 +131,7 @@ def own_server() -> Iterator[Server]:
             mine = _made(_binaries(), folder)
         except (OSError, subprocess.CalledProcessError) as error:
             why = f"no PostgreSQL server can be started ({error})"
-            why += "" if given() else f" and {VARIABLE} is not set"
-            if os.environ.get("CI"):
-                pytest.fail(f"{why}; CI skips nothing")
-            pytest.skip(why)
+            lacking(why if given() else f"{why} and {VARIABLE} is not set")
         mine.start()
         try:
             yield mine
@@ -168,14 +166,8 @@ def _made(binaries: Path, folder: Path) -> Server:
         words = ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
     making = [*("-U", "tester", "-A", "scram-sha-256", f"--pwfile={secret}"), "--no-sync", "--locale=C", "-E", "UTF8"]
     subprocess.run([*words, binaries / "initdb", "-D", data, *making], check=True, capture_output=True, cwd=folder)
-    port = _free_port()
+    (port,) = free_ports(1)
     settings = [f"-c{key}={value}" for key, value in {**SETTINGS, "port": str(port)}.items()]
     url = URL.create("postgresql", "tester", PASSWORD, "127.0.0.1", port, "postgres")
     ending = ["--pdeathsig=QUIT"] if dying else []
     return Server(url, [*words, *ending, str(binaries / "postgres"), "-D", str(data), *settings])
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

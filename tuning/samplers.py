@@ -39,9 +39,6 @@ CMA_STEP = 1.0 / 6.0
 """First standard deviation of CMA-ES, of the unit cube."""
 
 
-ADVISED = "raven-ucb"
-"""The policy that the paper advises on."""
-
 First = dict[str, float | int]
 """A candidate that is tried before any sampler is asked."""
 

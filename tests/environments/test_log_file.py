@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from environments import example_log, log_file
@@ -92,8 +93,6 @@ def test_nobody_can_change_what_the_digest_is_of() -> None:
 
 
 def test_parquet_is_the_same_log(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     log = example_log.example_log(events=500)
     frame = pandas.DataFrame(
         {

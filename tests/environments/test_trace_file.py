@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from environments import trace_file
@@ -123,8 +125,6 @@ def test_nobody_can_change_what_the_digest_is_of() -> None:
 
 
 def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     values = table(rows=50, missing=0.2)
     same = read_trace(write_csv(tmp_path / "trace.csv", values))
     frame = pandas.DataFrame(values, columns=same.names)
@@ -134,8 +134,6 @@ def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
 
 
 def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     path = tmp_path / "bad.parquet"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="not a Parquet file") as caught:
@@ -155,8 +153,6 @@ def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "trace.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=re.escape("pip install 'ravenlab[parquet]'")):

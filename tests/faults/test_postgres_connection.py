@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,12 +17,11 @@ from studies.driver import driving, only_driver
 from studies.postgres import holding, lock_key
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.faults.studies import SMALL, TRIALS, exported, landed, start, states, storage_in, wait_for
+from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, start, states, wait_for
 from tests.postgres import FAST, IMMEDIATE, Server
 from tuning import cli
 
 NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=8, replications=40).study_name()
-KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
 Captured = pytest.CaptureFixture[str]
 Disturb = Callable[[Server, str], object]
 
@@ -38,13 +36,6 @@ def crash(server: Server, _: str) -> None:
 
 def cut(server: Server, url: str) -> None:
     server.cut(url)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    assert cli.run([*SMALL, f"--storage={storage_in(folder)}"]) == 0
-    return exported(folder)
 
 
 def rounds() -> Iterator[list[tuple[int, Disturb]]]:
@@ -136,7 +127,7 @@ def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkey
     assert set(states(database)) == {"COMPLETE"}
 
 
-def test_a_session_that_hangs_is_ended_by_its_own_driver(postgres: Server, database: str) -> None:
+def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
     """As after a network that went dead: the server still has the session, and with it the lock."""
     with holding(database, ["mine"]) as (_, first):
         assert first.session is not None

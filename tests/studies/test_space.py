@@ -79,7 +79,7 @@ def test_whatever_optuna_draws_is_played_and_comes_back(policy: str) -> None:
 
 
 @given(st.floats(1e-5, 0.3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_rate_near_one_survives_the_round_trip(gap: float) -> None:
     spec = StudySpec(scenario="blips", policy="d-ucb", horizon=100)
     others = {name: value for name, value in spec.values({}).items() if name != "gamma"}

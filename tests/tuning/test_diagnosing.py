@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.said import refused
 from tuning.cli import run
 
 
@@ -81,11 +82,11 @@ def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("", "empty"),
     ],
 )
-def test_bad_files_are_one_line(text: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_files_are_one_line(text: str, line: str, tmp_path: Path) -> None:
     place = tmp_path / "bad.csv"
     place.write_text(text)
-    assert run(["diagnose", str(place)]) == 2
-    said = capsys.readouterr().err
-    assert line in said
-    assert said.count("\n") == 1
-    assert run(["diagnose", str(tmp_path / "none.csv")]) == 2
+    assert line in refused("diagnose", str(place))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert "no such file" in refused("diagnose", str(tmp_path / "none.csv"))

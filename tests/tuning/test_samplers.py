@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,6 @@ def test_gaussian_processes_bear_pieces() -> None:
 
 
 def test_gaussian_processes_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
         ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), mirror(), 0)

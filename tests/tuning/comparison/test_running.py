@@ -28,11 +28,6 @@ SMALL: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
-
-
 def small(**fields: Any) -> ComparisonSpec:
     return ComparisonSpec(**{**SMALL, **fields})
 
