@@ -270,7 +270,7 @@ def test_figures_as_files(storage: str, tmp_path: Path, monkeypatch: pytest.Monk
 def test_long_searches_are_thinned(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
-    found = read_trials(opened, study._study_id, most=20)
+    found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), most=20)
     assert (found.complete, found.pruned, found.failed) == (59, 1, 0)
     assert len(found.shown) == 20
     assert found.shown[0].number == 0
