@@ -10,6 +10,7 @@ from pathlib import Path
 import optuna
 import pytest
 
+from dashboards.grid_marks import recommended_in
 from dashboards.html import in_script
 from dashboards.report import pictures
 from dashboards.report.gather import gather
@@ -20,6 +21,7 @@ from dashboards.report.summary import judge, overview, sentence
 from dashboards.report.trials import read_trials, thinned
 from environments.errors import InputError
 from studies.export import export
+from studies.grid import GridSpec
 from studies.library import recommendations
 from studies.recommendation import Estimate, Rival
 from studies.spec import StudySpec
@@ -280,6 +282,50 @@ def test_long_searches_are_thinned(tmp_path: Path) -> None:
     falling = [100.0 - place for place in range(1000)]
     assert len(thinned(falling, 400)) == 400
     assert thinned([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
+
+
+def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    store(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
+    (shown,) = build(gather(opened, "here")).searches[0].panels
+    best = next(trace for trace in shown.figure.data if trace.name == "best so far")
+    assert list(best.y) == [50, 50], "of 50 and 48 the larger one"
+    assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"
+    assert shown.context.endswith("3 trials")
+
+
+def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = StudySpec(scenario="blips", horizon=200, policy="d-ucb", fixed={"xi": 0.5})
+    study = store(opened, spec, 0)
+    held = {"one_minus_gamma": 0.25}
+    study.add_trial(optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": EVEN}))
+    assert read_trials(opened, study._study_id, spec).shown[0].params == {"gamma": 0.75}
+
+
+def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
+    where = full(tmp_path / "s.sqlite3", grids=2)
+    opened = open_storage(where, create=False)
+    first, second = (name for name in optuna.get_all_study_names(opened) if name.startswith("grid"))
+    optuna.load_study(study_name=first, storage=opened).set_user_attr("ravenlab:grid", {"scenario": "gone"})
+    elsewhere = {"scenario": "mine.py:world~0a1b2c3d"}
+    optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", elsewhere)
+    material = gather(opened, "here")
+    assert (len(material.studies), material.grids, material.unfinished_grids) == (3, [], [])
+    assert set(material.strangers) == {first, second}
+
+
+def test_what_is_marked_in_a_grid() -> None:
+    grid = GridSpec(scenario="variance-drift", horizon=1000)
+    mine = recommendation(study="b")
+    others = [
+        recommendation(study="a", objective="cvar:0.9"),
+        recommendation(study="a", horizon=2000),
+        recommendation(study="a", policy="sw-raven"),
+        recommendation(study="a", settings={"growth": 0.5}),
+    ]
+    assert recommended_in(grid, [*others, recommendation(study="c"), mine]) == mine
+    assert recommended_in(grid, others) is None
 
 
 def test_slugs_and_scripts() -> None:
