@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dashboards.figures._world import world_figure
-from dashboards.report.definitions import CATEGORIES
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction.section import Section
 from environments.view import View
@@ -17,6 +16,9 @@ from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+CATEGORIES = {"DPC": "distributional parameter change", "PC": "periodic change", "TF": "temporary fluctuation"}
+"""As the paper calls them."""
 
 
 def section(outcome: Outcome, document: Document) -> Section:
