@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dashboards.report.sections import ShownTable
 from dashboards.reproduction._logistics import COMPARISONS, MEASURES, NAMES
 from dashboards.reproduction._variances import ESTIMATORS
-from dashboards.reproduction.section import ShownTable
 from studies.reproduction.tables import Table
 from studies.words import short, symbol
 
