@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from dashboards.words import settings_in_words, span
 from studies.recommendation import Recommendation
+from studies.recommendation_words import in_words
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.robust_words import front_in_words, robust_in_words
 from studies.spec import StudySpec
-from studies.words import in_words, short, symbol
+from studies.words import short, symbol
 
 if TYPE_CHECKING:
     from studies.grid import Grid

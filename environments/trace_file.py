@@ -19,7 +19,7 @@ import numpy as np
 
 from environments.checks import LARGEST
 from environments.errors import InputError
-from environments.own_file import check_cells, header_of, lines_of, reading
+from environments.own_file import NO_ROWS, check_cells, check_growing, header_of, lines_of, reading
 from environments.world import Floats
 
 MOST_CELLS = 10_000_000
@@ -70,7 +70,7 @@ class Trace:
         for name, some in zip(names, tried, strict=True):
             if not some:
                 raise InputError(f"arm {name!r} has no value in any row.")
-        kept = values if full.all() else np.ascontiguousarray(values[full])
+        kept = np.ascontiguousarray(values[full])  # a copy: nobody can change what the digest is of
         kept.flags.writeable = False
         digest = hashlib.sha256("\x1f".join(names).encode("utf-8", "surrogatepass"))
         digest.update(repr(kept.shape).encode())
@@ -143,11 +143,9 @@ def says_when(name: str) -> bool:
     return name.strip().lower() in TIME_COLUMNS
 
 
-def check_growing(name: str, before: float, now: float, where: str) -> None:
-    """Raise InputError where a step comes twice or goes back."""
-    if name.strip().lower() in COUNTING_COLUMNS and not now > before:
-        how = "comes twice" if now == before else f"comes after {before:g}"
-        raise InputError(f"{where}: {name.strip()} {now:g} {how}; steps must grow.")
+def counts(name: str) -> bool:
+    """Whether the numbers of a first column of this name must grow."""
+    return name.strip().lower() in COUNTING_COLUMNS
 
 
 def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
@@ -167,16 +165,15 @@ def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
         try:
             cells.extend([float(cell) for cell in row[skip:]])
         except ValueError:
-            del cells[len(cells) // len(names) * len(names) :]
             cells.extend([_number(cell, name, where) for cell, name in zip(row[skip:], names, strict=True)])
-        if skip and header[0].lower() in COUNTING_COLUMNS:
+        if skip and counts(header[0]):
             now = _number(row[0], header[0], where)
             check_growing(header[0], before, now, where)
             before = now
         if len(cells) > MOST_CELLS:
             check_size(len(cells) // len(names), len(names))
     if not cells:
-        raise InputError("it has names but no row below them.")
+        raise InputError(NO_ROWS)
     return names, np.frombuffer(cells, dtype=np.float64).reshape(-1, len(names))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.studies import environment
+from tests.ports import free_ports
+from tests.project import environment
 
 START_SECONDS = 60
 
@@ -23,7 +23,7 @@ class DaskCluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port = _free_port()
+        (self.port,) = free_ports(1)
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -33,8 +33,7 @@ class DaskCluster:
         self.start_scheduler()
         for _ in range(workers):
             self.start_worker()
-        if workers:
-            self.wait(workers)
+        self.wait(workers)
 
     def start_scheduler(self) -> None:
         """On the port that it had before."""
@@ -42,21 +41,22 @@ class DaskCluster:
             "scheduler", "--host=127.0.0.1", f"--port={self.port}", "--dashboard-address=127.0.0.1:0"
         )
 
-    def start_worker(self, **variables: str) -> subprocess.Popen[bytes]:
+    def start_worker(self, *more: str, **variables: str) -> subprocess.Popen[bytes]:
         """One more, with one thread and no nanny, so that its process is the worker."""
         words = ["--no-nanny", "--nthreads=1", "--dashboard-address=127.0.0.1:0", "--host=127.0.0.1"]
-        self.workers.append(self._start("worker", self.address, *words, **variables))
+        self.workers.append(self._start("worker", self.address, *words, *more, **variables))
         return self.workers[-1]
 
     def wait(self, workers: int) -> None:
-        """Until so many workers have come."""
+        """Until the scheduler answers and so many workers have come."""
         from distributed import Client
 
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
                 with Client(self.address, timeout=5, set_as_default=False) as client:
-                    client.wait_for_workers(workers, timeout=max(1.0, deadline - time.monotonic()))
+                    if workers:
+                        client.wait_for_workers(workers, timeout=max(1.0, deadline - time.monotonic()))
                     return
             except OSError:
                 assert time.monotonic() < deadline, self.log()
@@ -107,9 +107,3 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         os.kill(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

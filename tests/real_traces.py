@@ -15,6 +15,7 @@ from environments.streams import Stream
 from policies.base import Value
 from studies.spec import StudySpec
 from studies.words import params_in_words, short
+from tests.project import DOCS
 from tuning.block_bootstrap import sum_interval
 from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
@@ -31,7 +32,7 @@ POLICIES = (
     *("thompson", "sw-ucb", "d-ucb", "sw-ts", "glr-klucb", "exp3-s"),
 )
 REFERENCE = "raven-ucb"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "real-traces.md"
+PAGE = DOCS / "real-traces.md"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
     "Made by `python -m tests.real_traces FOLDER` with the two files in FOLDER. Each policy was searched with",

@@ -10,10 +10,11 @@ from studies.files import load_study_file
 from studies.shipped import find_study_file
 from tests.dashboards.browser import find_browser, launched
 from tests.dashboards.dashboard_screenshot import dashboard_screenshot
+from tests.project import DOCS
 from tuning.api import grid, report
 from tuning.running import run_study
 
-IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+IMAGES = DOCS / "images"
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import time
@@ -19,9 +18,10 @@ import pytest
 import yaml
 
 from ravenlab import PACKAGES
+from tests.ports import free_ports
+from tests.project import ROOT, environment
 from tuning.cli import run
 
-ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -31,13 +31,13 @@ NO_ENGINE = "--host", "127.0.0.1"
 """Added to what a container runs when it is run here: a container has a network of its own, this machine has not."""
 
 
-def resolved(text: str, environment: dict[str, str]) -> str:
+def resolved(text: str, given: dict[str, str]) -> str:
     """Put variables in as compose does: `${NAME:-default}` and `${NAME:?refusal}`."""
 
     def value(found: re.Match[str]) -> str:
         name, how, rest = found.groups()
-        if environment.get(name):
-            return environment[name]
+        if given.get(name):
+            return given[name]
         if how == ":?":
             raise KeyError(rest)
         assert how == ":-", found[0]
@@ -137,26 +137,14 @@ def test_the_image_runs_as_nobody_in_particular() -> None:
     assert last["WORKDIR"] in made.split("--owner ravenlab")[1].split()
 
 
-def free_ports(count: int) -> list[str]:
-    """Ports that nobody listens on."""
-    held = [socket.socket() for _ in range(count)]
-    for one in held:
-        one.bind(("127.0.0.1", 0))
-    ports = [str(one.getsockname()[1]) for one in held]
-    for one in held:
-        one.close()
-    return ports
-
-
 @contextmanager
 def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A command of compose.yaml as a process of its own group, which is killed whole: a nanny has a worker."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "TMPDIR": str(folder)}
     with (folder / "log").open("ab") as log:
         started = subprocess.Popen(
             [str(BIN / command[0]), *command[1:]],
             cwd=folder,
-            env=environment,
+            env=environment(PYTHONWARNINGS="ignore", TMPDIR=str(folder)),
             stdout=log,
             stderr=log,
             start_new_session=True,
@@ -180,7 +168,7 @@ def until_healthy(check: list[str], started: subprocess.Popen[bytes]) -> None:
 
 def test_the_commands_work_when_run_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scheduler, worker and driver with the very words of the file; only hosts, ports and folders are those of here."""
-    scheduler, health, worker_health = free_ports(3)
+    scheduler, health, worker_health = map(str, free_ports(3))
     here = {
         "tcp://scheduler:8786": f"tcp://127.0.0.1:{scheduler}",
         "8786": scheduler,

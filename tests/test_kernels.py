@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.project import ROOT, python
 
 PLAY_ALL = """
 from numba.core.dispatcher import Dispatcher
@@ -37,14 +35,7 @@ print(repr(float(simulate("ucb1", "stationary", horizon=300, arms=4, replication
 
 def run(code: str, folder: Path, **environment: str) -> str:
     """Run code in a new process that imports from a folder."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", code, folder=folder, PYTHONPATH=str(folder), **environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -68,7 +59,7 @@ def test_an_edited_rule_is_never_served_from_a_stale_cache(tmp_path: Path) -> No
     text = rule.read_text(encoding="utf-8")
     times = rule.stat()
     assert "sqrt(p[0] * log(t))" in text
-    rule.write_text(text.replace("sqrt(p[0] * log(t))", "sqrt(p[1] * log(t))".replace("p[1]", "9.0")), encoding="utf-8")
+    rule.write_text(text.replace("sqrt(p[0] * log(t))", "sqrt(9.0 * log(t))"), encoding="utf-8")
     os.utime(rule, ns=(times.st_atime_ns, times.st_mtime_ns))
     after = run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache)
     assert after != before

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.project import python
 
 MEASURE = """
 import resource, sys
@@ -37,13 +32,6 @@ def test_simulation_stays_small(
     policy: str, scenario: str, horizon: int, arms: int, replications: int, megabytes: float
 ) -> None:
     sizes = [str(number) for number in (horizon, arms, replications)]
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, policy, scenario, *sizes],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", MEASURE, policy, scenario, *sizes)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < megabytes

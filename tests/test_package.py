@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.project import ROOT
+
 COMMAND = Path(sys.executable).parent / "ravenlab"
 DATA = {".toml", ".json", ".csv"}
 CHILDREN = resource.RUSAGE_CHILDREN

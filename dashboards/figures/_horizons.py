@@ -69,7 +69,7 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
 
 
 def _reach(found: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
-    advice = [paper_advice(each.scenario, each.horizon) or {} for each in found if each.policy == "raven-ucb"]
+    advice = [paper_advice(each.scenario, each.horizon, each.policy) or {} for each in found]
     paper = [given[name] for given in advice if name in given]
     return [*values, *paper, *(end for each in found for end in each.box.get(name, ()))]
 

@@ -8,8 +8,8 @@ from dashboards.figures._parts import faded, shaded
 from dashboards.figures._scales import rounded
 from dashboards.figures._style import GREY
 from environments.any_world import RecordedScenario
+from environments.recorded import STRETCHES
 from environments.streams import Stream
-from environments.trace_world import STRETCHES
 
 SAID = {Stream.SEARCH: "searched", Stream.SELECTION: "chooses", Stream.REPORT: "reported"}
 SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}

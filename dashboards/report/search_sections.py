@@ -8,7 +8,8 @@ from dashboards.report.panels import panel
 from dashboards.report.sections import SearchSection, short_title
 from dashboards.report.slugs import Slugs
 from studies.objective import parse_objective
-from studies.words import in_words, params_in_words, short
+from studies.recommendation_words import in_words
+from studies.words import params_in_words, short
 
 
 def search_sections(material: Material, ids: dict[str, str], slugs: Slugs) -> list[SearchSection]:

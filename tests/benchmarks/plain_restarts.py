@@ -1,13 +1,12 @@
-"""The policies that notice changes as anyone would write them in NumPy: lists of rewards, tested anew each time."""
+"""The policies that notice changes, plainly: lists of rewards, tested anew each time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
-from tests.benchmarks.plain_policies import Array, Plain
+from tests.benchmarks.plain import Array, Make, Plain
 
 
 class Restarting(Plain):
@@ -105,7 +104,7 @@ class GLRKLUCB(Restarting):
                 self.restart(t, k)
 
 
-RESTARTING: dict[str, Callable[[int, int], Plain]] = {
+RESTARTING: dict[str, Make] = {
     "m-ucb": MUCB,
     "cusum-ucb": CUSUMUCB,
     "glr-klucb": GLRKLUCB,

@@ -7,12 +7,15 @@ import numpy as np
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
-from policies.simulation import evaluate
+from policies.playing import evaluate
 from tests.benchmarks.measure import Claim, Race
-from tests.benchmarks.plain_policies import BERNOULLI, PLAIN, plain_loop
+from tests.benchmarks.plain import plain_loop
+from tests.benchmarks.plain_forgetting import FORGETTING
+from tests.benchmarks.plain_policies import BERNOULLI, PLAIN
+from tests.benchmarks.plain_published import PUBLISHED
 from tests.benchmarks.plain_restarts import RESTARTING
 
-ALL = {**PLAIN, **RESTARTING, **BERNOULLI}
+ALL = {**PLAIN, **BERNOULLI, **FORGETTING, **RESTARTING, **PUBLISHED}
 
 FLOORS = {"index": 100.0, "gaussian": 30.0, "beta": 10.0, "exp3": 50.0}
 GAUSSIAN = {"thompson", "sw-ts", "d-ts", "wls-optimistic-ts", "published-wls-optimistic-ts"}

@@ -1,24 +1,25 @@
-"""Storages made by hand for the report: studies and small grids, without playing anything for long."""
+"""Storages made by hand for what is drawn from them: studies and small grids, without playing anything for long."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
 
 from studies.grid import GridSpec
-from studies.grid_storage import land_cell
-from studies.keys import write_grid_spec, write_indistinguishable
+from studies.keys import write_recommendation, write_spec
+from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.studies.made import WILD, recommendation, stored
+from tests.studies.made import EVEN, WILD, recommendation, store_grid, stored
 
-SCENARIOS = ("variance-drift", "blips", "periodic")
 GIVEN = [
     recommendation(scenario="blips", study=WILD, arms=5, horizon=300, importance={"alpha0": 0.75, "beta0": 0.25}),
     recommendation(scenario="variance-drift", horizon=1000),
     recommendation(scenario="variance-drift", horizon=400),
 ]
+EPSILON = optuna.distributions.FloatDistribution(0.001, 0.5, log=True)
 
 
 def add_grid(url: str, horizon: int, name: str | None = None, cells: int | None = None) -> None:
@@ -27,13 +28,7 @@ def add_grid(url: str, horizon: int, name: str | None = None, cells: int | None 
         scenario="blips", horizon=horizon, arms=4, alpha0=(0.5, 1.0), beta0=(0.5, 1.0, 5.0), replications=8, name=name
     )
     storage = open_storage(url, create=True)
-    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
-    write_grid_spec(study, spec)
-    draws = np.random.default_rng(horizon).gamma(4.0, 5.0, (6, 8))
-    for number in range(6 if cells is None else cells):
-        land_cell(study, spec, number, draws[number], 0.1)
-    if cells is None:
-        write_indistinguishable(study, [int(draws.mean(axis=1).argmin())])
+    store_grid(storage, spec, cells, alike=(0, 1) if cells is None else None)
     storage.engine.dispose()
 
 
@@ -43,3 +38,28 @@ def full(path: Path, grids: int = 1) -> str:
     for number in range(grids):
         add_grid(url, 100 + number, name=f"grid {number} {WILD[:60]}" if number == 1 else None)
     return url
+
+
+def searched(storage: Any, done: int = 30, name: str | None = None, **more: Any) -> optuna.Study:
+    """A finished search whose trials hold all three parameters."""
+    spec = StudySpec(scenario="variance-drift", horizon=1000, trials=done, name=name, **more)
+    found = recommendation(study=spec.study_name(), trials=done, importance={"alpha0": 0.7, "beta0": 0.3})
+    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
+    write_spec(study, spec)
+    for number in range(done):
+        study.add_trial(
+            optuna.trial.create_trial(
+                params={"alpha0": 0.01 + number % 90 / 10, "beta0": 1.0, "epsilon": 0.1},
+                distributions={"alpha0": EVEN, "beta0": EVEN, "epsilon": EPSILON},
+                value=50.0 + 7 * np.sin(number),
+                user_attrs={"stderr": 1.5, "replications": 200, "seconds": 0.01},
+            )
+        )
+    write_recommendation(study, found)
+    return study
+
+
+def gridded(storage: Any, finished: bool = True, **changes: Any) -> optuna.Study:
+    """The grid that goes with it."""
+    spec = GridSpec(**{"scenario": "variance-drift", "horizon": 1000, "replications": 20, **changes})
+    return store_grid(storage, spec, alike=(0, 1) if finished else None)[0]

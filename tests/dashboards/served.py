@@ -11,7 +11,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.studies import command, environment
+from tests.faults.studies import command
+from tests.project import environment
 
 
 class Served(NamedTuple):

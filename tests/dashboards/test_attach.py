@@ -7,63 +7,27 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import optuna
 import optuna_dashboard
+import plotly.graph_objects as go
 import pytest
 
 from dashboards.attach import attach, attach_to_grid, attach_to_study
 from dashboards.attached import stored_figure
-from dashboards.notes import code, escape, study_note
-from dashboards.slim import slim
 from dashboards.stamps import is_attached
 from dashboards.words import value_name
 from studies import keys
 from studies.copying import read_study, write_study
 from studies.export import export
-from studies.grid import FINE_VALUES, GridSpec
-from studies.grid_storage import land_cell
+from studies.grid import FINE_VALUES
 from studies.library import find_studies, recommendations
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.studies.made import LINES, WILD, recommendation, snapshot, store, url
+from tests.dashboards.made import gridded, searched
+from tests.studies.made import recommendation, snapshot, store, url
 from tuning.cli import run
 
 HARD = "raven-ucb/variance-drift/T1000/K10"
-EPSILON = optuna.distributions.FloatDistribution(0.001, 0.5, log=True)
-
-
-def searched(storage: Any, done: int = 30, name: str | None = None, **more: Any) -> optuna.Study:
-    """A finished search whose trials hold all three parameters."""
-    spec = StudySpec(scenario="variance-drift", horizon=1000, trials=done, name=name, **more)
-    found = recommendation(study=spec.study_name(), trials=done, importance={"alpha0": 0.7, "beta0": 0.3})
-    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
-    keys.write_spec(study, spec)
-    even = optuna.distributions.FloatDistribution(0.01, 10.0, log=True)
-    for number in range(done):
-        study.add_trial(
-            optuna.trial.create_trial(
-                params={"alpha0": 0.01 + number % 90 / 10, "beta0": 1.0, "epsilon": 0.1},
-                distributions={"alpha0": even, "beta0": even, "epsilon": EPSILON},
-                value=50.0 + 7 * np.sin(number),
-                user_attrs={"stderr": 1.5, "replications": 200, "seconds": 0.01},
-            )
-        )
-    keys.write_recommendation(study, found)
-    return study
-
-
-def gridded(storage: Any, finished: bool = True, **changes: Any) -> optuna.Study:
-    """A grid as a run leaves it."""
-    spec = GridSpec(**{"scenario": "variance-drift", "horizon": 1000, "replications": 20, **changes})
-    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
-    keys.write_grid_spec(study, spec)
-    noise = np.random.default_rng(3).normal(0.0, 1.0, (len(spec.cells()), 20))
-    for number, cell in enumerate(spec.cells()):
-        land_cell(study, spec, number, 20.0 + cell["alpha0"] + noise[number], 0.1)
-    if finished:
-        keys.write_indistinguishable(study, [0, 1])
-    return study
 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
@@ -148,7 +112,7 @@ def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
     assert [export(recommendations(storage), kind) for kind in ("json", "toml", "csv")] == exported
 
 
-def test_a_longer_search_takes_the_place_of_the_old_figures(tmp_path: Path) -> None:
+def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
     study = searched(open_storage(url(path), create=True), done=200)
     attach(study)
@@ -180,8 +144,6 @@ def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
 
 
 def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
-    import plotly.graph_objects as go
-
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = searched(storage)
     optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")
@@ -228,17 +190,6 @@ def test_a_copy_is_complete(tmp_path: Path) -> None:
     assert attach(optuna.load_study(study_name="copy", storage=storage)) <= 1
 
 
-def test_wild_names_are_shown_as_they_are() -> None:
-    assert escape("a_b*c|d <script>&amp;\n#") == "a\\_b\\*c\\|d \\<script\\>\\&amp; \\#"
-    assert code("``") == "``` `` ```"
-    for name in (WILD, LINES):
-        spec = StudySpec(scenario="blips", horizon=100, settings={"noise": "laplace"})
-        note = study_note(spec, recommendation(study=name, scenario=name, settings={name: name}), 3)
-        assert all(line.startswith(("#", "-", "`")) for line in note.splitlines() if line)
-        assert "\n<" not in note
-        assert "\x1b" not in note
-
-
 @pytest.mark.parametrize(
     ("objective", "name"),
     [
@@ -250,18 +201,6 @@ def test_wild_names_are_shown_as_they_are() -> None:
 )
 def test_names_of_values(objective: str, name: str) -> None:
     assert value_name(objective) == name
-
-
-def test_arrays_become_short_lists() -> None:
-    import plotly.graph_objects as go
-
-    figure = go.Figure(go.Heatmap(z=np.arange(6.0).reshape(2, 3) / 3), layout={"width": 900})
-    figure.add_scatter(y=np.arange(3))
-    small = json.loads(slim(figure).to_json())
-    assert small["data"][0]["z"] == [[0.0, 0.33333, 0.66667], [1.0, 1.3333, 1.6667]]
-    assert small["data"][1]["y"] == [0, 1, 2]
-    assert "width" not in small["layout"]
-    assert len(slim(figure).to_json()) < 400
 
 
 def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

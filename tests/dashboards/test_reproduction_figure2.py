@@ -9,7 +9,7 @@ import pytest
 from dashboards.reproduction.figure2 import section
 from studies.reproduction.document import Document
 from tests.dashboards.drawn import check, names
-from tests.tuning.test_reproduction_figure2 import made
+from tests.tuning.made_figure2 import made
 from tuning.crew import LocalCrew
 from tuning.reproduction import figure2
 from tuning.reproduction.context import PROTOCOLS, Context

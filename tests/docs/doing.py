@@ -20,8 +20,9 @@ import pytest
 
 import ravenlab
 from tests.dashboards.served import ask, served
-from tests.docs.markdown import ROOT, Block
+from tests.docs.markdown import Block
 from tests.docs.stand_ins import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, smaller
+from tests.project import DOCS, ROOT
 from tuning import cli
 
 
@@ -37,7 +38,7 @@ class Doing:
         monkeypatch.setenv("COLUMNS", "200")
         monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
         for name in EXAMPLES:
-            shutil.copy(ROOT / "docs" / "examples" / name, folder / name)
+            shutil.copy(DOCS / "examples" / name, folder / name)
         for kind in ("trace", "log"):
             self._ravenlab(["init", f"a_{kind}.csv", f"--{kind}"])
         if not full:
@@ -182,11 +183,7 @@ def shape(text: str) -> list[str]:
     >>> shape("┏━━━┓\\n│ T10000  │ 79.5 (75.3 to 85.3) │")
     ['┏━┓', '│ T# │ # (# to #) │']
     """
-    lines = []
-    for line in text.splitlines():
-        line = re.sub(r"([━─═])\1+", r"\1", re.sub(r"\s+", " ", line)).strip()
-        lines.append(re.sub(r"[-+−]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line))
-    return [line for line in lines if line]
+    return [re.sub(r"[-+−]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line) for line in exact(text)]
 
 
 def exact(text: str) -> list[str]:

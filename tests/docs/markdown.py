@@ -9,7 +9,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.project import DOCS, ROOT
 
 
 @dataclass(frozen=True)
@@ -91,4 +91,4 @@ def _words(token: Token) -> str:
 
 def pages() -> list[Path]:
     """Every page of the project."""
-    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+    return sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from environments import own_scenarios
-from policies import own
 from tests.docs.doing import Doing, exact, missing, shape
-from tests.docs.markdown import ROOT, Block, pages, read_page
+from tests.docs.markdown import Block, pages, read_page
+from tests.project import ROOT
+
+pytestmark = pytest.mark.usefixtures("nothing_brought")
 
 WITH_CODE = [path for path in pages() if any(block.language != "text" for block in read_page(path).blocks)]
-
-
-@pytest.fixture(autouse=True)
-def _nothing_stays() -> Iterator[None]:
-    """What a page brings is not there on the next."""
-    yield
-    own.BROUGHT._held.clear()
-    own_scenarios.BROUGHT._held.clear()
 
 
 def output_of(blocks: list[Block], place: int) -> str | None:

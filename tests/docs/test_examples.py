@@ -17,11 +17,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 import ravenlab
-from environments import own_scenarios
 from tests.dashboards.served import Served, listening
-from tests.docs.markdown import ROOT
+from tests.project import DOCS
 
-EXAMPLES = ROOT / "docs" / "examples"
+EXAMPLES = DOCS / "examples"
 SCRIPTS = ("tune.py", "custom_scenario.py", "read_results.py", "service.py")
 BROUGHT = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
 """Not scripts: tests/tuning/test_own.py brings them."""
@@ -31,6 +30,7 @@ def test_every_example_is_known() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *BROUGHT}
 
 
+@pytest.mark.usefixtures("nothing_brought")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -42,7 +42,6 @@ def test_a_script_runs(
     monkeypatch.setattr(sys, "path", list(sys.path))
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     sys.modules.pop("night_shift", None)
-    own_scenarios.BROUGHT._held.clear()
     assert len(capsys.readouterr().out.splitlines()) >= 1
     assert (EXAMPLES / name).read_text(encoding="utf-8").count("\n# %%") >= 5
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from functools import cache
 from importlib.util import find_spec
@@ -14,8 +13,9 @@ import typer
 import ravenlab
 from policies import policy_names
 from tests.benchmarks.__main__ import GROUPS
-from tests.docs.markdown import ROOT, Page, pages, read_page
-from tests.docs_made.pages import DOCS, made, stale
+from tests.docs.markdown import Page, pages, read_page
+from tests.docs_made.pages import made, stale
+from tests.project import DOCS, ROOT
 from tuning.cli import COMMANDS, app_for
 
 ELSEWHERE = ("http://", "https://", "mailto:")
@@ -156,4 +156,3 @@ def test_the_checks_can_fail() -> None:
     assert _wrong("make coffee")
     assert _wrong("ravenlab.tun(trace)")
     assert _wrong("policies/nobody.py")
-    assert inspect.isfunction(ravenlab.simulate)

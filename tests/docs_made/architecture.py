@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from dashboards.figures._style import BLUE, GREEN, ORANGE, PINK, SKY
-from tests.docs_made.imports import FRONT, PACKAGES, ROOT, between_packages, files_of, most_imported
+from tests.docs_made.imports import FRONT, PACKAGES, between_packages, files_of, most_imported
 from tests.docs_made.marks import table
 from tests.docs_made.svg import INK, SOFT, card, path, rect, text
+from tests.project import ROOT
 
 WIDTH, HEIGHT = 960, 700
 CHIPS = 11

@@ -8,7 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.project import ROOT
+
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 FRONT = "front"
 """What sees everything: the command line and the public API."""

@@ -9,8 +9,7 @@ from policies import policy_names
 from tests.docs_made import commands, policies, scenarios, study_files
 from tests.docs_made.architecture import architecture_picture, parts_of_the_page
 from tests.docs_made.marks import filled
-
-DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+from tests.project import DOCS
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
-"""How property tests run: few examples, the same ones every time."""
+"""How many examples most properties are tried on."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-quick = settings(max_examples=30, deadline=None, derandomize=True)
+quick = settings(max_examples=30)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-from environments.identity import ABSENT, COMPUTING_PACKAGES, LIBRARIES, ROOT, computing_hash, identity, kernel_hash
+from environments.identity import ABSENT, COMPUTING_PACKAGES, LIBRARIES, computing_hash, identity, kernel_hash
+from tests.project import ROOT, python
 
 ASK = """
 import json, sys
@@ -20,14 +18,8 @@ print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "
 
 def ask(folder: Path) -> tuple[dict[str, str], list[str]]:
     """What a new process that imports from a folder says of itself, and what it had to load."""
-    done = subprocess.run(
-        [sys.executable, "-c", ASK],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-c", ASK, folder=folder, PYTHONPATH=str(folder))
+    assert done.returncode == 0, done.stderr
     said, loaded = json.loads(done.stdout)
     return said, loaded
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from environments.errors import InputError
-from environments.log_world import ORDERS, REACH, LogScenario, LogWorlds, block_of, opening
+from environments.log_shape import block_of, opening
+from environments.log_world import ORDERS, REACH, LogScenario, LogWorlds
 from environments.streams import Stream
 from tests.environments.made_logs import made_log
 
@@ -41,9 +42,9 @@ def test_events_stay_near_where_they_were() -> None:
 def test_orders_of_the_log_itself_hold_each_event_once() -> None:
     scenario = LogScenario(made_log(events=2000), "log:t")
     worlds = scenario.draw(10, 1, 0, 2 * ORDERS, Stream.REPORT)
-    if worlds.block == 1:
-        for r in range(ORDERS):
-            assert sorted(order_of(worlds, r)) == list(range(worlds.arm.size))
+    assert worlds.block == 1
+    for r in range(ORDERS):
+        assert sorted(order_of(worlds, r)) == list(range(worlds.arm.size))
     resampled = [sorted(order_of(worlds, r)) for r in range(ORDERS, 2 * ORDERS)]
     assert all(order == resampled[0] for order in resampled)
     assert len(set(resampled[0])) < worlds.arm.size

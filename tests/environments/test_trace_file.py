@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from environments import trace_file
@@ -113,9 +115,16 @@ def test_the_digest_is_of_contents(tmp_path: Path) -> None:
     assert Trace.of(["w", "x", "y", "z"], one.values).digest != one.digest
 
 
+def test_nobody_can_change_what_the_digest_is_of() -> None:
+    values = table(rows=30)
+    trace = Trace.of(["w", "x", "y", "z"], values)
+    with pytest.raises(ValueError, match="read-only"):
+        trace.values[0, 0] = 3.0
+    values[0, 0] += 1.0
+    assert trace.values[0, 0] != values[0, 0]
+
+
 def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     values = table(rows=50, missing=0.2)
     same = read_trace(write_csv(tmp_path / "trace.csv", values))
     frame = pandas.DataFrame(values, columns=same.names)
@@ -125,8 +134,6 @@ def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
 
 
 def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
     path = tmp_path / "bad.parquet"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="not a Parquet file") as caught:
@@ -146,8 +153,6 @@ def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "trace.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=re.escape("pip install 'ravenlab[parquet]'")):

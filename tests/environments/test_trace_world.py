@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from environments.errors import InputError
+from environments.recorded import STRETCHES, own_name
 from environments.streams import Stream
-from environments.trace_world import SMOOTHED_OVER, STRETCHES, TraceScenario, smooth, trace_name
+from environments.trace_file import Trace
+from environments.trace_world import SMOOTHED_OVER, TraceScenario, smooth
 from tests.environments.made_traces import table, trace
+from tests.environments.properties import quick
 
 
+@quick
 @given(rows=st.integers(1, 60), arms=st.integers(1, 4), seed=st.integers(0, 99), holes=st.floats(0, 0.9))
-@settings(max_examples=40, deadline=None)
 def test_smoothing_is_the_mean_of_what_is_near(rows: int, arms: int, seed: int, holes: float) -> None:
     rng = np.random.default_rng(seed)
     values = np.where(rng.random((rows, arms)) < holes, np.nan, rng.normal(size=(rows, arms)))
@@ -24,6 +27,7 @@ def test_smoothing_is_the_mean_of_what_is_near(rows: int, arms: int, seed: int, 
             np.testing.assert_allclose(smooth(values)[i, k], wanted, rtol=1e-12)
 
 
+@quick
 @given(rows=st.integers(10, 1000))
 def test_stretches_follow_each_other_and_cover_all_rows(rows: int) -> None:
     scenario = TraceScenario(trace(rows=rows), "trace:t")
@@ -48,8 +52,6 @@ def test_later_stretches_do_not_leak_into_the_searched_one() -> None:
     values = table(rows=300, missing=0.1)
     later = values.copy()
     later[150:] += 1.0
-    from environments.trace_file import Trace
-
     first, second = (TraceScenario(Trace.of(list("abcd"), t), "trace:t") for t in (values, later))
     one, two = (scenario.draw(20, 1, 0, 5, Stream.SEARCH) for scenario in (first, second))
     np.testing.assert_array_equal(one.smoothed[:150], two.smoothed[:150])
@@ -58,8 +60,6 @@ def test_later_stretches_do_not_leak_into_the_searched_one() -> None:
 
 def test_costs_are_rewards_with_the_sign_turned() -> None:
     values = table(rows=200)
-    from environments.trace_file import Trace
-
     cost = TraceScenario(Trace.of(list("abcd"), values), "trace:t", minimize=True).draw(20, 1, 0, 1, Stream.SEARCH)
     reward = TraceScenario(Trace.of(list("abcd"), -values), "trace:t").draw(20, 1, 0, 1, Stream.SEARCH)
     np.testing.assert_array_equal(cost.values, reward.values)
@@ -95,8 +95,6 @@ def test_windows_that_do_not_fit_are_refused() -> None:
 def test_the_scale_is_that_of_the_bulk() -> None:
     values = table(rows=400)
     plain = TraceScenario(trace(rows=400), "trace:t").scale
-    from environments.trace_file import Trace
-
     times = TraceScenario(Trace.of(list("abcd"), 50 * values), "trace:t").scale
     np.testing.assert_allclose([times.low, times.high, times.factor], 50 * np.array([*vars(plain).values()]), rtol=1e-9)
     values[::50, 0] = 1e6
@@ -107,6 +105,6 @@ def test_the_scale_is_that_of_the_bulk() -> None:
 
 
 def test_names_hold_nothing_odd() -> None:
-    assert trace_name("../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
-    assert trace_name("...csv") == "trace:unnamed"
-    assert len(trace_name("x" * 500 + ".csv")) < 80
+    assert own_name("trace", "../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
+    assert own_name("trace", "...csv") == "trace:unnamed"
+    assert len(own_name("trace", "x" * 500 + ".csv")) < 80

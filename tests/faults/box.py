@@ -7,7 +7,6 @@ process and connection, whoever asks. It can't be taken back, so it listens only
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import shutil
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.compiled import cache_folder
-from tuning import cli
+from tests.said import said_by
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 ELSEWHERE = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "pty.spawn")
@@ -107,16 +106,6 @@ def contents(folder: Path) -> dict[str, bytes]:
         else:
             held[name] = b"no file"
     return held
-
-
-def said_by(words: list[str]) -> tuple[int, str, str]:
-    """Exit code and both outputs of a command line; they are as strict about letters as a terminal's."""
-    held = io.BytesIO(), io.BytesIO()
-    out = io.TextIOWrapper(held[0], encoding="utf-8", errors="strict", write_through=True)
-    err = io.TextIOWrapper(held[1], encoding="utf-8", errors="backslashreplace", write_through=True)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.run(words)
-    return code, held[0].getvalue().decode(), held[1].getvalue().decode()
 
 
 class Box:

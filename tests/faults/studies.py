@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tuning import cli
+from tests.project import environment, python
+from tests.said import said_by
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 TRIALS, BATCH = 40, 8
+KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
+"""How often something is killed, or cut off: `make stress` says 40."""
 
 SMALL = [
     "tune",
@@ -32,21 +35,14 @@ SMALL = [
 ]
 
 
-def environment(**more: str) -> dict[str, str]:
-    """This one's, with the project found first."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
-
-
 def command(*words: str) -> list[str]:
     """The command line of `ravenlab` in this Python."""
     return [sys.executable, "-m", "ravenlab", *words]
 
 
-def run(*words: str, folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder and wait for it."""
-    return subprocess.run(
-        command(*words), cwd=folder, env=environment(), capture_output=True, text=True, check=False, **more
-    )
+    return python("-m", "ravenlab", *words, folder=folder)
 
 
 def start(*words: str, folder: Path, **more: str) -> subprocess.Popen[str]:
@@ -74,13 +70,10 @@ def landed(place: Place) -> int:
     if not path.exists():
         return 0
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
             return int(connection.execute("SELECT count(*) FROM trials").fetchone()[0])
     except sqlite3.OperationalError:
         return 0
-    finally:
-        if "connection" in locals():
-            connection.close()
 
 
 def asked(url: str, question: str) -> list[Any]:
@@ -100,21 +93,26 @@ def states(place: Place) -> dict[str, int]:
 def within(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder but in this process: where its result is asked for and not its end as a process.
 
-    A process of its own costs a second or two before it does anything. But only when a process has ended are all of a
-    study's bytes in its one file: this one keeps the storage open.
+    Only when a process has ended are all of a study's bytes in its one file: this one keeps the storage open.
     """
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = cli.run(list(words))
-    said, complained = (each.buffer.getvalue().decode() for each in (out, err))
-    return subprocess.CompletedProcess(list(words), code, said, complained)
+    with contextlib.chdir(folder):
+        return subprocess.CompletedProcess(list(words), *said_by(list(words)))
 
 
-def wait_for(place: Place, count: int, process: subprocess.Popen[str]) -> None:
-    """Until so many trials have landed."""
+def wait_for(place: Place, count: int, process: subprocess.Popen[str], log: Callable[[], str] = str) -> None:
+    """Until so many trials have landed; `log` tells more where the process ends before."""
     while landed(place) < count:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.005)
+        assert process.poll() is None, (process.communicate(), log())
+        time.sleep(0.002)
+
+
+def kill_when(count: int, *words: str, folder: Path) -> int:
+    """Start the command, kill it −9 as soon as so many trials have landed, and give how many had."""
+    process = start(*words, folder=folder)
+    wait_for(folder, count, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return landed(folder)
 
 
 def exported(place: Place) -> str:

@@ -11,7 +11,7 @@ from environments.example_log import example_log
 from environments.example_trace import as_csv as trace_csv
 from environments.example_trace import example_trace
 from studies.storage import open_storage
-from tests.faults.box import said_by
+from tests.said import said_by
 
 MINE = """
 from environments import find_scenario
@@ -42,7 +42,7 @@ FEW = ["--trials=3", "--selection=3", "--report=3"]
 SMALL_TUNE = ["tune", "blips", *TINY, *FEW]
 
 
-def tiny(*words: str, url: str) -> None:
+def tiny(*words: str, url: str = "sqlite:///studies.sqlite3") -> None:
     """Run something small that must go well."""
     code, _, err = said_by([*words, *TINY, f"--storage={url}"])
     assert code == 0, err

@@ -5,44 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.cluster import DaskCluster, dask_cluster
-from tests.faults.studies import SMALL, TRIALS, exported, landed, run, start, states
+from tests.cluster import DaskCluster
+from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, run, start, states, wait_for
 
-KILLS = max(1, int(os.environ.get("RAVENLAB_KILLS", "3")) // 4)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    done = run(*SMALL, "--jobs=2", folder=folder)
-    assert done.returncode == 0, done.stderr
-    return exported(folder)
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
+ROUNDS = max(1, KILLS // 4)
 
 
 def moments(seed: int) -> list[int]:
     """After how many landed trials to kill."""
-    return [int(n) for n in np.random.default_rng(seed).integers(1, TRIALS, KILLS)]
+    return [int(n) for n in np.random.default_rng(seed).integers(1, TRIALS, ROUNDS)]
 
 
-def started(cluster: DaskCluster, folder: Path, count: int) -> subprocess.Popen[str]:
+def started(cluster: DaskCluster, folder: Path, count: int, **more: str) -> subprocess.Popen[str]:
     """A study on the cluster, once so many trials have landed."""
-    process = start(*SMALL, f"--cluster={cluster.address}", folder=folder)
-    while landed(folder) < count:
-        assert process.poll() is None, (process.communicate(), cluster.log())
-        time.sleep(0.002)
+    process = start(*SMALL, f"--cluster={cluster.address}", folder=folder, **more)
+    wait_for(folder, count, process, cluster.log)
     return process
 
 
@@ -98,10 +80,7 @@ def test_a_scheduler_that_is_gone_for_good_costs_a_rerun_and_no_trial(
     cluster: DaskCluster, undisturbed: str, tmp_path: Path
 ) -> None:
     """Last, since it takes the cluster down."""
-    process = start(*SMALL, f"--cluster={cluster.address}", folder=tmp_path, RAVENLAB_PATIENCE="2")
-    while landed(tmp_path) < 3:
-        assert process.poll() is None, (process.communicate(), cluster.log())
-        time.sleep(0.002)
+    process = started(cluster, tmp_path, 3, RAVENLAB_PATIENCE="2")
     cluster.close()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from pathlib import Path
 
-from tests.faults.studies import landed, start, states
+from tests.faults.studies import kill_when, states
 from tuning import cli
 
 POLICIES, TRIALS = 3, 10
@@ -29,14 +27,8 @@ def finish(folder: Path, jobs: int) -> dict[str, bytes]:
 
 def test_a_killed_comparison_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     """Killed within a search: some entries and some trials have landed."""
-    process = start(*SMALL, "--jobs=2", folder=tmp_path)
     count = POLICIES + TRIALS + 4
-    while landed(tmp_path) < count:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert count <= landed(tmp_path) < ALL
+    assert count <= kill_when(count, *SMALL, "--jobs=2", folder=tmp_path) < ALL
     assert set(states(tmp_path)) == {"COMPLETE"}
     assert not (tmp_path / "comparison").exists(), "nothing is written before it is done"
     again = finish(tmp_path, jobs=1)

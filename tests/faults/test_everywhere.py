@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-import pytest
-
-from tests.cluster import DaskCluster, dask_cluster
+from tests.cluster import DaskCluster
 from tests.faults.studies import SMALL, exported, states, storage_in
 from tests.postgres import Server
 from tuning import cli
 
 SMALLER = ["--trials=20", "--selection=300", "--report=300"]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
 
 
 def test_crews_and_storages_do_not_show(cluster: DaskCluster, postgres: Server, tmp_path: Path) -> None:

@@ -26,9 +26,6 @@ SLOW = {"tune", "grid", "compare", "report", "reproduce", "copy", "delete", "das
 """Commands whose lists that go well take more than some milliseconds; in `make test` they get a sixth."""
 
 EVERYDAY = settings(
-    deadline=None,
-    database=None,
-    derandomize=True,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],  # a list has few words; making it smaller would take longer than reading it
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.faults.studies import landed, start, states, within
+from tests.faults.studies import kill_when, states, within
 
 CELLS = 30
 SMALL = [
@@ -26,30 +24,24 @@ SMALL = [
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("undisturbed")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("whole")
     done = within(*SMALL, "--jobs=1", folder=folder)
     assert done.returncode == 0, done.stderr
     return (folder / "grid.csv").read_bytes()
 
 
-def test_workers_do_not_show(undisturbed: bytes, tmp_path: Path) -> None:
+def test_workers_do_not_show(whole: bytes, tmp_path: Path) -> None:
     assert within(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
-    assert (tmp_path / "grid.csv").read_bytes() == undisturbed
+    assert (tmp_path / "grid.csv").read_bytes() == whole
 
 
 @pytest.mark.parametrize("count", [11, CELLS])
-def test_a_killed_grid_goes_on_to_the_same_bytes(count: int, undisturbed: bytes, tmp_path: Path) -> None:
-    process = start(*SMALL, "--jobs=2", folder=tmp_path)
-    while landed(tmp_path) < count:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert count <= landed(tmp_path) <= CELLS
+def test_a_killed_grid_goes_on_to_the_same_bytes(count: int, whole: bytes, tmp_path: Path) -> None:
+    assert count <= kill_when(count, *SMALL, "--jobs=2", folder=tmp_path) <= CELLS
     assert set(states(tmp_path)) == {"COMPLETE"}
     assert count == CELLS or not (tmp_path / "grid.csv").exists()
     again = within(*SMALL, "--jobs=1", folder=tmp_path)
     assert again.returncode == 0, again.stderr
     assert states(tmp_path) == {"COMPLETE": CELLS}
-    assert (tmp_path / "grid.csv").read_bytes() == undisturbed
+    assert (tmp_path / "grid.csv").read_bytes() == whole

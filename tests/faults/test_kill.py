@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.faults.studies import BATCH, SMALL, TRIALS, exported, landed, run, start, states, within
-
-KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    done = within(*SMALL, "--jobs=1", folder=folder)
-    assert done.returncode == 0, done.stderr
-    return exported(folder)
-
-
-def kill_when(folder: Path, count: int) -> int:
-    """Start the study, kill it as soon as so many trials have landed, and give how many had."""
-    process = start(*SMALL, "--jobs=2", folder=folder)
-    while landed(folder) < count:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    return landed(folder)
+from tests.faults.studies import (
+    BATCH,
+    KILLS,
+    SMALL,
+    TRIALS,
+    exported,
+    kill_when,
+    run,
+    start,
+    states,
+    wait_for,
+    within,
+)
 
 
 def moments() -> list[int]:
@@ -42,7 +31,7 @@ def moments() -> list[int]:
 
 @pytest.mark.parametrize(("i", "count"), list(enumerate(moments())))
 def test_a_killed_study_goes_on_to_the_same_bytes(i: int, count: int, undisturbed: str, tmp_path: Path) -> None:
-    seen = kill_when(tmp_path, count)
+    seen = kill_when(count, *SMALL, "--jobs=2", folder=tmp_path)
     assert count <= seen <= TRIALS
     assert i != 1 or seen % BATCH, "this kill should fall inside a batch"
     assert set(states(tmp_path)) <= {"COMPLETE"}
@@ -57,9 +46,7 @@ def test_a_killed_study_goes_on_to_the_same_bytes(i: int, count: int, undisturbe
 def test_three_interrupted_pieces_give_the_same_bytes(undisturbed: str, tmp_path: Path) -> None:
     for count in (5, 17):
         process = start(*SMALL, "--jobs=2", folder=tmp_path)
-        while landed(tmp_path) < count:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.002)
+        wait_for(tmp_path, count, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130

@@ -9,17 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.box import said_by
+from tests.said import refused, said_by
 
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
-
-
-def refused(*words: str) -> str:
-    """The one line that a refused command says."""
-    code, out, err = said_by(list(words))
-    assert (code, out) == (2, ""), err
-    (line,) = err.splitlines()
-    return line
 
 
 @pytest.fixture(autouse=True)
@@ -133,6 +125,9 @@ def test_odd_storages(url: str, tmp_path: Path) -> None:
     assert not any(path.name.startswith("a") for path in tmp_path.iterdir())
 
 
-def test_completion_ends_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SHELL", "/bin/bash")
-    assert said_by(["--show-completion"])[0] in (0, 1)
+@pytest.mark.parametrize(("shell", "ends"), [("bash", 0), ("sh", 1)])
+def test_completion_is_shown_for_shells_that_have_it(shell: str, ends: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shellingham.detect_shell", lambda: (shell, f"/bin/{shell}"))
+    code, out, _ = said_by(["--show-completion"])
+    assert code == ends
+    assert ("_ravenlab_completion" in out) == (ends == 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,12 +17,11 @@ from studies.driver import driving, only_driver
 from studies.postgres import holding, lock_key
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.faults.studies import SMALL, TRIALS, exported, landed, start, states, storage_in, wait_for
+from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, start, states, wait_for
 from tests.postgres import FAST, IMMEDIATE, Server
 from tuning import cli
 
 NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=8, replications=40).study_name()
-KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
 Captured = pytest.CaptureFixture[str]
 Disturb = Callable[[Server, str], object]
 
@@ -40,13 +38,6 @@ def cut(server: Server, url: str) -> None:
     server.cut(url)
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    assert cli.run([*SMALL, f"--storage={storage_in(folder)}"]) == 0
-    return exported(folder)
-
-
 def rounds() -> Iterator[list[tuple[int, Disturb]]]:
     """What happens after how many landed trials; one round of each kind, and in a stress run ten restarts and cuts."""
     yield [(2, cut), (9, restart), (18, cut), (27, crash), (TRIALS, cut)]
@@ -59,13 +50,14 @@ def rounds() -> Iterator[list[tuple[int, Disturb]]]:
 
 @pytest.mark.parametrize("faults", list(rounds()), ids=lambda faults: "-".join(str(count) for count, _ in faults))
 def test_a_study_goes_on_by_itself(
-    faults: list[tuple[int, Disturb]], undisturbed: str, postgres: Server, database: str, tmp_path: Path
+    faults: list[tuple[int, Disturb]], undisturbed: str, own_postgres: Server, tmp_path: Path
 ) -> None:
+    database = own_postgres.new_database()
     words = [word for word in SMALL if word != "--quiet"]
     process = start(*words, "--jobs=1", folder=tmp_path, RAVENLAB_STORAGE=database)
     for count, disturb in faults:
         wait_for(database, count, process)
-        disturb(postgres, database)
+        disturb(own_postgres, database)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, (out, err)
     assert err.count("was lost") == err.count("Trying again") >= len(faults) - 1, err
@@ -111,15 +103,14 @@ def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: s
     assert set(states(database)) == {"COMPLETE"}
 
 
-def test_a_server_that_stays_away(
-    postgres: Server, database: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = own_postgres.new_database()
     monkeypatch.setenv("RAVENLAB_PATIENCE", "1")
     gone = [0.0]
 
     def stop() -> None:
         until_landed(database, 3)
-        postgres.stop(IMMEDIATE)
+        own_postgres.stop(IMMEDIATE)
         gone[0] = time.monotonic()
 
     happening = beside(stop)
@@ -128,7 +119,7 @@ def test_a_server_that_stays_away(
         took = time.monotonic() - gone[0]
     finally:
         happening.join()
-        postgres.start()
+        own_postgres.start()
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "was away for 1 s (" in line
     assert "what had landed is kept" in line
@@ -136,7 +127,7 @@ def test_a_server_that_stays_away(
     assert set(states(database)) == {"COMPLETE"}
 
 
-def test_a_session_that_hangs_is_ended_by_its_own_driver(postgres: Server, database: str) -> None:
+def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
     """As after a network that went dead: the server still has the session, and with it the lock."""
     with holding(database, ["mine"]) as (_, first):
         assert first.session is not None

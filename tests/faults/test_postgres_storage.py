@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -16,8 +14,9 @@ from sqlalchemy.engine import make_url
 
 from dashboards.server import make_server
 from studies.urls import shown
-from tests.faults.studies import asked, environment
+from tests.faults.studies import asked
 from tests.postgres import PASSWORD, Server
+from tests.project import python
 from tests.studies.made import url
 from tuning.cli import run
 from tuning.commands.attaching import attach_to
@@ -156,14 +155,7 @@ def test_a_password_is_never_told(
 
 def test_without_psycopg(tmp_path: Path) -> None:
     code = "import sys; sys.modules['psycopg'] = None; from tuning import cli; sys.exit(cli.run(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db"],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", code, "studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db", folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
         'ravenlab: storage postgresql+psycopg://me:***@127.0.0.1/db needs psycopg: pip install "ravenlab[postgres]".\n'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from studies.driver import driving
-from tests.faults.studies import SMALL, Place, landed, start, states, storage_in
+from tests.faults.studies import KILLS, SMALL, Place, landed, start, states, storage_in, wait_for
 
-ROUNDS = max(1, int(os.environ.get("RAVENLAB_KILLS", "3")) // 4)
+ROUNDS = max(1, KILLS // 4)
 LONG = [*SMALL, "--trials=2000"]
 
 
@@ -33,9 +32,7 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
     (line,) = err.strip().splitlines()
     assert "is being tuned by another process; wait for it or stop it." in line
     seen = landed(place)
-    while landed(place) < seen + 3:
-        assert winner.poll() is None, winner.communicate()
-        time.sleep(0.02)
+    wait_for(place, seen + 3, winner)
     winner.send_signal(signal.SIGTERM)
     _, err = winner.communicate(timeout=60)
     assert winner.returncode == 130, err

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import time
 from pathlib import Path
 
 from studies.robust import robust_spec_from
 from studies.robust_csv import write
-from tests.faults.studies import landed, start, states, within
+from tests.faults.studies import kill_when, states, within
 from tuning.robust.running import run_robust
 
 TRIALS = 16
@@ -20,12 +18,7 @@ SMALL = ["tune", "--robust", *SCENARIOS, *(f"--{key}={value}" for key, value in 
 def test_a_killed_search_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     whole = run_robust(robust_spec_from({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3")
     assert whole.found is not None
-    process = start(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
-    while landed(tmp_path) < 2 * TRIALS + 3:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    kill_when(2 * TRIALS + 3, *SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
     assert set(states(tmp_path)) == {"COMPLETE"}
     assert not (tmp_path / "matrix.csv").exists()
     again = within(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from studies.spec import StudySpec
+from tests.lacking import lacking
 from tuning import fanout
 from tuning.running import run_study
 
@@ -30,8 +31,9 @@ def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell what a process holds")
 def test_memory_and_files_are_flat(tmp_path: Path) -> None:
+    if not Path("/proc/self/statm").exists():
+        lacking("the system does not tell what a process holds")
     url = f"sqlite:///{tmp_path}/studies.sqlite3"
     memory, files = [], []
     for number in range(STUDIES):

@@ -1,4 +1,4 @@
-"""One posterior draw of an arm's mean from weights and rewards, as the forgetting Thompson policies define it."""
+"""One posterior draw of an arm's mean from weights and rewards, as all Thompson policies define it."""
 
 from __future__ import annotations
 

@@ -70,12 +70,11 @@ def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) ->
     check_twin("kl-ucb", SlowKLUCB, scenario, horizon=300, arms=5, params=params, replications=1)
 
 
-quick = settings(max_examples=300, deadline=None, derandomize=True)
 LOGS = st.floats(-17.0, 4.0).map(lambda x: 10.0**x)
 MEANS = st.floats(0.0, 1.0) | LOGS.map(lambda x: min(x, 1.0)) | LOGS.map(lambda x: max(1 - x, 0.0))
 
 
-@quick
+@settings(max_examples=300)
 @given(MEANS, LOGS, st.floats(0, 1))
 def test_the_bound_is_where_the_entropy_reaches_the_level(m: float, level: float, guess: float) -> None:
     """Newton's steps from any guess against bisection, for means and levels near every end."""

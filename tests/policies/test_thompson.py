@@ -9,8 +9,8 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies._beta import draw_beta
 from policies._gaussian_posterior import draw_mean
+from tests.policies.slow_posterior import slow_draw
 from tests.policies.twin import check_twin
 
 
@@ -22,22 +22,8 @@ class SlowThompson:
         self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
-        draw = self.gaussian if self.values["likelihood"] == "gaussian" else self.bernoulli
-        return {k: draw(np.array(self.rewards[k])) for k in open_arms}
-
-    def gaussian(self, x: np.ndarray) -> float:
-        mu0, kappa0, a0, b0 = (self.values[name] for name in ("mu0", "kappa0", "a0", "b0"))
-        n, mean = len(x), x.mean()
-        kappa = kappa0 + n
-        mu = (kappa0 * mu0 + n * mean) / kappa
-        b = b0 + ((x - mean) ** 2).sum() / 2 + kappa0 * n * (mean - mu0) ** 2 / (2 * kappa)
-        variance = b / self.rng.standard_gamma(a0 + n / 2)
-        return float(mu + math.sqrt(variance / kappa) * self.rng.standard_normal())
-
-    def bernoulli(self, x: np.ndarray) -> float:
-        low, high = self.values["low"], self.values["high"]
-        z = np.clip((x - low) / (high - low), 0.0, 1.0)
-        return float(draw_beta(1.0 + z.sum(), 1.0 + (1.0 - z).sum(), self.rng))
+        seen = {k: np.array(self.rewards[k]) for k in open_arms}
+        return {k: slow_draw(np.ones(x.size), x, self.values, self.rng) for k, x in seen.items()}
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.rewards[k].append(x)

@@ -21,6 +21,7 @@ from policies.simulation import simulate
 from tests.environments import plain_world
 
 TIE = 1e-9
+SEED = 20
 
 
 class Twin(Protocol):
@@ -46,10 +47,7 @@ def check_twin(
     horizon: int,
     arms: int,
     params: Mapping[str, Any] | None = None,
-    settings: Mapping[str, Any] | None = None,
     replications: int = 2,
-    seed: int = 20,
-    tie: float = TIE,
 ) -> int:
     """Assert that the policy's pulls are its twin's; gives how often a tie went the other way."""
     result = simulate(
@@ -58,19 +56,18 @@ def check_twin(
         horizon=horizon,
         arms=arms,
         params=params,
-        settings=settings,
         replications=replications,
-        seed=seed,
+        seed=SEED,
         pulls=True,
     )
     assert result.pulls is not None
-    world = find_scenario(scenario, dict(settings or {}))
-    worlds = draw_worlds(world, horizon, arms, seed, 0, replications)
+    world = find_scenario(scenario)
+    worlds = draw_worlds(world, horizon, arms, SEED, 0, replications)
     total = arms + world.extra_arms
     values = find_policy(policy).resolve(params, total, horizon)
     ties = 0
     for r in range(replications):
-        rng = generator(seed, Stream.SIMULATE, r, "policy")
+        rng = generator(SEED, Stream.SIMULATE, r, "policy")
         slow = twin(total, horizon, values, rng)
         feedback = plain_world.Feedback(worlds, r)
         pulled = [0] * total
@@ -84,7 +81,7 @@ def check_twin(
             else:
                 best = max(decision.values())
                 assert got in decision, f"{policy} pulled a closed arm at step {t}"
-                assert decision[got] >= best - tie, f"{policy} on {scenario}, replication {r}, step {t}: {decision}"
+                assert decision[got] >= best - TIE, f"{policy} on {scenario}, replication {r}, step {t}: {decision}"
                 ties += got != min(k for k, score in decision.items() if score == best)
             pulled[got] += 1
             x = feedback(got, t)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import optuna
 
-from studies.keys import write_recommendation, write_spec
+from environments.world import Floats
+from studies.grid import GridSpec
+from studies.grid_storage import land_cell
+from studies.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec
 from studies.recommendation import Edge, Estimate, Recommendation, Rival, Scale
 from studies.spec import StudySpec
 from studies.storage import open_storage
@@ -94,6 +98,21 @@ def stored(path: Path, *found: Recommendation) -> str:
     return url(path)
 
 
+def store_grid(
+    storage: Any, spec: GridSpec, cells: int | None = None, alike: Sequence[int] | None = (0, 1)
+) -> tuple[optuna.Study, Floats]:
+    """A grid as a run leaves it, and the samples behind it; with `alike` None one that stopped after so many cells."""
+    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
+    write_grid_spec(study, spec)
+    levels = np.array([20.0 + cell["alpha0"] for cell in spec.cells()])[:, None]
+    samples = levels + np.random.default_rng(3).normal(0.0, 1.0, (len(levels), spec.replications))
+    for number in range(len(levels) if cells is None else cells):
+        land_cell(study, spec, number, samples[number], 0.1)
+    if alike is not None:
+        write_indistinguishable(study, list(alike))
+    return study, samples
+
+
 def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:
     """All that a study's trials hold, short of their ids."""
     kept: list[dict[str, Any]] = []
@@ -108,11 +127,7 @@ def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:
                 "user": trial.user_attrs,
                 "system": trial.system_attrs,
                 "intermediate": trial.intermediate_values,
-                "times": (_time(trial.datetime_start), _time(trial.datetime_complete)),
+                "times": (str(trial.datetime_start), str(trial.datetime_complete)),
             }
         )
     return kept
-
-
-def _time(moment: datetime | None) -> str:
-    return str(moment)

@@ -6,10 +6,7 @@ import csv
 import html
 import io
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -24,9 +21,9 @@ from studies.export.document import SCHEMA_FILE, Document, json_schema
 from studies.export.latex_table import escape as latex
 from studies.export.markdown_table import escape as markdown
 from studies.recommendation import Recommendation
+from tests.project import python
 from tests.studies.made import LINES, WILD, recommendation
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 GIVEN = [
     recommendation(
         importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}, settings={"growth": 0.5, "noise": "laplace"}
@@ -121,14 +118,7 @@ def test_the_python_snippet_runs(tmp_path: Path) -> None:
     peeking = recommendation(policy="published-thompson", params={})
     path = tmp_path / "snippet.py"
     path.write_text(export([*GIVEN, peeking], "python"), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, path],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(path, folder=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(GIVEN)
     assert "pulled arm 0" in done.stdout

@@ -14,34 +14,21 @@ from environments import InputError
 from studies import grid_csv, keys
 from studies.copying import read_study, write_study
 from studies.grid import FINE_VALUES, Grid, GridSpec
-from studies.grid_storage import distributions, land_cell, read_grid
-from studies.library import list_studies, recommendations
+from studies.grid_storage import distributions, read_grid
+from studies.library import recommendations
 from studies.reading import grid_spec_from
+from studies.rows import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.studies.made import WILD, store, url
+from tests.studies.made import WILD, store, store_grid, url
 
 SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
-
-
-def made(
-    storage: Any, spec: GridSpec, cells: int = 6, finished: bool = True
-) -> tuple[optuna.Study, np.ndarray[Any, Any]]:
-    """A grid with so many cells, and the samples behind them."""
-    study = optuna.create_study(study_name=spec.study_name(), storage=storage)
-    keys.write_grid_spec(study, spec)
-    samples = np.random.default_rng(1).normal(10.0, 2.0, (len(spec.cells()), spec.replications))
-    for number in range(cells):
-        land_cell(study, spec, number, samples[number], 0.25)
-    if finished:
-        keys.write_indistinguishable(study, [1, 4])
-    return study, samples
 
 
 def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = GridSpec(**SMALL, replications=50).resolved()
-    study, samples = made(storage, spec)
+    study, samples = store_grid(storage, spec, alike=[1, 4])
     trials = study.get_trials()
     assert [trial.params for trial in trials] == spec.cells()
     assert trials[0].params == {"alpha0": 0.5, "beta0": 1.0, "epsilon": 0.1}
@@ -56,12 +43,12 @@ def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
 
 def test_only_finished_grids_are_read(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    half, _ = made(storage, GridSpec(**SMALL), 3, finished=False)
-    bare, _ = made(storage, GridSpec(**SMALL, name="bare"), 6, finished=False)
+    half, _ = store_grid(storage, GridSpec(**SMALL), 3, alike=None)
+    bare, _ = store_grid(storage, GridSpec(**SMALL, name="bare"), alike=None)
     store(storage, StudySpec(scenario="blips", horizon=1000), 2)
     for study in (half, bare, optuna.create_study(study_name="theirs", storage=storage)):
         assert read_grid(study) is None
-    whole, _ = made(storage, GridSpec(**{**SMALL, "horizon": 2000}))
+    whole, _ = store_grid(storage, GridSpec(**{**SMALL, "horizon": 2000}))
     grid = read_grid(whole)
     assert grid is not None
     assert (grid.study, grid.spec.horizon) == (whole.study_name, 2000)
@@ -69,7 +56,7 @@ def test_only_finished_grids_are_read(tmp_path: Path) -> None:
 
 def test_the_library_knows_grids(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    made(storage, GridSpec(**SMALL), 4, finished=False)
+    store_grid(storage, GridSpec(**SMALL), 4, alike=None)
     (row,) = list_studies(storage)
     assert (row.state, row.done, row.asked, row.scenario, row.horizon) == ("grid", 4, 6, "blips", 100)
     assert row.regret is None
@@ -79,7 +66,7 @@ def test_the_library_knows_grids(tmp_path: Path) -> None:
 def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
     here = open_storage(url(tmp_path / "a.sqlite3"), create=True)
     there = open_storage(url(tmp_path / "b.sqlite3"), create=True)
-    study, _ = made(here, GridSpec(**SMALL, replications=20))
+    study, _ = store_grid(here, GridSpec(**SMALL, replications=20))
     write_study(read_study(here, study._study_id), there, WILD)
     copied, original = read_grid(optuna.load_study(study_name=WILD, storage=there)), read_grid(study)
     assert copied is not None
@@ -91,7 +78,7 @@ def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
 def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = GridSpec(**SMALL)
-    study, _ = made(storage, spec)
+    study, _ = store_grid(storage, spec)
     study.enqueue_trial({"alpha0": 1.0})
     with pytest.raises(InputError, match="none of its cells \\(number 6\\)"):
         read_grid(study)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from optuna.distributions import FloatDistribution, IntDistribution
 
 from policies import find_policy
+from studies.ranges import Range
 from studies.space import distributions, from_params, to_params, trial_name
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 
 POLICIES = ("raven-ucb", "d-raven", "sw-raven", "d-ucb", "sw-ucb", "f-dsw-ts", "wls-optimistic-ts", "epsilon-greedy")
 
@@ -78,7 +79,7 @@ def test_whatever_optuna_draws_is_played_and_comes_back(policy: str) -> None:
 
 
 @given(st.floats(1e-5, 0.3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_rate_near_one_survives_the_round_trip(gap: float) -> None:
     spec = StudySpec(scenario="blips", policy="d-ucb", horizon=100)
     others = {name: value for name, value in spec.values({}).items() if name != "gamma"}

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from environments.streams import generator
+from policies import find_policy
+from studies.spec import StudySpec
 from tuning.crew import LocalCrew
-from tuning.reproduction._estimators import RECURSION, VARIANTS
+from tuning.reproduction._estimators import RECURSION, VARIANTS, _recursion
 from tuning.reproduction._logistics import ARMS, HORIZON, MARKS, POLICIES, kinds, measures
 from tuning.reproduction.context import Context, Found
 
@@ -21,8 +24,6 @@ def context(protocols: tuple[str, ...] = ("published", "defined"), worlds: int =
 
 def made(where: Context, means: dict[str, float] | None = None, spread: float = 100.0) -> dict[str, Found]:
     """Pieces as they would be found if regrets had these means and this spread in every comparison."""
-    from environments.streams import generator
-
     rng = np.random.default_rng(3)
     worlds, steps = where.count(50), np.array(MARKS)
     found: dict[str, Any] = {}
@@ -44,8 +45,6 @@ def made(where: Context, means: dict[str, float] | None = None, spread: float = 
             kept = {measure: numbers[measure].tolist() for measure in measures(kind)}
             found[f"logistics/{kind}/{name}"] = {"worlds": kept, "curves": curves, "steps": steps.tolist()}
             found[f"logistics/search/{name}"] = _searched(name)
-    from tuning.reproduction._estimators import _recursion
-
     found[RECURSION] = _recursion(where)
     for protocol in where.protocols:
         for place, variant in enumerate(VARIANTS):
@@ -60,9 +59,6 @@ def made(where: Context, means: dict[str, float] | None = None, spread: float = 
 
 
 def _searched(name: str) -> Found:
-    from policies import find_policy
-    from studies.spec import StudySpec
-
     space = StudySpec(policy=name, scenario="logistics").resolved().space
     values = find_policy(name).resolve({}, ARMS, HORIZON)
     return {

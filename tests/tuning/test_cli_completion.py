@@ -12,11 +12,12 @@ import pytest
 
 from studies.spec import StudySpec
 from studies.storage import open_storage
+from tests.lacking import lacking
+from tests.project import ROOT
 from tests.studies.made import store, url
 from tuning import cli
 from tuning.commands.completing import joined_by_bash, stored_names
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 Captured = pytest.CaptureFixture[str]
 
 
@@ -95,9 +96,10 @@ def test_names_are_seen_while_someone_writes(tmp_path: Path) -> None:
     storage.engine.dispose()
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_completes() -> None:
     """The script that is shown, in a real shell: what it makes of a line."""
+    if shutil.which("bash") is None:
+        lacking("no bash was found")
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import ravenlab; ravenlab.main()"
     script = f"""
 ravenlab() {{ {sys.executable} -c {code!r} "$@"; }}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,12 +12,12 @@ import pytest
 
 from studies.spec import StudySpec
 from studies.storage import open_storage
+from tests.project import ROOT, environment
 from tests.studies.made import recommendation, store, url
 from tuning.cli import run
 from tuning.commands.tables import print_table
-from tuning.progress import has_bars
+from tuning.screen import has_bars
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 Captured = pytest.CaptureFixture[str]
 
 
@@ -50,7 +49,7 @@ def test_a_terminal_without_unicode_is_spelled_for(place: str) -> None:
         timeout=60,
         check=False,
         cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+        env=environment(PYTHONIOENCODING="ascii", LC_ALL="C"),
     )
     assert done.returncode == 0, done.stderr
     people, _, program = done.stdout.partition(b"json:\n")
@@ -136,7 +135,7 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "No room for" in screen.text
 
 
-def test_what_comes_next_is_said(place: str, capsys: Captured, tmp_path: Path) -> None:
+def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:
     small = ["--horizon=100", "--arms=3", "--trials=2", "--replications=2", "--selection=9", "--report=9", "--jobs=1"]
     asked = ["tune", "blips", *small, f"--storage={place}"]
     assert run(asked) == 0

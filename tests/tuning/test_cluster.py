@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,24 +11,21 @@ import pytest
 import environments
 from environments.errors import InputError
 from environments.example_trace import as_csv, example_trace
+from environments.identity import COMPUTING_PACKAGES
 from policies import find_policy
 from tests.cluster import DaskCluster, dask_cluster
+from tests.project import DOCS, ROOT
+from tests.said import refused
 from tuning import cli
 from tuning.carrying import SMALL_BYTES, Carrier
 from tuning.cluster import connected
 from tuning.connecting import check_address
 from tuning.crew import Pace
 from tuning.cutting import LEAST_SECONDS, SCHEDULER_SECONDS, TASK_SECONDS, cut_for
-from tuning.fanout import Evaluator, Game
+from tuning.fanout import Evaluator, Game, play_range
 
-EXAMPLES = Path(__file__).parent.parent.parent / "docs" / "examples"
+EXAMPLES = DOCS / "examples"
 TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
 
 
 @pytest.fixture
@@ -85,7 +81,6 @@ def test_studies_grids_and_comparisons_side_by_side(
             "--tune=4",
             "--horizon=80",
             "--replications=10",
-            how,
         ]
         folder = here / f"compared{len(tables)}"
         storage = f"--storage=sqlite:///{len(tables)}.sqlite3"
@@ -103,41 +98,30 @@ def test_studies_grids_and_comparisons_side_by_side(
     assert capsys.readouterr().err == ""
 
 
-def test_a_worker_with_other_sources_is_refused(
-    cluster: DaskCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
     """Its own folder of sources comes first on its path, and one of them has a line more."""
-    root = Path(environments.__file__).parent.parent
-    for package in ("environments", "policies", "studies", "tuning"):
-        shutil.copytree(root / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in COMPUTING_PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "policies" / "ucb1.py").open("a") as file:
         file.write("\n# another rule\n")
     with dask_cluster(tmp_path, workers=0) as lonely:
         lonely.start_worker(PYTHONPATH=str(tmp_path))
         lonely.wait(1)
         words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={lonely.address}"]
-        assert cli.run([*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3"]) == cli.REFUSED
-    err = capsys.readouterr().err
-    assert "other sources of ravenlab" in err
-    assert err.count("\n") == 1
+        assert "other sources of ravenlab" in refused(*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3")
 
 
-def test_nobody_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     monkeypatch.setattr("tuning.connecting.CONNECT_SECONDS", 1)
-    assert cli.run(["tune", "blips", "--cluster=tcp://127.0.0.1:9"]) == cli.REFUSED
-    err = capsys.readouterr().err
-    assert err.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
-    assert err.count("\n") == 1
+    line = refused("tune", "blips", "--cluster=tcp://127.0.0.1:9")
+    assert line.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
     assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize("words", [["--cluster=x"], ["--cluster=tcp://a:0"], ["--cluster=tcp://h:1", "--jobs=2"]])
-def test_bad_words(words: list[str], capsys: pytest.CaptureFixture[str], here: Path) -> None:
+def test_bad_words(words: list[str], here: Path) -> None:
     for command in (["tune", "blips"], ["grid", "blips"], ["compare", "blips"], ["reproduce"]):
-        assert cli.run([*command, *words]) == cli.REFUSED
-        err = capsys.readouterr().err
-        assert "cluster" in err
-        assert err.count("\n") == 1
+        assert "cluster" in refused(*command, *words)
     assert list(here.iterdir()) == []
 
 
@@ -157,16 +141,10 @@ def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
         wanted = alone.play(values, 1, 0, 5)
         for seconds in (0.7, 0.2, 1e-9):
             on_cluster.paces.clear()
-            on_cluster._cut(_of_play(), 5, 3)
-            on_cluster.paces[_of_play()].seconds = seconds
+            on_cluster._cut(play_range, 5, 3)
+            on_cluster.paces[play_range].seconds = seconds
             np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
-            assert on_cluster.paces[_of_play()].learned
-
-
-def _of_play() -> Callable[..., object]:
-    from tuning.fanout import play_range
-
-    return play_range
+            assert on_cluster.paces[play_range].learned
 
 
 @pytest.mark.parametrize("threads", [1, 2, 1000])

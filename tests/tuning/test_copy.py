@@ -11,6 +11,7 @@ import pytest
 from studies.driver import only_driver
 from studies.keys import read_recommendation, read_spec, write_race
 from studies.storage import open_storage
+from tests.said import refused
 from tests.studies.made import WILD, recommendation, snapshot, stored, url
 from tuning.cli import run
 
@@ -77,18 +78,15 @@ def test_under_another_name_in_the_same_storage(storage: str) -> None:
         ([FIRST], "--to"),
     ],
 )
-def test_refusals(words: list[str], fragment: str, storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_refusals(words: list[str], fragment: str, storage: str, tmp_path: Path) -> None:
     target = tmp_path / "archive.sqlite3"
     words = [word.format(storage=storage, target=url(target)) for word in words]
-    assert run(["copy", *words, "--storage", storage]) == 2
-    err = capsys.readouterr().err
-    assert fragment in err
-    assert len(err.strip().splitlines()) == 1
+    assert fragment in refused("copy", *words, "--storage", storage)
     assert not target.exists()
 
 
-def test_a_study_that_is_being_tuned_is_not_copied(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_a_study_that_is_being_tuned_is_not_copied(storage: str, tmp_path: Path) -> None:
+    target = url(tmp_path / "archive.sqlite3")
     with only_driver(storage, FIRST):
-        assert run(["copy", FIRST, "--to", url(tmp_path / "archive.sqlite3"), "--storage", storage]) == 2
-    assert "is being tuned" in capsys.readouterr().err
+        assert "is being tuned" in refused("copy", FIRST, "--to", target, "--storage", storage)
     assert not (tmp_path / "archive.sqlite3").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -52,8 +53,6 @@ def test_without_a_terminal_it_needs_yes(storage: str, capsys: Captured) -> None
 
 @pytest.mark.parametrize(("reply", "left"), [("y\n", 2), ("n\n", 3), ("\n", 3)])
 def test_on_a_terminal_it_asks(reply: str, left: int, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True

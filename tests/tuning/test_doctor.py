@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import tuning.doctor.mounts
 import tuning.doctor.versions
-from environments.identity import ROOT, identity, installed
+from environments.identity import identity, installed
 from environments.room import memory
+from tests.project import python
 from tuning.cli import run
 from tuning.doctor.machine import LEAST_MEMORY, core_check, memory_check
 from tuning.doctor.mounts import file_system, mount_check
@@ -208,14 +207,8 @@ def test_speed_counts_steps() -> None:
 def test_a_broken_numba_is_a_row_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
-    done = subprocess.run(
-        [sys.executable, "-m", "ravenlab", "doctor", "--json", "--cluster", "tcp://127.0.0.1:1"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "RAVENLAB_STORAGE": f"sqlite:///{tmp_path}/x.sqlite3"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["-m", "ravenlab", "doctor", "--json", "--cluster", "tcp://127.0.0.1:1"]
+    done = python(*words, PYTHONPATH=str(tmp_path), RAVENLAB_STORAGE=f"sqlite:///{tmp_path}/x.sqlite3")
     assert (done.returncode, done.stderr) == (1, "")
     rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
     assert rows["numba"]["verdict"] == PROBLEM

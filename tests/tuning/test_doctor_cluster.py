@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from environments.identity import COMPUTING_PACKAGES, ROOT, identity
+from environments.identity import COMPUTING_PACKAGES, identity
+from tests.cluster import dask_cluster
+from tests.project import ROOT
+from tests.said import refused
 from tuning.cli import run
 from tuning.doctor.cluster import SHOWN, cluster_checks, differing
 from tuning.doctor.nodes import NOT_PASSED, Cluster, Node
@@ -26,58 +24,33 @@ SLOW = 0.001
 """Million steps a second that the worker with other sources says it plays."""
 
 
-@contextmanager
-def process(*words: str, path: Path) -> Iterator[None]:
-    """A Dask process that imports from a folder first; it is killed at the end."""
-    environment = {**os.environ, "PYTHONPATH": str(path), "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-m", "dask", *words, "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
-    started = subprocess.Popen(command, cwd=path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        started.kill()
-        started.wait()
-
-
-@contextmanager
-def scheduler(folder: Path, path: Path) -> Iterator[str]:
-    """A scheduler that listens on a free port; its address."""
-    told = folder / "scheduler.json"
-    with process("scheduler", "--port", "0", "--scheduler-file", str(told), path=path):
-        until = time.monotonic() + 60
-        while not told.exists() or not told.read_text().strip().endswith("}"):
-            assert time.monotonic() < until, "no scheduler"
-            time.sleep(0.05)
-        yield str(json.loads(told.read_text())["address"])
+def broken(folder: Path) -> Path:
+    """A folder whose ravenlab can't be imported."""
+    (folder / "environments").mkdir(parents=True)
+    (folder / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
+    return folder
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A scheduler with three workers: with our sources, with an edited copy of them, and with none."""
-    from distributed import Client
-
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a cluster of three workers: with our sources, with an edited copy of them, and with none."""
     folder = tmp_path_factory.mktemp("cluster")
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))
     speed = folder / "edited" / "tuning" / "doctor" / "speed.py"
     edited = f"\n\ndef kernel_speed(seconds: float = SECONDS) -> Speed:\n    return Speed({SLOW}, False, 0.0)\n"
     speed.write_text(speed.read_text(encoding="utf-8") + edited, encoding="utf-8")
-    (folder / "none" / "environments").mkdir(parents=True)
-    (folder / "none" / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
-    with ExitStack() as stack:
-        address = stack.enter_context(scheduler(folder, ROOT))
-        for name, path in {"same": ROOT, "edited": folder / "edited", "none": folder / "none"}.items():
-            words = ("worker", address, "--nthreads", "1", "--no-nanny", "--name", name)
-            stack.enter_context(process(*words, "--local-directory", str(folder), path=path))
-        with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(3, timeout=60)
-        yield address
+    with dask_cluster(folder, workers=0) as running:
+        for name, path in {"same": ROOT, "edited": folder / "edited", "none": broken(folder / "none")}.items():
+            running.start_worker("--name", name, PYTHONPATH=str(path))
+        running.wait(3)
+        yield running.address
 
 
 def test_says_which_worker_differs_and_how_fast_each_is(
-    cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mixed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["doctor", "--cluster", cluster, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+    assert run(["doctor", "--cluster", mixed, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     rows = {row["check"].split(" (")[0]: Check(**row) for row in told["checks"]}
     workers = {worker["name"]: worker for worker in told["workers"]}
@@ -104,33 +77,28 @@ def test_says_which_worker_differs_and_how_fast_each_is(
     assert workers["none"]["millions"] == []
 
 
-def test_looking_drives_no_worker_away(cluster: str) -> None:
+def test_looking_drives_no_worker_away(mixed: str) -> None:
     """A worker that can't unpickle a task leaves; so the one without ravenlab must have got none."""
     from distributed import Client
 
-    with Client(cluster, set_as_default=False) as client:
+    with Client(mixed, set_as_default=False) as client:
         assert len(client.scheduler_info()["workers"]) == 3
 
 
 def test_a_scheduler_without_ravenlab_and_without_workers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "environments").mkdir()
-    (tmp_path / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
-    with scheduler(tmp_path, tmp_path) as address:
-        assert run(["doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+    with dask_cluster(broken(tmp_path), workers=0) as lonely:
+        assert (
+            run(["doctor", "--cluster", lonely.address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+        )
     rows = {row["check"]: Check(**row) for row in json.loads(capsys.readouterr().out)["checks"]}
     assert rows["workers"].verdict == PROBLEM
     assert rows["versions, scheduler"].verdict == PROBLEM
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "somewhere"])
-def test_no_scheduler_is_one_line(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuning.connecting.CONNECT_SECONDS", 1)
-    assert run(["doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3"]) == 2
-    said = capsys.readouterr()
-    assert said.err.count("\n") == 1
-    assert address in said.err
+    assert address in refused("doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3")
 
 
 def node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) -> Node:

@@ -64,7 +64,7 @@ def test_rights_that_lack_are_named(postgres: Server, database: str, reader: str
     assert "read-only" in storage_checks(reader)[0].found
 
 
-def test_a_server_that_does_not_let_us_in(postgres: Server, database: str) -> None:
+def test_a_server_that_does_not_let_us_in(database: str) -> None:
     wrong = make_url(database).set(password="not-this-one").render_as_string(hide_password=False)
     for url in (wrong, make_url(database).set(port=1).render_as_string(hide_password=False)):
         (row,) = storage_checks(url)

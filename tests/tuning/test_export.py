@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -16,10 +15,12 @@ from policies.base import Policy
 from studies.export import FORMATS, export
 from studies.spec import StudySpec
 from studies.storage import open_storage
+from tests.lacking import lacking
+from tests.project import python
+from tests.said import refused
 from tests.studies.made import WILD, recommendation, store, stored
 from tuning.cli import run
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 GIVEN = [recommendation(scenario="blips", study=WILD), recommendation(), recommendation(horizon=10_000)]
 Captured = pytest.CaptureFixture[str]
 
@@ -75,20 +76,12 @@ def test_a_study_without_recommendation_is_said(storage: str, capsys: Captured) 
     assert "nothing to export" in captured.err
 
 
-def refused(words: list[str], fragment: str, capsys: Captured) -> None:
-    assert run(words) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert fragment in captured.err
-    assert len(captured.err.strip().splitlines()) == 1
-
-
-def test_bad_input(storage: str, tmp_path: Path, capsys: Captured) -> None:
-    refused(["export", "--format", "jsn", "--storage", storage], "did you mean 'json'", capsys)
-    refused(["export", "raven-ucb/blip", "--storage", storage], "unknown study 'raven-ucb/blip'", capsys)
-    refused(["export", "raven", "--storage", storage], "fits 2 studies", capsys)
-    refused(["export", "--storage", storage, "-o", str(tmp_path / "no" / "file")], "there is no folder", capsys)
-    refused(["export", "--storage", storage, "-o", str(tmp_path)], "it is a folder", capsys)
+def test_bad_input(storage: str, tmp_path: Path) -> None:
+    assert "did you mean 'json'" in refused("export", "--format", "jsn", "--storage", storage)
+    assert "unknown study 'raven-ucb/blip'" in refused("export", "raven-ucb/blip", "--storage", storage)
+    assert "fits 2 studies" in refused("export", "raven", "--storage", storage)
+    assert "there is no folder" in refused("export", "--storage", storage, "-o", str(tmp_path / "no" / "file"))
+    assert "it is a folder" in refused("export", "--storage", storage, "-o", str(tmp_path))
 
 
 COMMANDS = [
@@ -102,40 +95,39 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_storages_that_cannot_be_used(
-    words: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_storages_that_cannot_be_used(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     missing = "run: ravenlab tune blips" if words[0] == "recommend" else "does not exist"
-    refused([*words, "--storage", "sqlite:///none.sqlite3"], missing, capsys)
+    assert missing in refused(*words, "--storage", "sqlite:///none.sqlite3")
     Path("text.sqlite3").write_text("not a database at all " * 100)
-    refused([*words, "--storage", "sqlite:///text.sqlite3"], "not a readable SQLite database", capsys)
+    assert "not a readable SQLite database" in refused(*words, "--storage", "sqlite:///text.sqlite3")
     with sqlite3.connect("foreign.sqlite3") as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     connection.close()
-    refused([*words, "--storage", "sqlite:///foreign.sqlite3"], "something else", capsys)
+    assert "something else" in refused(*words, "--storage", "sqlite:///foreign.sqlite3")
     stored(Path("torn.sqlite3"), *GIVEN)
     torn = Path("torn.sqlite3").read_bytes()
     Path("torn.sqlite3").write_bytes(torn[:4096] + b"\x55" * (len(torn) - 4096))
-    refused([*words, "--storage", "sqlite:///torn.sqlite3"], "torn.sqlite3", capsys)
-    refused([*words, "--storage", "no url"], "storage must be a database URL", capsys)
+    assert "torn.sqlite3" in refused(*words, "--storage", "sqlite:///torn.sqlite3")
+    assert "storage must be a database URL" in refused(*words, "--storage", "no url")
     Path("folder").mkdir()
-    refused([*words, "--storage", "sqlite:///folder"], "is a folder", capsys)
+    assert "is a folder" in refused(*words, "--storage", "sqlite:///folder")
     assert not Path("none.sqlite3").exists()
     assert not Path("unused.sqlite3").exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to be")
 def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
     """As a user whom permission bits bind; what is needed is imported before, as root."""
+    if os.geteuid() != 0:
+        lacking("only root can become another user")
     code = (
-        "import contextlib, io, os, sys; sys.path.insert(0, sys.argv[1]); import filelock, tuning.cli\n"
+        "import contextlib, io, os, sys; import filelock, tuning.cli\n"
         "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
-        "    tuning.cli.run(['export', '--storage', sys.argv[2]])\n"
-        "    tuning.cli.run(['copy', 'none', '--to', sys.argv[2], '--storage', sys.argv[2]])\n"
-        "    tuning.cli.run(['delete', 'none', '--storage', sys.argv[2]])\n"
+        "    tuning.cli.run(['export', '--storage', sys.argv[1]])\n"
+        "    tuning.cli.run(['copy', 'none', '--to', sys.argv[1], '--storage', sys.argv[1]])\n"
+        "    tuning.cli.run(['delete', 'none', '--storage', sys.argv[1]])\n"
         "sys.stderr.flush(); print(file=sys.stderr); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "sys.exit(tuning.cli.run(sys.argv[3:]))"
+        "sys.exit(tuning.cli.run(sys.argv[2:]))"
     )
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
@@ -146,8 +138,7 @@ def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
         folder.chmod(0o555)
 
         def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-c", code, str(ROOT), warm, *words, "--storage", place]
-            return subprocess.run(command, cwd=name, capture_output=True, text=True, check=False)
+            return python("-c", code, warm, *words, "--storage", place, folder=Path(name))
 
         read = as_nobody("export")
         assert read.returncode == 0, read.stderr
@@ -157,8 +148,8 @@ def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
             ["delete", "*", "--yes"],
             ["copy", WILD, "--to", place],
         ):
-            refused = as_nobody(*words)
-            assert refused.returncode == 2, refused.stderr
-            (line,) = refused.stderr.split("\n\n")[1].splitlines()
+            done = as_nobody(*words)
+            assert done.returncode == 2, done.stderr
+            (line,) = done.stderr.split("\n\n")[1].splitlines()
             assert "no permission" in line
         assert [path.name for path in folder.iterdir()] == ["s.sqlite3"]

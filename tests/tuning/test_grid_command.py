@@ -10,17 +10,13 @@ import pytest
 
 from studies.grid import FINE_VALUES, GridSpec
 from studies.storage import open_storage
-from tests.studies.test_grid import made
+from tests.said import refused
+from tests.studies.made import store_grid
 from tuning.cli import run
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
 NAME = "grid/raven-ucb/blips/T{}/K3~"
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
 
 
 def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Captured) -> None:
@@ -93,14 +89,8 @@ def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
         ([], "SCENARIO is missing"),
     ],
 )
-def test_bad_input_is_refused_before_anything_is_made(
-    words: list[str], said: str, url: str, tmp_path: Path, capsys: Captured
-) -> None:
-    assert run(["grid", *words, f"--storage={url}"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert said in captured.err
-    assert len(captured.err.strip().splitlines()) == 1
+def test_bad_input_is_refused_before_anything_is_made(words: list[str], said: str, url: str, tmp_path: Path) -> None:
+    assert said in refused("grid", *words, f"--storage={url}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -156,7 +146,7 @@ def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Capture
 
 def test_an_unfinished_grid_is_said_to_be(url: str, capsys: Captured) -> None:
     storage = open_storage(url, create=True)
-    made(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, finished=False)
+    store_grid(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, alike=None)
     assert run(["show", "grid", f"--storage={url}"]) == 0
     out = capsys.readouterr().out
     assert "1 of 2 cells" in out

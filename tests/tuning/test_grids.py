@@ -17,7 +17,7 @@ from policies.simulation import simulate
 from studies import keys
 from studies.driver import only_driver
 from studies.grid import Grid, GridSpec
-from studies.library import list_studies
+from studies.rows import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.tuning.plain_grid import regrets
@@ -30,11 +30,6 @@ from tuning.search import Progress
 from tuning.statistics import indistinguishable
 
 PUBLISHED = "published-variance-drift"
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
 
 
 def small(**fields: Any) -> GridSpec:
@@ -152,7 +147,7 @@ def test_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert told.said == [("complete", small().study_name())]
 
 
-def test_cells_that_were_never_compared_are(url: str, tmp_path: Path) -> None:
+def test_cells_that_were_never_compared_are(url: str) -> None:
     whole = run_grid(small(), url)
     study = optuna.load_study(study_name=whole.study, storage=open_storage(url, create=False))
     study.set_user_attr(keys.INDISTINGUISHABLE, None)

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from environments import own_scenarios
+from environments import find_scenario
+from environments.draw import draw_worlds
 from environments.own_scenarios import bring_scenario
-from policies import own
+from environments.world import tables
 from policies.own import bring_policy
 from policies.simulation import simulate
+from studies.ranges import Range
+from studies.reading import spec_from
+from studies.recommendation import Edge
+from studies.recommendation_words import edges_in_words
+from tests.brought import forget_brought
+from tests.project import DOCS
+from tests.said import refused
 from tuning import cli
 
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "docs" / "examples"
+pytestmark = pytest.mark.usefixtures("nothing_brought")
+
+EXAMPLES = DOCS / "examples"
 PLAIN, FAST, NIGHT = (
     str(EXAMPLES / name)
     for name in ("falling_greedy.py:FallingGreedy", "fast_greedy.py:FastGreedy", "night_shift.py:night_shift")
@@ -54,14 +63,6 @@ class MyUCB:
 '''
 
 
-@pytest.fixture(autouse=True)
-def _nothing_stays() -> Iterator[None]:
-    """What one test brings is not there in the next."""
-    yield
-    own.BROUGHT._held.clear()
-    own_scenarios.BROUGHT._held.clear()
-
-
 @pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
 def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(UCB1)
@@ -92,10 +93,6 @@ def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
 
 
 def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
-    from environments import find_scenario
-    from environments.draw import draw_worlds
-    from environments.world import tables
-
     scenario = find_scenario(bring_scenario(NIGHT), {"loss": 0.2, "day": 100})
     means, _ = tables(draw_worlds(scenario, 400, 3, seed=2))
     day, night = means[:49], means[49:99]
@@ -105,7 +102,7 @@ def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
     np.testing.assert_array_equal(means[99:149], day[:1].repeat(50, axis=0))
 
 
-@pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")])
+@pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")], ids=["plain", "fast"])
 def test_a_study_of_ones_own_is_the_same_everywhere(
     policy: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -114,8 +111,7 @@ def test_a_study_of_ones_own_is_the_same_everywhere(
     for number, how in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
         storage = ["--storage", f"sqlite:///{number}.sqlite3"]
         assert cli.run(["tune", NIGHT, "--policy", policy, *SMALL, *how, *storage]) == cli.DONE
-        own.BROUGHT._held.clear()
-        own_scenarios.BROUGHT._held.clear()
+        forget_brought()
         capsys.readouterr()
         assert cli.run(["export", *storage]) == cli.DONE
         exports.append(capsys.readouterr().out)
@@ -133,6 +129,20 @@ def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
     first = bring_policy(f"{place}:MyUCB")
     place.write_text(UCB1.replace("2.0", "3.0"))
     assert bring_policy(f"{place}:MyUCB") != first
+
+
+def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> None:
+    place, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
+    rate = bring_policy(f"{place}:MyUCB")
+    found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
+    assert found == Range(low=0.25, high=0.5, scale="one-minus")
+    (said,) = edges_in_words(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
+    assert "--range c=0.5:0.75 would settle it" in said
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
+    plain = bring_policy(f"{place}:MyUCB")
+    found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
+    assert found == Range(low=0.0, high=5.0, scale="linear")
 
 
 def test_a_study_file_never_runs_code_by_itself(
@@ -189,23 +199,34 @@ def test_an_installed_package_offers_policies(
         (UCB1.replace("self.t += 1", "return 0.5"), "must give 0 to 9 but gave 0.5"),
     ],
 )
-def test_what_is_wrong_in_a_users_file_is_one_line(
-    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_in_a_users_file_is_one_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(text)
-    code = cli.run(
-        ["simulate", "blips", "--policy", f"{tmp_path}/mine.py:MyUCB", "--horizon", "50", "--replications", "2"]
-    )
-    error = capsys.readouterr().err
-    assert code == cli.REFUSED
-    assert message in error
-    assert error.count("\n") == 1
+    policy = f"{tmp_path}/mine.py:MyUCB"
+    assert message in refused("simulate", "blips", "--policy", policy, "--horizon", "50", "--replications", "2")
 
 
-def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["--policy", "nowhere.py:X"], ["--policy", "nowhere.py:"], ["--policy", "nowhere.py:a b"]):
-        assert cli.run(["simulate", "blips", *arguments]) == cli.REFUSED
-    assert capsys.readouterr().err.count("\n") == 3
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Mine = 3\n", "must be a Scenario, an Effect or a function that gives one"),
+        ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
+        ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
+        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
+        (
+            "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
+            "class Mine(ravenlab.Effect):\n    every: int\n",
+            "can't be made: TypeError",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "world.py").write_text(text)
+    assert message in refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2")
+
+
+@pytest.mark.parametrize("name", ["nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
+def test_a_file_that_is_not_there(name: str) -> None:
+    assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
 
 
 def test_the_examples_are_short() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import optuna
@@ -13,6 +12,7 @@ import pytest
 from environments.streams import Stream
 from policies.simulation import simulate
 from studies.reproduction.rules import Measured, judge_about
+from tests.tuning.made_figure2 import made
 from tuning.crew import LocalCrew
 from tuning.reproduction import _figure2_runs as runs
 from tuning.reproduction import figure2
@@ -116,29 +116,6 @@ def test_pieces_are_those_of_the_protocols(context: Context) -> None:
     assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
     only = Context(0, 2, ("published",), LocalCrew(1), context.url)
     assert [key for key in keys if key.startswith("figure2/published")] == [each.key for each in figure2.pieces(only)]
-
-
-def made(context: Context) -> dict[str, Any]:
-    """Made-up findings with a reduction that climbs from 20 to 90 %."""
-    rng = np.random.default_rng(1)
-    times, count = list(runs.studies()), runs.repeats(context)
-    baseline = [[1.0] * count for _ in times]
-    found: dict[str, Any] = {"figure2/published/ucb1": {"own": baseline, "fresh": baseline}}
-    level = dict(zip([*times, *runs.BEYOND], np.linspace(0.8, 0.1, 27), strict=True))
-    for horizon in times:
-        own = level[horizon] + 0.01 * rng.normal(size=count)
-        found[f"figure2/published/T{horizon}"] = {"own": own.tolist(), "fresh": (own + 0.02).tolist(), "winners": []}
-    for group in runs.groups():
-        worlds = runs.fresh_worlds(context, group[-1])
-        ones = np.ones((len(group), worlds)).tolist()
-        found[f"figure2/defined/ucb1-to-T{group[-1]}"] = {"regrets": ones}
-        for horizon in group:
-            raven = level[horizon] + 0.1 * rng.normal(size=worlds)
-            found[f"figure2/defined/T{horizon}"] = {
-                "raven-ucb": {"params": {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}, "regrets": raven.tolist()},
-                "ucb1": {"params": {"c": 0.1}, "regrets": (raven + 0.05).tolist()},
-            }
-    return found
 
 
 def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:

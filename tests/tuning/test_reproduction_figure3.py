@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from environments.streams import Stream
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.grid import GridSpec
 from studies.reproduction.document import Document
 from studies.reproduction.optima import optima, world_of
@@ -97,15 +99,24 @@ def test_shares_of_named_cells_add_up(document: Document) -> None:
 
 
 def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
-    rng = np.random.default_rng(3)
-    regrets = rng.normal(0.0, 10.0**0.5, (2, 20_000))
-    regrets[1] += 1.0
-    found = few(regrets, printed=0.0, seed=1)
+    """Within four standard errors of 10 000 draws, from cells whose own means and spreads are exact."""
+
+    def error(share: float) -> float:
+        return 4.0 * math.sqrt(share * (1.0 - share) / 10_000)
+
+    cells = np.random.default_rng(3).normal(size=(2, 20_000))
+    cells = (cells - cells.mean(axis=1, keepdims=True)) / cells.std(axis=1, keepdims=True) * 10**0.5
+    cells[1] += 1.0
+    found = few(cells, printed=0.0, seed=1)
     # Two means of ten are N(0, 1) and N(1, 1): the first is smaller with probability Φ(1/√2), its middle is ±1.96.
-    assert found["named"][0] == pytest.approx(0.7602, abs=4 * (0.76 * 0.24 / 10_000) ** 0.5 + 0.01)
-    assert found["ten"][0] == pytest.approx([-1.96, 0.0, 1.96], abs=0.12)
+    smaller = norm.cdf(2**-0.5)
+    assert found["named"][0] == pytest.approx(smaller, abs=error(smaller))
+    for share, quantile in zip((0.025, 0.5, 0.975), found["ten"][0], strict=True):
+        true = norm.ppf(share)
+        assert quantile == pytest.approx(true, abs=error(share) / norm.pdf(true))
     # The smaller is below 0 unless both are above: 1 − Φ(0)·Φ(1).
-    assert found["below"] == pytest.approx(1 - 0.5 * 0.8413, abs=0.03)
+    below = 1 - 0.5 * norm.cdf(1.0)
+    assert found["below"] == pytest.approx(below, abs=error(below))
 
 
 def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:

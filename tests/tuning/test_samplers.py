@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import optuna
 import pytest
 
 from environments import InputError
-from studies.spec import Range, StudySpec
+from studies.ranges import Range
+from studies.spec import StudySpec
 from tuning.fanout import Evaluator
 from tuning.points import grid_points, sobol_points
 from tuning.samplers import ask_batch, first_candidates
@@ -102,6 +104,6 @@ def test_gaussian_processes_bear_pieces() -> None:
 
 
 def test_gaussian_processes_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
         ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), mirror(), 0)

@@ -12,14 +12,10 @@ import pytest
 
 import ravenlab
 from studies import keys
+from tests.said import refused
 from tuning.cli import run
 
 SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/studies.sqlite3"
 
 
 def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,6 +51,8 @@ def test_a_dry_run_only_says(url: str, tmp_path: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "24 trials × 10 replications" in out
     assert "1 study" in out
+    assert run(["tune", "blips", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
+    assert "1 study" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -81,7 +79,9 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
-    assert "time is up after 0 trials" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "time is up after 0 trials" in err
+    assert "ravenlab export" not in err
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
 
 
@@ -111,24 +111,21 @@ def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["blips", "--study=quick"], ["--study"]),
         (["--study=quik"], ["quik", "quick"]),
         (["--study=quick", "--trials=3"], ["--study", "--trials"]),
+        (["--study=quick", "--set=every=5%"], ["so --set can't be given"]),
+        (["--study=quick", "--noise=laplace"], ["so --noise can't be given"]),
+        (["--study=quick", "--range=alpha0=1:2"], ["so --range can't be given"]),
+        (["--study=quick", "--fix=alpha0=1"], ["so --fix can't be given"]),
         (["blips", "--storage=nowhere"], ["storage", "nowhere"]),
         (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["no folder"]),
     ],
 )
 def test_bad_input_is_one_clear_line(
-    words: list[str],
-    fragments: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], fragments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(["tune", *words]) == 2
-    captured = capsys.readouterr()
-    lines = captured.err.strip().splitlines()
-    assert len(lines) == 1, captured.err
+    line = refused("tune", *words)
     for fragment in fragments:
-        assert fragment.lower() in lines[0].lower()
+        assert fragment.lower() in line.lower()
     assert list(tmp_path.iterdir()) == []
 
 

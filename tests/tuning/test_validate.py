@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import io
 import json
 import tempfile
 import tomllib
@@ -21,6 +19,7 @@ from hypothesis import strategies as st
 from studies.files import load_study_file
 from studies.schema import study_file_schema
 from studies.shipped import find_study_file
+from tests.said import refused, said_by
 from tuning.cli import run
 
 VALID: dict[str, Any] = {
@@ -103,13 +102,10 @@ def torn(draw: Callable[[Any], Any]) -> str:
 
 def validate(content: bytes) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the command for a file of these bytes."""
-    out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.toml"
         path.write_bytes(content)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run(["validate", str(path)])
-    return code, out.getvalue(), err.getvalue()
+        return said_by(["validate", str(path)])
 
 
 def check(content: bytes) -> None:
@@ -127,7 +123,7 @@ def check(content: bytes) -> None:
         assert "study.toml: " in err
 
 
-MANY = settings(max_examples=220, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=220, suppress_health_check=list(HealthCheck))
 
 
 @MANY
@@ -142,7 +138,6 @@ def test_no_torn_file_makes_it_trip(text: str) -> None:
     check(text.encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: f"[[study]]\n{text}".encode()))
 def test_no_rubbish_makes_it_trip(content: bytes) -> None:
     check(content)
@@ -161,19 +156,16 @@ def test_says_what_each_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture
     assert len(lines) == 12
 
 
-def test_prints_nothing_when_a_later_file_is_bad(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prints_nothing_when_a_later_file_is_bad(tmp_path: Path) -> None:
     path = tmp_path / "studies.toml"
     path.write_text("[[study]]\nscenario = 'blips'\n[[study]]\nscenario = 'periodic'\nspace.alpha0 = [5, 1]")
-    assert run(["validate", "quick", str(path)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == f"ravenlab: {path}: study 2: space.alpha0: low must be below high but got 5 and 1.\n"
+    said = f"ravenlab: {path}: study 2: space.alpha0: low must be below high but got 5 and 1."
+    assert refused("validate", "quick", str(path)) == said
 
 
 @pytest.mark.parametrize("words", [["quik"], ["none.toml"], ["."], [""], ["a\0b"], ["x" * 5000], []])
-def test_bad_names_are_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["validate", *words]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+def test_bad_names_are_one_line(words: list[str]) -> None:
+    assert refused("validate", *words)
 
 
 def test_lists_shipped_studies(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from environments import InputError
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
-from policies.simulation import REGRET, REWARD
+from policies.playing import REGRET, REWARD
+from studies.ranges import Range
 from studies.recommendation import Recommendation
 from studies.space import distributions, from_params, to_params
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 from tests.binomial import band
 from tests.truth import coverage
 from tuning.crew import LocalCrew
@@ -152,12 +154,11 @@ def test_the_report_chooses_nothing() -> None:
 
 def test_the_three_streams_are_different_worlds() -> None:
     spec = small()
-    streams = (Stream.SEARCH, Stream.SELECTION, Stream.REPORT)
-    regrets = [Evaluator(spec).play([spec.values({})], stream, 0, 20)[0, :, REGRET] for stream in streams]
-    for i, one in enumerate(regrets):
-        for other in regrets[i + 1 :]:
-            assert not np.isin(one, other).all()
-            assert abs(np.corrcoef(one, other)[0, 1]) < 0.8
+    streams, worlds = (Stream.SEARCH, Stream.SELECTION, Stream.REPORT), 400
+    regrets = [Evaluator(spec).play([spec.values({})], stream, 0, worlds)[0, :, REGRET] for stream in streams]
+    for one, other in combinations(regrets, 2):
+        assert not np.isin(one, other).any()
+        assert abs(np.corrcoef(one, other)[0, 1]) < 4 / worlds**0.5
 
 
 def test_what_is_reported_is_what_the_report_stream_says() -> None:
@@ -231,12 +232,6 @@ def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective:
     assert one.model_dump_json() == recommend(spec, stored, Evaluator(spec)).model_dump_json()
     assert Recommendation.model_validate(one.as_object()) == one
     assert one.params in one.indistinguishable
-
-
-def test_steps_are_told() -> None:
-    spec, told = small(scenario="periodic"), list[float]()
-    recommend(spec, study_of(spec, three(2.0), [1.0]), Planted(spec, distance), told.append)
-    assert told == [2 * 150 * 100.0, 2 * 150 * 100.0]
 
 
 def test_the_winner_of_a_search_is_too_good_to_be_true_and_the_report_is_not() -> None:

@@ -9,7 +9,8 @@ from studies.comparison.entries import Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.spec import StudySpec
 from tuning.comparison.running import ComparisonListener
-from tuning.progress import LINE_EVERY, Begun, Reporter, StudyProgress
+from tuning.progress import Begun, Reporter, StudyProgress
+from tuning.screen import LINE_EVERY
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

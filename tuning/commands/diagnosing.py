@@ -67,12 +67,14 @@ def diagnose(
         return
     for line in summary(result):
         say(line)
-    if not result.decidable:
-        return
-    print_table(f"{file.name}: {result.rows} steps, {result.arms} arms", COLUMNS, rows(result), numbers=("p", "halves"))
+    if result.decidable:
+        title = f"{file.name}: {result.rows} steps, {result.arms} arms"
+        print_table(title, COLUMNS, rows(result), numbers=("p", "halves"))
     if output is not None:
         say(f"{output} is written.")
-    if study_file is None:
+    if not proposed:
+        say(f"There is no study to propose{'' if study_file is None else f', so {study_file} is not written'}.")
+    elif study_file is None:
         say("A study of such a world:")
         typer.echo(proposed)
     else:

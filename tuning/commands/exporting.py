@@ -49,9 +49,10 @@ def export(
     from environments.errors import InputError, unknown
     from studies.export import FORMATS
     from studies.export import export as written
-    from studies.library import list_studies, robust_findings, split_by_recommendation
+    from studies.library import robust_findings, split_by_recommendation
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
+    from studies.rows import list_studies
     from tuning.commands.tables import plain, put
     from tuning.files import replacing
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from studies.diagnosis import diagnose
 from studies.diagnosis.choose import KINDS
 from tests.docs_made.marks import filled
+from tests.project import DOCS
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "diagnosis.md"
+PAGE = DOCS / "diagnosis.md"
 WORLDS = ("stationary", *KINDS)
 OTHER = "several or another"
 

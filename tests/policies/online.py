@@ -1,0 +1,73 @@
+"""What the tests of the online object share: policies that were taught, and one whose rules are all made up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from environments.compiled import inlined
+from policies import find_policy
+from policies.base import CLOSED, WAITING, Param, Policy, Sizes, Value
+
+NAMES = ["raven-ucb", "ucb1"]
+MEAN = 1
+
+
+@inlined
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Nothing is known."""
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """The arm that waits for no reward and whose draw is largest; -1 if all wait."""
+    best, chosen = -1.0, -1
+    for k in range(open_.shape[0]):
+        if open_[k] != CLOSED and open_[k] != WAITING:
+            score = rng.random()
+            if score > best:
+                best, chosen = score, k
+    return chosen
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """The last reward, and its step in a ring of 4."""
+    arms[MEAN, k] = x
+    memory[int(cells[0])] = t
+    cells[0] = (cells[0] + 1.0) % 4.0
+
+
+class Lottery(Policy):
+    """Draws, keeps a ring, and passes over arms that wait."""
+
+    name = "lottery"
+    family = "sampling"
+    random = True
+    parameters = (Param("horizon", lambda s: s.number("horizon"), least=1),)
+    start = staticmethod(start)
+    choose = staticmethod(select)
+    learn = staticmethod(update)
+
+    @classmethod
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        return Sizes(rows=2, cells=1, memory=4)
+
+
+def made(name: str, arms: int, **params: Any) -> Policy:
+    return find_policy(name)(arms, **params)
+
+
+def through_json(policy: Policy) -> Policy:
+    return Policy.from_state(json.loads(json.dumps(policy.state(), allow_nan=False)))
+
+
+def taught(name: str = "raven-ucb", arms: int = 4, steps: int = 30) -> Policy:
+    """A policy that has seen some rewards, all of them in time."""
+    policy, rng = made(name, arms), np.random.default_rng(1)
+    for _ in range(steps):
+        policy.update(policy.select(), rng.normal())
+    return policy

@@ -1,0 +1,58 @@
+"""Arms of the online object that come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.policies.online import NAMES, made, taught
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_closed_arm_is_never_selected(name: str) -> None:
+    policy = taught(name)
+    policy.close(0)
+    policy.close(3)
+    for _ in range(100):
+        arm = policy.select()
+        assert arm in (1, 2)
+        policy.update(arm, -1.0)
+
+
+def test_a_new_arm_is_tried_at_once_when_it_opens() -> None:
+    policy = made("ucb1", 3)
+    policy.close(2)
+    for _ in range(20):
+        arm = policy.select()
+        assert arm != 2
+        policy.update(arm, 0.5)
+    policy.open(2)
+    assert policy.select() == 2
+
+
+def test_what_was_learnt_before_closing_is_kept() -> None:
+    policy = taught()
+    stats = policy.state()["stats"]
+    policy.close(1)
+    policy.open(1)
+    assert policy.state()["stats"] == stats
+
+
+def test_an_arm_that_closes_unpaid_is_tried_again_when_it_opens() -> None:
+    policy = made("ucb1", 3)
+    assert policy.select() == 0
+    policy.close(0)
+    assert policy.state()["pending"] == [0, 0, 0]
+    policy.open(0)
+    assert policy.select() == 0
+
+
+def test_with_all_arms_closed_there_is_nothing_to_select() -> None:
+    policy = made("ucb1", 2)
+    policy.close(0)
+    policy.close(1)
+    before = policy.state()
+    with pytest.raises(ValueError, match="no arm is open"):
+        policy.select()
+    assert policy.state() == before
+    policy.open(1)
+    assert policy.select() == 1

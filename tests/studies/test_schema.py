@@ -1,0 +1,50 @@
+"""The JSON Schema of study files: current, met by what comes along, and by no other shapes."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from studies.files import load_study_file
+from studies.schema import PATH, schema_text, study_file_schema
+from studies.shipped import FOLDER
+from tests.project import ROOT
+
+TEMPLATE = ROOT / "studies" / "template.toml"
+
+
+def test_the_schema_is_current() -> None:
+    assert PATH.read_text(encoding="utf-8") == schema_text(), "run python -m studies.schema"
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+
+
+@pytest.mark.parametrize("path", [*sorted(FOLDER.glob("*.toml")), TEMPLATE], ids=lambda path: path.stem)
+def test_shipped_files_and_the_template_fit_the_schema(path: Path) -> None:
+    assert load_study_file(path)
+    jsonschema.validate(tomllib.loads(path.read_text(encoding="utf-8")), study_file_schema())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"study": []},
+        {"study": [{}]},
+        {"study": [{"scenario": "blips", "horzon": 5}]},
+        {"study": [{"scenario": []}]},
+        {"study": [{"scenario": {"every": 5}}]},
+        {"study": [{"scenario": {"name": "blips", "effects": ["blips"]}}]},
+        {"study": [{"scenario": "blips", "horizon": 0}]},
+        {"study": [{"scenario": "blips", "trials": "many"}]},
+        {"study": [{"scenario": "blips", "space": {"alpha0": [1]}}]},
+        {"study": [{"scenario": "blips", "space": {"alpha0": {"low": 1}}}]},
+    ],
+)
+def test_the_schema_refuses(document: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, study_file_schema())

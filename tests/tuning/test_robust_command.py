@@ -1,0 +1,112 @@
+"""`ravenlab tune --robust`: what it prints and writes, what other commands make of it, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import ravenlab
+from studies.schema import study_file_schema
+from tests.said import refused
+from tuning.cli import run
+
+SCENARIOS = ["stationary", "localized-jump"]
+WORDS = [
+    *("--horizon=120", "--arms=3", "--trials=6", "--batch=4", "--replications=5", "--selection=20", "--report=20"),
+    "--quiet",
+    "--jobs=1",
+]
+Captured = pytest.CaptureFixture[str]
+
+
+def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
+    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
+    words = ["tune", "--robust", *SCENARIOS, *WORDS, url, f"--csv={path}"]
+    assert run([*words, "--dry-run"]) == 0
+    assert "6 trials × 5 replications × 2 scenarios, tpe, measure worst" in capsys.readouterr().out
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert "Not knowing which of these 2 worlds it is costs at most" in out
+    assert "A wrong guess costs up to" in out
+    assert run([*words, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "complete already" in captured.err
+    (entry,) = json.loads(captured.out)["robust"]
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 4 * 2
+    assert float(rows[0]["regret"]) == entry["contenders"][0]["worlds"][0]["regret"]["mean"]
+    assert run(["export", url, f"--output={tmp_path}/all.json"]) == 0
+    document = json.loads((tmp_path / "all.json").read_text())
+    assert document["robust"] == [entry]
+    assert len(document["recommendations"]) == 2
+    assert ravenlab.RavenUCB.load(tmp_path / "all.json", scenario="stationary,localized-jump").arms == 3
+    for form in ("csv", "markdown", "latex", "python", "yaml", "toml"):
+        assert run(["export", "robust/*", f"--format={form}", url]) == 0
+        assert "robust/" in capsys.readouterr().out
+    assert run(["show", "robust", url]) == 0
+    assert "tuned for stationary" in capsys.readouterr().out
+    assert run(["show", "robust", url, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"] == entry
+    assert run(["copy", "robust", "--as=copied", f"--to=sqlite:///{tmp_path}/t.sqlite3", url]) == 0
+    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["found"] == {**entry, "study": "copied"}
+
+
+def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
+    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
+    words = ["tune", "--robust", "--pareto", *SCENARIOS, *WORDS, url, f"--csv={path}"]
+    assert run(words) == 0
+    assert "Pareto front on fresh worlds" in capsys.readouterr().out
+    assert {row["front"] for row in csv.DictReader(path.read_text().splitlines())} <= {"true", "false"}
+    assert run([*words, "--json"]) == 0
+    (front,) = json.loads(capsys.readouterr().out)["fronts"]
+    assert front["scenarios"] == SCENARIOS
+    assert run(["export", "pareto/*", url]) == 2
+    assert "is a Pareto front" in capsys.readouterr().err
+    assert run(["show", "pareto", url]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--robust", "blips"], "at least 2 scenarios but got 1"),
+        (["--robust"], "SCENARIO is missing"),
+        (["--robust", "--trace=log.csv"], "--trace can't be given beside it"),
+        (["--robust", "--log=log.csv"], "--log can't be given beside it"),
+        (["--robust", "blips", "blips"], "name each scenario once but got blips twice"),
+        (["--robust", "blips", "periodic", "--measure=best"], "measure must be worst, mean or cvar:0.5"),
+        (["--robust", "blips", "periodic", "--pruner=race"], "pruner must be none"),
+        (["blips", "periodic", "--measure=mean"], "--measure belongs to --robust"),
+        (["blips", "--pareto"], "--pareto belongs to --robust"),
+        (["--robust", "--study=quick"], "--robust can't be given beside it"),
+        (["--robust", "blips", "periodic", "--horizon=90,99", "--name=x"], "--name fits one study but 2"),
+        (["--robust", "blips", "periodic", "--csv=no/such/f.csv"], "there is no folder"),
+        (["--robust", "blips", "./none.py:mine"], "none.py"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], said: str, tmp_path: Path) -> None:
+    assert said in refused("tune", *words, f"--storage=sqlite:///{tmp_path}/s.sqlite3")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
+    path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
+    path.write_text(text)
+    assert run(["validate", str(path)]) == 0
+    assert capsys.readouterr().out.count("2 scenarios, 200 trials") == 2
+    assert run(["tune", f"--study={path}", "--dry-run"]) == 0
+    assert "robust/raven-ucb/blips,periodic/T2000/K10: 200 trials" in capsys.readouterr().out
+    jsonschema.validate(tomllib.loads(text), study_file_schema())
+    for wrong, said in (
+        ("[[robust]]\nscenarios = ['blips']", "robust 1: robust must have at least 2 scenarios but got 1."),
+        ("[[robust]]\nscenarios = ['blips', 'periodic']\nmeasur = 'mean'", "robust 1: unknown key 'measur'"),
+        ("[robust]\nscenarios = ['blips', 'periodic']", "robust must be written [[robust]]"),
+        (text + text, "is that of two"),
+    ):
+        path.write_text(wrong)
+        assert said in refused("validate", str(path))
