@@ -120,9 +120,11 @@ def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_bad_files_are_one_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
-    for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n", "a,b\n1,2\n3,4\n"):
+    for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n"):
         path.write_text(text)
         assert str(path) in refused("tune", "--trace", str(path))
+    path.write_text("a,b\n1,2\n3,4\n")
+    assert "for a trace of 2 rows" in refused("tune", "--trace", str(path))
     assert "--minimize goes with --trace" in refused("tune", "blips", "--minimize", "--dry-run")
 
 
