@@ -12,6 +12,7 @@ from dashboards.points import point_of
 from dashboards.stamps import has_stamp, put_stamp, recommended_beside, stamp_of
 from dashboards.words import value_name
 from environments import find_scenario
+from environments.own_scenarios import BROUGHT as SCENARIOS
 from studies import keys
 from studies.grid_storage import read_grid
 from studies.recommendation import Recommendation
@@ -112,7 +113,7 @@ def _study_figures(
         yield "history", lambda: figures.history(points, found, here)
     if found is not None and found.importance:
         yield "importances", lambda: figures.importances(found)
-    if here.file is None:
+    if here.file is None and not SCENARIOS.absent(here.scenario):
         yield "world", lambda: figures.world(find_scenario(here.scenario, here.settings), horizon, arms, seed=here.seed)
 
 

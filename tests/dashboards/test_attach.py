@@ -14,6 +14,7 @@ import pytest
 
 from dashboards.attach import attach, attach_to_grid, attach_to_study
 from dashboards.attached import stored_figure
+from dashboards.stamps import is_attached
 from dashboards.words import value_name
 from studies import keys
 from studies.copying import read_study, write_study
@@ -171,6 +172,14 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
     assert f"{done} of 10 trials" in optuna_dashboard.get_note(study)
     assert attach(study) == 0
     assert attach(gridded(storage, finished=False)) == 0
+
+
+def test_a_scenario_of_its_users_own_is_not_drawn_where_it_is_not_at_hand(tmp_path: Path) -> None:
+    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
+    assert attach(study) == 4
+    assert figures(study) == {"ravenlab-history", "ravenlab-importances"}
+    assert is_attached(study)
 
 
 def test_a_copy_is_complete(tmp_path: Path) -> None:
