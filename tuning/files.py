@@ -12,7 +12,6 @@ from typing import IO
 
 from environments.errors import InputError
 
-
 LONGEST_NAME = 255
 """Bytes of a file's or folder's name that any file system of today takes."""
 
