@@ -1,6 +1,8 @@
-"""Scenarios of both kinds, simulated and recorded, and how their worlds are drawn."""
+"""Scenarios of both kinds, simulated and recorded, and how their worlds are drawn, a block at a time."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from environments.checks import check_which
 from environments.draw import draw_worlds
@@ -13,6 +15,31 @@ from environments.world import Worlds
 RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
 AnyWorlds = Worlds | TraceWorlds | LogWorlds
+
+BLOCK_BYTES = 64_000_000
+"""Worlds are held in blocks of at most this size."""
+
+
+def worlds_of_a_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
+    """How many worlds a block holds: at least one.
+
+    >>> from environments import find_scenario
+    >>> worlds_of_a_block(find_scenario("stationary"), 1_000_000, 10)
+    3
+    """
+    return max(1, BLOCK_BYTES // scenario.bytes_per_world(horizon, arms))
+
+
+def blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
+    """Cut replications into (first, count) so that no block of worlds is over 64 MB.
+
+    >>> from environments import find_scenario
+    >>> list(blocks(find_scenario("stationary"), 1_000_000, 10, 9))
+    [(0, 3), (3, 3), (6, 3)]
+    """
+    size = worlds_of_a_block(scenario, horizon, arms)
+    for first in range(0, replications, size):
+        yield first, min(size, replications - first)
 
 
 def draw_any(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 
 import numpy as np
 
 from environments.base import Draft
 from environments.checks import check_which
-from environments.log_world import LogScenario
 from environments.noise import NOISES
 from environments.room import check_room
 from environments.scenario import Scenario
 from environments.streams import Stream
-from environments.trace_world import TraceScenario
 from environments.world import (
     BERNOULLI,
     COS_WEIGHT,
@@ -36,10 +33,8 @@ from environments.world import (
     mean_of,
 )
 
-BLOCK_BYTES = 64_000_000
-"""Worlds are held in blocks of at most this size."""
-
 PARTS = 3
+"""That a reward is cut into where feedback is delayed."""
 
 
 def draw_worlds(
@@ -61,6 +56,20 @@ def draw_worlds(
     scenario.check(horizon, arms)
     check_which(seed, first, replications)
     check_room(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
+    draft = draft_of(scenario, horizon, arms, seed, first, replications, stream)
+    return _with_tape(draft, _schedule(draft))
+
+
+def draft_of(
+    scenario: Scenario,
+    horizon: int,
+    arms: int,
+    seed: int = 0,
+    first: int = 0,
+    replications: int = 1,
+    stream: int = Stream.SIMULATE,
+) -> Draft:
+    """The draft of such worlds with all effects laid on it, each in its order."""
     draft = Draft(
         horizon=horizon,
         arms=arms + scenario.extra_arms,
@@ -74,21 +83,7 @@ def draw_worlds(
     )
     for effect in sorted(scenario.effects, key=lambda effect: effect.order):
         effect.apply(draft)
-    return _with_tape(draft, _schedule(draft))
-
-
-def blocks(
-    scenario: Scenario | TraceScenario | LogScenario, horizon: int, arms: int, replications: int
-) -> Iterator[tuple[int, int]]:
-    """Cut replications into (first, count) so that no block of worlds is over 64 MB.
-
-    >>> from environments import find_scenario
-    >>> list(blocks(find_scenario("stationary"), 1_000_000, 10, 9))
-    [(0, 3), (3, 3), (6, 3)]
-    """
-    size = max(1, BLOCK_BYTES // scenario.bytes_per_world(horizon, arms))
-    for first in range(0, replications, size):
-        yield first, min(size, replications - first)
+    return draft
 
 
 def means_at(draft: Draft, step: int) -> Floats:

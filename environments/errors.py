@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class InputError(ValueError):
@@ -21,6 +21,9 @@ class InputError(ValueError):
 LONGEST_LIST = 300
 """Letters of known names that an error lists."""
 
+LONGEST_NAME = 200
+"""Letters of an unknown name that are compared with known ones."""
+
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     """An error for a name that nothing goes by, with the nearest one that exists.
@@ -29,12 +32,20 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
     unknown scenario 'blip'; did you mean 'blips'? Known: blips, stationary.
     """
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else "."
     shown = ", ".join(names)
     if len(shown) > LONGEST_LIST:
         shown = f"{shown[:LONGEST_LIST].rpartition(', ')[0]}, … ({len(names)} in all)"
-    return InputError(f"unknown {kind} {name!r}{hint} Known: {shown}.")
+    return InputError(f"unknown {kind} {name!r}{did_you_mean(name, names)} Known: {shown}.")
+
+
+def did_you_mean(name: object, known: Sequence[str]) -> str:
+    """How a sentence about an unknown name ends: with the nearest one that exists, or with a full stop.
+
+    >>> did_you_mean("blip", ["blips", "stationary"])
+    "; did you mean 'blips'?"
+    """
+    near = difflib.get_close_matches(str(name)[:LONGEST_NAME], known, n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else "."
 
 
 class Fault(RuntimeError):

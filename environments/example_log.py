@@ -11,7 +11,7 @@ BANNERS = ("autumn", "blue", "classic", "dots", "empty")
 SEED = 6
 
 
-def example_log(events: int = EVENTS, seed: int = SEED) -> Log:
+def example_log(events: int = EVENTS) -> Log:
     """Which banner was shown at each visit, whether it was clicked, and how likely that banner was to be shown.
 
     The banner was drawn: a third of the time the house's favourite, else any of the five. One wears off half-way.
@@ -20,7 +20,7 @@ def example_log(events: int = EVENTS, seed: int = SEED) -> Log:
     >>> log.events, log.arms, round(float(log.reward.mean()), 2)
     (20000, 5, 0.13)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     favourite = 2
     shares = np.full(len(BANNERS), 2 / 15)
     shares[favourite] += 1 / 3

@@ -11,7 +11,7 @@ SERVERS = ("amsterdam", "berlin", "cairo", "delhi", "essen")
 SEED = 6
 
 
-def example_trace(rows: int = ROWS, seed: int = SEED) -> Trace:
+def example_trace(rows: int = ROWS) -> Trace:
     """Milliseconds each server would have taken, request by request; less is better.
 
     Means wander over the day, noise is skewed to the right, one server gets slow for good half-way, and one is
@@ -21,7 +21,7 @@ def example_trace(rows: int = ROWS, seed: int = SEED) -> Trace:
     >>> trace.rows, trace.arms, sum(count > 0 for count in trace.missing)
     (2000, 5, 1)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     t = np.arange(rows)[:, None] / rows
     base = np.array([62.0, 58.0, 66.0, 74.0, 55.0])
     day = 8.0 * np.sin(2.0 * np.pi * (4.0 * t + rng.random(len(SERVERS))))

@@ -18,16 +18,7 @@ import numpy as np
 
 from environments.checks import LARGEST
 from environments.errors import InputError
-from environments.own_file import (
-    check_cells,
-    floats,
-    header_of,
-    holds_numbers,
-    lines_of,
-    parquet_file,
-    reading,
-)
-from environments.trace_file import check_growing
+from environments.own_file import NO_ROWS, check_cells, check_growing, header_of, lines_of, reading
 from environments.world import Floats
 
 Arms = np.ndarray[Any, np.dtype[np.int32]]
@@ -39,9 +30,6 @@ MOST_ARMS = 1000
 
 NEEDED = ("step", "arm", "reward")
 COLUMNS = (*NEEDED, "propensity")
-
-BATCH = 65_536
-"""Rows of a Parquet file read at a time."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +65,7 @@ class Log:
         written = [str(name) for name in arm]
         known = {name: place for place, name in enumerate(dict.fromkeys(written))}
         codes = np.array([known[name] for name in written], dtype=np.int32)
-        return _log(list(known), codes, reward, propensity, step)
+        return log_of_codes(list(known), codes, reward, propensity, step)
 
     @property
     def events(self) -> int:
@@ -107,19 +95,24 @@ def read_log(path: str | Path) -> Log:
     path = Path(path)
     with reading(path, "log") as kind:
         if kind == ".parquet":
-            return _read_parquet(path)
+            from environments.log_parquet import read_parquet
+
+            return read_parquet(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             return _read_csv(file)
 
 
-def _log(names: list[str], codes: Arms, reward: Any, propensity: Any, step: Any, rows: str = "event") -> Log:
-    """Check what was read, arms in the order in which they were met, and put them into their own."""
-    reward = np.ascontiguousarray(reward, dtype=np.float64)
-    step = np.arange(1.0, reward.size + 1.0) if step is None else np.ascontiguousarray(step, dtype=np.float64)
+def log_of_codes(names: list[str], codes: Arms, reward: Any, propensity: Any, step: Any, rows: str = "event") -> Log:
+    """A log of columns, checked and copied, whose arms are numbers of names in the order in which they were met.
+
+    `rows` is what a row is called where one is wrong.
+    """
+    reward = np.array(reward, dtype=np.float64)
+    step = np.arange(1.0, reward.size + 1.0) if step is None else np.array(step, dtype=np.float64)
     if propensity is not None:
-        propensity = np.ascontiguousarray(propensity, dtype=np.float64)
+        propensity = np.array(propensity, dtype=np.float64)
     if not reward.size:
-        raise InputError("it has names but no row below them.")
+        raise InputError(NO_ROWS)
     for column in (codes, step, *([] if propensity is None else [propensity])):
         if column.shape != reward.shape or reward.ndim != 1:
             raise InputError(f"all columns of a log must be of one length but got {reward.shape} and {column.shape}.")
@@ -137,8 +130,8 @@ def _log(names: list[str], codes: Arms, reward: Any, propensity: Any, step: Any,
     rank[order] = np.arange(len(names), dtype=np.int32)
     arm = rank[codes]
     digest = hashlib.sha256("\x1f".join(names[k] for k in order).encode("utf-8", "surrogatepass"))
-    for column in (arm, reward + 0.0, step + 0.0, np.empty(0) if propensity is None else propensity):
-        digest.update(np.ascontiguousarray(column).tobytes())
+    for column in (arm, reward, step, *([] if propensity is None else [propensity])):
+        digest.update((column + column.dtype.type(0)).tobytes())  # one zero is as good as another
         column.flags.writeable = False
     return Log(tuple(names[k] for k in order), arm, reward, propensity, step, digest.hexdigest())
 
@@ -148,7 +141,7 @@ def _refuse(rows: str, must: str, values: Floats, wrong: Any) -> None:
         raise InputError(f"{rows} {place + 1}: {must} but got {values[place]:g}.")
 
 
-def _places(header: Sequence[str]) -> dict[str, int]:
+def places_of(header: Sequence[str]) -> dict[str, int]:
     """Where each column that counts is; others are left alone."""
     lowered = [name.strip().lower() for name in header]
     lacking = [name for name in NEEDED if name not in lowered]
@@ -162,12 +155,13 @@ def _places(header: Sequence[str]) -> dict[str, int]:
     return {name: lowered.index(name) for name in COLUMNS if name in lowered}
 
 
-def _check_size(events: int) -> None:
+def check_size(events: int) -> None:
+    """Raise InputError for more events than are read."""
     if events > MOST_EVENTS:
         raise InputError(f"it has more than {MOST_EVENTS:,} events, the most that are read; cut it.")
 
 
-def _code(codes: dict[str, int], name: str, where: str) -> int:
+def code_of(codes: dict[str, int], name: str, where: str) -> int:
     """The number of an arm, a new one if it was not met before."""
     if name not in codes:
         if not name:
@@ -181,7 +175,7 @@ def _code(codes: dict[str, int], name: str, where: str) -> int:
 def _read_csv(file: TextIO) -> Log:
     reader = csv.reader(lines_of(file), strict=True)
     header = header_of(reader, f"name the columns {', '.join(NEEDED)}")
-    places = _places(header)
+    places = places_of(header)
     columns = {name: array("d") for name in places if name != "arm"}
     codes: dict[str, int] = {}
     arms, before = array("i"), -math.inf
@@ -190,15 +184,16 @@ def _read_csv(file: TextIO) -> Log:
             continue
         where = f"line {reader.line_num}"
         check_cells(row, header, where)
-        arms.append(_code(codes, row[places["arm"]].strip(), where))
+        arms.append(code_of(codes, row[places["arm"]].strip(), where))
         for name, column in columns.items():
             column.append(_number(row[places[name]], name, where))
         now = columns["step"][-1]
         check_growing("step", before, now, where)
         before = now
-        _check_size(len(arms))
-    arrays = {name: np.frombuffer(column, dtype=np.float64).copy() for name, column in columns.items()}
-    return _log(list(codes), np.array(arms, np.int32), arrays["reward"], arrays.get("propensity"), arrays["step"])
+        check_size(len(arms))
+    arrays = {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
+    arm = np.array(arms, dtype=np.int32)
+    return log_of_codes(list(codes), arm, arrays["reward"], arrays.get("propensity"), arrays["step"])
 
 
 def _number(cell: str, name: str, where: str) -> float:
@@ -212,36 +207,3 @@ def _number(cell: str, name: str, where: str) -> float:
     if name == "propensity" and not 0.0 < found <= 1.0:
         raise InputError(f"{where}: propensity must be above 0 and at most 1 but got {cell[:60]!r}.")
     return found
-
-
-def _read_parquet(path: Path) -> Log:
-    from_file: dict[str, list[Any]] = {}
-    codes: dict[str, int] = {}
-    with parquet_file(path) as file:
-        schema = file.schema_arrow
-        places = _places(schema.names)
-        written = {name: schema.names[place] for name, place in places.items()}
-        for name, column in written.items():
-            kind = schema.field(column).type
-            if name != "arm" and not holds_numbers(kind):
-                raise InputError(f"{name} must hold numbers but holds {kind}.")
-            if name == "arm" and str(kind) in ("double", "float", "halffloat"):
-                raise InputError(f"arm must hold text or whole numbers but holds {kind}.")
-        _check_size(file.metadata.num_rows)
-        first = 0
-        for batch in file.iter_batches(BATCH, columns=list(written.values())):
-            for name, column in written.items():
-                cells = batch.column(column)
-                if name != "arm":
-                    from_file.setdefault(name, []).append(floats(cells))
-                    continue
-                met = [
-                    _code(codes, "" if cell is None else str(cell).strip(), f"row {first + place + 1}")
-                    for place, cell in enumerate(cells.to_pylist())
-                ]
-                from_file.setdefault(name, []).append(np.array(met, dtype=np.int32))
-            first += batch.num_rows
-    if not first:
-        raise InputError("it has names but no row below them.")
-    whole = {name: np.concatenate(parts) for name, parts in from_file.items()}
-    return _log(list(codes), whole["arm"], whole["reward"], whole.get("propensity"), whole["step"], "row")

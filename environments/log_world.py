@@ -9,8 +9,8 @@ of the stretch itself, its blocks in other orders that move them as little, and 
 such orders: then the luck of one order can be told from what another log would have given. All candidates replay the
 same logs in the same orders.
 
-An arm is open but where it does not occur for far longer than usual (`CLOSED`): there it was not to
-be had, and a policy that waited for it would pass over all the others.
+An arm is open but where it does not occur for far longer than usual (`log_shape`): there it was
+not to be had, and a policy that waited for it would pass over all the others.
 """
 
 from __future__ import annotations
@@ -25,16 +25,13 @@ import numpy as np
 from environments.checks import whole
 from environments.errors import InputError
 from environments.log_file import Arms, Log, read_log
-from environments.memory import LONGER, best_block
+from environments.log_shape import block_of, opening
 from environments.recorded import Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
 REACH = 20
 """Blocks come from at most this part of the stretch earlier or later."""
-
-CLOSED = 20
-"""An arm is closed where it does not occur for so many times its mean distance; by chance that is 1 in 10⁸."""
 
 CLIP = 100.0
 """The largest inverse-propensity weight."""
@@ -50,9 +47,6 @@ LOGS = 3
 
 FEWEST_REPLAYS = 2 * ORDERS * (1 + LOGS)
 """Of fewer no interval can be made."""
-
-FEWEST_BLOCKS = 20
-"""A block is at most this part of the stretch."""
 
 
 class LogWorlds(NamedTuple):
@@ -103,7 +97,6 @@ class LogScenario(Recording):
     clip: float = CLIP
 
     kind = "log"
-    meaning = "a log: the arm that was pulled at each event, and what it paid"
 
     @property
     def arms(self) -> int:
@@ -166,15 +159,15 @@ class LogScenario(Recording):
         return shared._replace(starts=starts, horizon=horizon)
 
     @cached_property
-    def _by_stream(self) -> dict[int, LogWorlds]:
+    def _by_stretch(self) -> dict[Stretch, LogWorlds]:
         return {}
 
     def _shared(self, stream: int) -> LogWorlds:
         """What all logs of a stretch share."""
         here = self.stretch(stream)
-        if here.first not in self._by_stream or self._by_stream[here.first].arm.size != here.rows:
-            self._by_stream[here.first] = self._prepared(here)
-        return self._by_stream[here.first]
+        if here not in self._by_stretch:
+            self._by_stretch[here] = self._prepared(here)
+        return self._by_stretch[here]
 
     def _prepared(self, here: Stretch) -> LogWorlds:
         part = slice(here.first, here.last)
@@ -213,39 +206,6 @@ def log_of(replication: int) -> int:
     cycle, place = divmod(replication, ORDERS * (1 + LOGS))
     group = place // ORDERS
     return 0 if group == 0 else LOGS * cycle + group
-
-
-def opening(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:
-    """Which arms are open at the first event [K], and (event, arm, opens) wherever one opens or closes.
-
-    >>> once = np.array([0, 1] * 50 + [0] * 100, dtype=np.int32)
-    >>> opening(once, 3)
-    (array([1, 1, 0], dtype=uint8), [(100, 1, 0)])
-    """
-    begins, turns = np.zeros(arms, dtype=np.uint8), []
-    for k in range(arms):
-        at = np.flatnonzero(arm == k)
-        if not at.size:
-            continue
-        gaps = np.diff(np.concatenate([[-1], at, [arm.size]])) - 1
-        far = CLOSED * np.median(np.diff(at)) / np.log(2.0) if at.size > 2 else np.inf
-        begins[k] = not gaps[0] > far
-        for place in np.flatnonzero(gaps > far):
-            if place > 0:
-                turns.append((int(at[place - 1]) + 1, k, 0))
-            if place < at.size:
-                turns.append((int(at[place]), k, 1))
-    return begins, sorted(turns)
-
-
-def block_of(arm: Arms, reward: Floats, arms: int) -> int:
-    """How many events hang together, from what rewards are beyond their arm's mean; 1 or a few where none do."""
-    counts = np.maximum(1, np.bincount(arm, minlength=arms))
-    rest = reward - (np.bincount(arm, reward, minlength=arms) / counts)[arm]
-    longest = max(1, reward.size // FEWEST_BLOCKS)
-    if reward.size < 2 * FEWEST_BLOCKS or not np.abs(rest).max() > 1e-12 * max(1e-300, np.abs(reward).max()):
-        return 1
-    return int(min(max(1, round(LONGER * best_block(rest - rest.mean(), longest)[0])), longest))
 
 
 def open_log(path: str | Path, minimize: bool = False) -> LogScenario:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from environments.base import Draft
+from environments.draw import draft_of
 from environments.scenario import Scenario
 
 
@@ -18,21 +18,9 @@ def moments_of_change(scenario: Scenario, horizon: int) -> list[int]:
     >>> moments_of_change(find_scenario("arm-churn"), 1000)
     [330, 670]
     """
-    arms = min(scenario.arms, horizon)
-    scenario.check(horizon, max(1, min(arms, horizon - scenario.extra_arms)))
-    draft = Draft(
-        horizon=horizon,
-        arms=arms + scenario.extra_arms,
-        base=scenario.base,
-        noise=scenario.noise,
-        seed=0,
-        stream=0,
-        first=0,
-        replications=1,
-        extra_arms=scenario.extra_arms,
-    )
-    for effect in sorted(scenario.effects, key=lambda effect: effect.order):
-        effect.apply(draft)
+    arms = max(1, min(scenario.arms, horizon - scenario.extra_arms))
+    scenario.check(horizon, arms)
+    draft = draft_of(scenario, horizon, arms)
     moments = {change.at for change in draft.changes}
     moments |= {change.until for change in draft.changes if change.until is not None}
     moments |= {int(t) for t in (*draft.opens[0], *draft.closes[0])}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -22,7 +22,6 @@ T = TypeVar("T")
 
 MARK = ".py:"
 """What tells `./mine.py:MyPolicy` from a name."""
-
 
 MODULE = "ravenlab_own_"
 """How modules of brought files are called."""
@@ -80,19 +79,27 @@ class Brought(Generic[T]):
         """What installed packages offer, by name; looking does not import them."""
         return {point.name: point for point in entry_points(group=self.group)}
 
-    def load(self, text: str, ours: Container[str]) -> tuple[Any, str] | None:
-        """Load what `./file.py:Name` or the name of an installed package's offer says, with the name that it goes by.
+    def bring(self, text: str, ours: Container[str], adapted: Callable[[Any, str], T]) -> str:
+        """Load what `./file.py:Name` or the name of an installed package's offer says, and give the name it goes by.
 
-        None for any other name, and for those of `ours`, which nobody can take.
+        Any other name is given back as it is, and so are those of `ours`, which nobody can take.
         """
         if is_own(text):
-            return load_own(text, self.kind)
-        if text in ours or text not in self.installed():
-            return None
+            found, name = load_own(text, self.kind)
+        elif text in ours or text not in self.installed():
+            return text
+        else:
+            found, name = self._load(text), text
+        self.hold(name, adapted(found, name), text)
+        return name
+
+    def _load(self, text: str) -> Any:
         try:
-            return self.installed()[text].load(), text
+            return self.installed()[text].load()
         except Exception as error:
-            raise InputError(f"{self.kind} {text!r} can't be loaded from its package: {error}") from None
+            raise InputError(
+                f"{self.kind} {text!r} can't be loaded from its package: {where_it_broke(error)}."
+            ) from None
 
     def absent(self, name: str) -> bool:
         """Whether a name is of something that a user brought elsewhere and that is not at hand here."""
@@ -163,8 +170,12 @@ def travel_whole() -> None:
             register_pickle_by_value(module)
 
 
-def where_it_broke(error: BaseException, path: Path | str) -> str:
-    """What went wrong in a user's file, with the line of that file, in a few words."""
+def where_it_broke(error: BaseException, path: Path | str = "") -> str:
+    """What went wrong in a user's code, in a few words, with the line of the file where that is known.
+
+    >>> where_it_broke(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
     import traceback
 
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1_000_000
 """Characters: a file without line ends is not read to its end."""
 
+BATCH = 65_536
+"""Rows of a Parquet file that are read at a time."""
+
+NO_ROWS = "it has names but no row below them."
+
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -76,6 +81,16 @@ def check_cells(row: list[str], header: list[str], where: str) -> None:
     """Raise InputError for a row with more or fewer cells than names."""
     if len(row) != len(header):
         raise InputError(f"{where} has {len(row)} cells but the first line has {len(header)}.")
+
+
+def check_growing(name: str, before: float, now: float, where: str) -> None:
+    """Raise InputError where a step comes twice or goes back.
+
+    >>> check_growing("step", before=1.0, now=2.0, where="line 3")
+    """
+    if not now > before:
+        how = "comes twice" if now == before else f"comes after {before:g}"
+        raise InputError(f"{where}: {name.strip()} {now:g} {how}; steps must grow.")
 
 
 @contextmanager

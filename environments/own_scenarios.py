@@ -7,10 +7,13 @@ from typing import Any
 
 from environments.base import Effect
 from environments.errors import InputError
-from environments.own import Brought
+from environments.own import Brought, where_it_broke
 from environments.scenario import Scenario
 
 BROUGHT: Brought[Scenario] = Brought("scenario", "ravenlab.scenarios")
+
+SAID = ("name", "category", "meaning", "order")
+"""What every effect says of its kind."""
 
 
 def bring_scenario(text: str) -> str:
@@ -23,23 +26,23 @@ def bring_scenario(text: str) -> str:
     """
     from environments.catalogue import scenarios
 
-    loaded = BROUGHT.load(text, scenarios())
-    if loaded is None:
-        return text
-    found, name = loaded
-    BROUGHT.hold(name, _adapted(found, name), text)
-    return name
+    return BROUGHT.bring(text, scenarios(), _adapted)
 
 
 def _adapted(found: Any, name: str) -> Scenario:
     """The scenario under its name; an effect stands on the base world."""
-    if callable(found) and not isinstance(found, type):
-        try:
+    try:
+        if callable(found) and not isinstance(found, type):
             found = found()
-        except Exception as error:
-            raise InputError(f"scenario {name!r} can't be made: {type(error).__name__}: {error}") from None
-    if isinstance(found, type) and issubclass(found, Effect):
-        found = found()
+        if isinstance(found, type) and issubclass(found, Effect):
+            found = found()
+    except Exception as error:
+        raise InputError(f"scenario {name!r} can't be made: {where_it_broke(error)}.") from None
+    effects = (found,) if isinstance(found, Effect) else found.effects if isinstance(found, Scenario) else ()
+    for effect in effects:
+        for said in SAID:
+            if not hasattr(effect, said):
+                raise InputError(f"scenario {name!r}: effect {type(effect).__name__} must say its {said}.")
     if isinstance(found, Effect):
         found = Scenario(name, found.meaning, (found,))
     if not isinstance(found, Scenario):

@@ -56,19 +56,13 @@ class Recording:
 
     kind: ClassVar[str]
     extra_arms: ClassVar[int] = 0
-    delayed: ClassVar[bool] = False
     constant: ClassVar[None] = None
-    category: ClassVar[str] = "–"
 
     def with_settings(self, settings: Mapping[str, Any]) -> Self:
         """Itself; it has no parameters to set."""
         if settings:
             raise InputError(f"a {self.kind} has no setting {next(iter(settings))!r}.")
         return self
-
-    def parameters(self) -> dict[str, Any]:
-        """None."""
-        return {}
 
 
 def stretch_of(rows: int, stream: int) -> Stretch:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from environments.any_world import blocks
 from environments.compiled import compiled
-from environments.draw import blocks, draw_worlds
+from environments.draw import draw_worlds
 from environments.scenario import Scenario
 from environments.streams import Stream
 from environments.world import law_of
@@ -33,9 +34,9 @@ def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
 
 
 def reward_scale(
-    scenario: Scenario, horizon: int, arms: int, seed: int, replications: int = 100, stream: int = Stream.SEARCH
+    scenario: Scenario, horizon: int, arms: int, seed: int, replications: int = 100
 ) -> tuple[float, float]:
-    """Mean over steps, open arms and worlds of μ, and the root of the mean of σ².
+    """Mean over steps, open arms and the worlds of the search of μ, and the root of the mean of σ².
 
     >>> from environments import find_scenario
     >>> mean, spread = reward_scale(find_scenario("stationary"), horizon=50, arms=3, seed=1)
@@ -44,6 +45,6 @@ def reward_scale(
     """
     out = np.empty((replications, 2))
     for first, count in blocks(scenario, horizon, arms, replications):
-        worlds = draw_worlds(scenario, horizon, arms, seed, first, count, stream)
+        worlds = draw_worlds(scenario, horizon, arms, seed, first, count, Stream.SEARCH)
         fill_averages(worlds, out[first : first + count])
     return float(out[:, 0].mean()), float(np.sqrt(out[:, 1].mean()))

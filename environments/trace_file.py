@@ -19,7 +19,7 @@ import numpy as np
 
 from environments.checks import LARGEST
 from environments.errors import InputError
-from environments.own_file import check_cells, header_of, lines_of, reading
+from environments.own_file import NO_ROWS, check_cells, check_growing, header_of, lines_of, reading
 from environments.world import Floats
 
 MOST_CELLS = 10_000_000
@@ -27,6 +27,9 @@ MOST_CELLS = 10_000_000
 
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
 """A first column of such a name says when and is left out; one without a name is what pandas calls its index."""
+
+FEWEST_COUNTED = 10
+"""Rows from which a column that grows by one each time is no accident."""
 
 COUNTING_COLUMNS = ("step", "t", "index")
 """Of these the numbers must grow: a step that is there twice is a mistake."""
@@ -70,7 +73,11 @@ class Trace:
         for name, some in zip(names, tried, strict=True):
             if not some:
                 raise InputError(f"arm {name!r} has no value in any row.")
-        kept = values if full.all() else np.ascontiguousarray(values[full])
+        if _counts_rows(values[:, 0]):
+            raise InputError(
+                f"{names[0][:60]!r} counts the rows and pays nothing: leave it out, or call it step if it comes first."
+            )
+        kept = np.ascontiguousarray(values[full])  # a copy: nobody can change what the digest is of
         kept.flags.writeable = False
         digest = hashlib.sha256("\x1f".join(names).encode("utf-8", "surrogatepass"))
         digest.update(repr(kept.shape).encode())
@@ -138,16 +145,23 @@ def check_size(rows: int, arms: int) -> None:
         )
 
 
+def _counts_rows(column: Floats) -> bool:
+    """Whether whole numbers grow by one from row to row, as no reward does but every index.
+
+    >>> _counts_rows(np.arange(20.0)), _counts_rows(np.arange(5.0)), _counts_rows(0.5 + np.arange(20.0))
+    (True, False, False)
+    """
+    return bool(column.size >= FEWEST_COUNTED and column[0] == np.floor(column[0]) and (np.diff(column) == 1.0).all())
+
+
 def says_when(name: str) -> bool:
     """Whether a first column of this name is a clock rather than an arm."""
     return name.strip().lower() in TIME_COLUMNS
 
 
-def check_growing(name: str, before: float, now: float, where: str) -> None:
-    """Raise InputError where a step comes twice or goes back."""
-    if name.strip().lower() in COUNTING_COLUMNS and not now > before:
-        how = "comes twice" if now == before else f"comes after {before:g}"
-        raise InputError(f"{where}: {name.strip()} {now:g} {how}; steps must grow.")
+def counts(name: str) -> bool:
+    """Whether the numbers of a first column of this name must grow."""
+    return name.strip().lower() in COUNTING_COLUMNS
 
 
 def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
@@ -167,16 +181,15 @@ def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
         try:
             cells.extend([float(cell) for cell in row[skip:]])
         except ValueError:
-            del cells[len(cells) // len(names) * len(names) :]
             cells.extend([_number(cell, name, where) for cell, name in zip(row[skip:], names, strict=True)])
-        if skip and header[0].lower() in COUNTING_COLUMNS:
+        if skip and counts(header[0]):
             now = _number(row[0], header[0], where)
             check_growing(header[0], before, now, where)
             before = now
         if len(cells) > MOST_CELLS:
             check_size(len(cells) // len(names), len(names))
     if not cells:
-        raise InputError("it has names but no row below them.")
+        raise InputError(NO_ROWS)
     return names, np.frombuffer(cells, dtype=np.float64).reshape(-1, len(names))
 
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from environments.errors import InputError
-from environments.own_file import floats, holds_numbers, parquet_file
-from environments.trace_file import COUNTING_COLUMNS, check_growing, check_names, check_size, says_when
+from environments.own_file import BATCH, check_growing, floats, holds_numbers, parquet_file
+from environments.trace_file import check_names, check_size, counts, says_when
 from environments.world import Floats
-
-BATCH = 65_536
-"""Rows read at a time."""
 
 
 def read_parquet(path: Path) -> tuple[list[str], Floats]:
@@ -31,19 +27,15 @@ def read_parquet(path: Path) -> tuple[list[str], Floats]:
                 raise InputError(f"arm {name[:60]!r} must hold numbers but holds {kind}.")
         check_size(file.metadata.num_rows, len(names))
         values = np.empty((file.metadata.num_rows, len(names)))
-        counts = _counts(schema, columns[0]) if skip else False
+        growing = bool(skip) and counts(columns[0]) and holds_numbers(schema.field(columns[0]).type)
         before, first = -math.inf, 0
         for batch in file.iter_batches(BATCH, columns=columns):
             part = values[first : first + batch.num_rows]
             for place, name in enumerate(names):
                 part[:, place] = floats(batch.column(name))
-            if counts:
+            if growing:
                 for offset, now in enumerate(floats(batch.column(columns[0]))):
                     check_growing(columns[0], before, float(now), f"row {first + offset + 1}")
                     before = float(now)
             first += batch.num_rows
     return names, values
-
-
-def _counts(schema: Any, name: str) -> bool:
-    return name.strip().lower() in COUNTING_COLUMNS and holds_numbers(schema.field(name).type)

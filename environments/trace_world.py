@@ -19,8 +19,7 @@ import numpy as np
 
 from environments.checks import whole
 from environments.errors import InputError
-from environments.recorded import STRETCHES as STRETCHES
-from environments.recorded import Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
+from environments.recorded import STRETCHES, Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
 from environments.streams import Stream, generator
 from environments.trace_file import Trace, read_trace
 from environments.world import Bytes, Floats, Ints
@@ -64,7 +63,6 @@ class TraceScenario(Recording):
     minimize: bool = False
 
     kind = "trace"
-    meaning = "a recorded trace: each cell is what an arm would have paid at that step"
 
     @property
     def digest(self) -> str:
@@ -168,15 +166,6 @@ def smooth(values: Floats) -> Floats:
     return out
 
 
-def trace_name(path: str | Path) -> str:
-    """What a trace is called: `trace:` and the file's name without anything that could be misread.
-
-    >>> trace_name("/data/Seattle RTT (2016).csv")
-    'trace:Seattle-RTT-2016'
-    """
-    return own_name("trace", path)
-
-
 def open_trace(path: str | Path, minimize: bool = False) -> TraceScenario:
     """The scenario of a file; one that has not changed since it was read is not read again."""
     return _opened(str(path), minimize, stamp(path))
@@ -184,4 +173,4 @@ def open_trace(path: str | Path, minimize: bool = False) -> TraceScenario:
 
 @lru_cache(maxsize=4)
 def _opened(path: str, minimize: bool, _stamp: object) -> TraceScenario:
-    return TraceScenario(read_trace(path), trace_name(path), minimize)
+    return TraceScenario(read_trace(path), own_name("trace", path), minimize)

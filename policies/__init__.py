@@ -12,7 +12,7 @@ from environments.errors import InputError, unknown
 if TYPE_CHECKING:
     from policies.base import Policy
 
-HELPERS = {"base", "own", "replay", "simulation"}
+HELPERS = {"base", "own", "playing", "replay", "simulation"}
 """Modules in this folder that hold no policy; those with a leading underscore don't either."""
 
 

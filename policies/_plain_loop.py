@@ -17,8 +17,8 @@ from environments.world import DELAYED, Worlds, fill_rewards
 
 if TYPE_CHECKING:
     from policies._param import Value
+    from policies._played import Played
     from policies.own import PlainPolicy
-    from policies.simulation import Played
 
 CHUNK = 200_000
 """Rewards worked out at a time: steps × arms."""

@@ -15,9 +15,7 @@ whatever else it keeps (windows), ``p`` its parameters in the order of `paramete
 
 from __future__ import annotations
 
-import json
 import threading
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,6 +146,16 @@ class Policy:
         self._lock = threading.RLock()
         type(self).start(self._stats, self._cells, self._memory, self._p)
 
+    def __repr__(self) -> str:
+        """How to make one like it, before it has seen anything.
+
+        >>> from policies import UCB1
+        >>> UCB1(arms=3)
+        UCB1(arms=3, c=2.0)
+        """
+        given = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
+        return f"{type(self).__name__}(arms={self.arms}{', ' if given else ''}{given})"
+
     def select(self) -> int:
         """The arm to pull now."""
         with self._lock:
@@ -231,25 +239,10 @@ class Policy:
         return int(arm)
 
     def state(self) -> dict[str, Any]:
-        """Everything it knows as a dict that JSON can hold, the random generator included.
+        """Everything it knows as a dict that JSON can hold, the random generator included."""
+        from policies._saving import taken
 
-        `check` is a checksum: rules trust what they find in their memory, so a damaged one must not come back.
-        """
-        with self._lock:
-            state = {
-                "policy": self.name,
-                "arms": self.arms,
-                "params": dict(self.values),
-                "step": self._step,
-                "open": self._open.tolist(),
-                "pending": self._pending.tolist(),
-                "asked": self._asked.tolist(),
-                "stats": self._stats.tolist(),
-                "cells": self._cells.tolist(),
-                "memory": self._memory.tolist(),
-                "generator": self._rng.bit_generator.state,
-            }
-        return {**state, "check": zlib.crc32(json.dumps(state, sort_keys=True).encode())}
+        return taken(self)
 
     @classmethod
     def load(
@@ -275,44 +268,9 @@ class Policy:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The policy that `state` was taken from, ready to go on where it stood."""
-        from policies import find_policy
+        from policies._saving import restored
 
-        if not isinstance(state, Mapping):
-            raise InputError(f"state must be a dict but got {state!r}.")
-        found = find_policy(_entry(state, "policy"))
-        if not issubclass(found, cls):
-            raise InputError(f"state is of {found.name}, not of {cls.name}.")
-        params, arms = _entry(state, "params"), whole("arms", _entry(state, "arms"), least=1)
-        if not isinstance(params, Mapping) or set(params) != {param.name for param in found.parameters}:
-            raise InputError(f"params of the state must be those of {found.name} but got {params!r}.")
-        if np.size(_entry(state, "open")) != arms:
-            raise InputError(f"open of the state must hold {arms} numbers.")
-        values = dict(params)
-        horizon = values.pop("horizon", None)
-        if isinstance(horizon, float) and horizon.is_integer():
-            horizon = int(horizon)
-        policy = found(arms, horizon=horizon, **values)
-        policy._step = whole("step", _entry(state, "step"), least=0)
-        for field in ("open", "pending", "asked", "stats", "cells", "memory"):
-            target, given = getattr(policy, f"_{field}"), _entry(state, field)
-            try:
-                target[...] = np.asarray(given, dtype=target.dtype).reshape(target.shape)
-            except (TypeError, ValueError, OverflowError):
-                raise InputError(f"{field} of the state must hold {target.size} numbers.") from None
-        generator = _entry(state, "generator")
-        try:
-            policy._rng.bit_generator.state = generator
-        except (TypeError, ValueError, KeyError, OverflowError):
-            raise InputError("generator of the state is not one that this policy uses.") from None
-        if policy.state()["check"] != _entry(state, "check"):
-            raise InputError("check of the state does not fit the rest of it: the state is damaged.")
-        return policy
-
-
-def _entry(state: Mapping[str, Any], field: str) -> Any:
-    if field not in state:
-        raise InputError(f"state has no {field}.")
-    return state[field]
+        return restored(cls, state)
 
 
 def _check_reward(reward: float) -> float:

@@ -53,12 +53,7 @@ def bring_policy(text: str) -> str:
     """
     from policies import policy_names
 
-    loaded = BROUGHT.load(text, policy_names())
-    if loaded is None:
-        return text
-    found, name = loaded
-    BROUGHT.hold(name, _adapted(found, name), text)
-    return name
+    return BROUGHT.bring(text, policy_names(), _adapted)
 
 
 def _adapted(found: Any, name: str) -> type[Policy]:

@@ -73,7 +73,7 @@ class RavenUCB(Policy):
     """Explores by a bonus that decays with time and one that follows the variance of each arm's mean."""
 
     name = "raven-ucb"
-    reference = "RAVEN-UCB, Algorithm 1 and Proposition 1"
+    reference = "Fang, Chen, Chen and Zhang 2025, Algorithm 1 and Proposition 1"
     parameters: ClassVar[tuple[Param, ...]] = (
         Param("alpha0", 1.0, 0.01, 10.0, power=1, meaning="α₀, weight of the decaying bonus"),
         Param("beta0", 1.0, 0.01, 10.0, meaning="β₀, weight of the variance bonus"),

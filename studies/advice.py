@@ -1,8 +1,7 @@
 """What the paper advises for a scenario: the rival that every recommendation is measured against.
 
 First the cell that the paper prints for the very scenario and horizon (Section 4.2), else its closing
-guidance (Section 5), where "short" means T < 3000. ε is 0.1, as in all of Section 4.2. It is advice for
-RAVEN-UCB alone.
+guidance (Section 5), where "short" means T < 3000. ε is 0.1, as in all of Section 4.2.
 """
 
 from __future__ import annotations
@@ -15,6 +14,9 @@ FOLDER = Path(__file__).parent / "paper"
 EPSILON = 0.1
 SHORT = 3000
 """Horizons below this are short."""
+
+ADVISED = "raven-ucb"
+"""The policy that the paper advises on."""
 
 PUBLISHED = "published-"
 """What the scripts ran goes by the same name with this before it, and gets the same advice."""
@@ -31,14 +33,16 @@ CONTEXTS = {
 }
 
 
-def paper_advice(scenario: str, horizon: int) -> dict[str, float] | None:
-    """The paper's parameters for RAVEN-UCB in a scenario; None where it has no advice.
+def paper_advice(scenario: str, horizon: int, policy: str = ADVISED) -> dict[str, float] | None:
+    """The paper's parameters for a policy in a scenario; None where it has no advice, as for all others.
 
     >>> paper_advice("variance-drift", 10000)
     {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
     >>> paper_advice("periodic", 10000) is None
     True
     """
+    if policy != ADVISED:
+        return None
     name = scenario.removeprefix(PUBLISHED)
     found = _cells().get((name, horizon)) or _guidance().get((name, "short" if horizon < SHORT else "long"))
     return None if found is None else {"alpha0": found[0], "beta0": found[1], "epsilon": EPSILON}

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from environments import combine, find_scenario
 from environments.errors import InputError
-from environments.recorded import own_name
-from studies.reading import FIELDS, brief, check_plain, spec_from, unknown_key
+from studies.explaining import brief, standing_in
+from studies.fields import DEFAULT_POLICY
+from studies.reading import check_plain, spec_from
 from studies.robust import RobustSpec, robust_spec_from
+from studies.scenario_table import FileTable, read_scenario
 from studies.spec import StudySpec
-
-LARGEST_FILE = 1_000_000
-"""Bytes."""
+from studies.toml_tables import tables_of
 
 MOST_STUDIES = 1000
 """Of one file."""
-
-KINDS = ("study", "robust")
-"""Tables of a file."""
 
 PLACES = ("{policy}", "{scenario}", "{horizon}")
 """What a name may hold so that it fits every study of a product."""
@@ -36,7 +31,7 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     """
     specs: list[StudySpec] = []
     seen: dict[str, int] = {}
-    for number, table in enumerate(_tables(Path(path), "study"), start=1):
+    for number, table in enumerate(tables_of(Path(path), "study"), start=1):
         where = f"{path}: study {number}"
         for spec in _product(table, where, Path(path).parent):
             name = spec.study_name()
@@ -58,13 +53,11 @@ def load_robust_tables(path: str | Path) -> list[RobustSpec]:
     []
     """
     specs: dict[str, RobustSpec] = {}
-    for number, table in enumerate(_tables(Path(path), "robust"), start=1):
+    for number, table in enumerate(tables_of(Path(path), "robust"), start=1):
         where = f"{path}: robust {number}"
-        if not isinstance(table, Mapping):
-            raise InputError(f"{where}: must be a table but got {brief(table)}.")
-        horizons = table.get("horizon")
-        for horizon in horizons if isinstance(horizons, list) else [horizons]:
-            fields = {**table, **({} if horizon is None else {"horizon": horizon})}
+        with standing_in(where):
+            horizons = _several(table, "horizon")
+        for fields in [{**table, "horizon": horizon} for horizon in horizons] or [dict(table)]:
             spec = robust_spec_from(fields, where=where)
             if spec.study_name() in specs:
                 raise InputError(f"{where}: name {spec.study_name()!r} is that of two; give each a name of its own.")
@@ -72,69 +65,15 @@ def load_robust_tables(path: str | Path) -> list[RobustSpec]:
     return list(specs.values())
 
 
-def _tables(path: Path, kind: str) -> list[Any]:
-    """The [[study]] or [[robust]] tables as TOML gives them."""
-    text = _text(path)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}.") from None
-    except RecursionError:
-        raise InputError(f"{path}: not TOML: nested too deeply.") from None
-    except ValueError:
-        raise InputError(f"{path}: not TOML: it holds a number of thousands of digits.") from None
-    for key in document:
-        if key not in KINDS:
-            hint = "; it belongs below a line [[study]]" if key in FIELDS else ""
-            raise InputError(f"{path}: {str(unknown_key(key, KINDS)).removesuffix('.')}{hint}.")
-    for name in KINDS:
-        tables = document.get(name, [])
-        if isinstance(tables, Mapping):
-            raise InputError(f"{path}: {name} must be written [[{name}]], with double brackets.")
-        if not isinstance(tables, list):
-            raise InputError(f"{path}: {name} must be a [[{name}]] table but got {brief(tables)}.")
-    if not any(document.get(name) for name in KINDS):
-        raise InputError(f"{path}: there is no [[study]] in it.")
-    found: list[Any] = document.get(kind, [])
-    return found
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder, not a study file.")
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is a device or a pipe, not a study file.")
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file.") from None
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{brief(str(path))}: is not the name of a file.") from None
-    if len(content) > LARGEST_FILE:
-        raise InputError(f"{path}: must be at most {LARGEST_FILE} bytes long.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise InputError(f"{path}: not UTF-8 (at line {line}).") from None
-
-
-def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
+def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[StudySpec]:
     """Every scenario of a table at every horizon of it."""
-    if not isinstance(table, Mapping):
-        raise InputError(f"{where}: must be a table but got {brief(table)}.")
-    try:
+    with standing_in(where):
         check_plain(table, {})
-        scenarios = [_scenario(given) for given in _several(table, "scenario")]
+        scenarios = [read_scenario(each) for each in _several(table, "scenario")]
         horizons = _several(table, "horizon")
-        for name, own in scenarios:
-            if isinstance(name, FileTable) and (horizons or own):
-                raise InputError(name.no_horizon)
+        for given, _ in scenarios:
+            if isinstance(given, FileTable) and horizons:
+                raise InputError(given.no_horizon)
         name, settings = table.get("name"), table.get("settings", {})
         count = max(1, len(scenarios)) * max(1, len(horizons))
         if count > 1 and isinstance(name, str) and not any(place in name for place in PLACES):
@@ -142,9 +81,8 @@ def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
             raise InputError(f"name must hold {places}, as the table makes {count} studies, but got {brief(name)}.")
         if isinstance(name, str) and "{horizon}" in name and not horizons:
             raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {brief(name)}.")
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    for scenario, own in scenarios or [(None, {})]:
+    asked: list[tuple[str | FileTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
+    for scenario, own in asked:
         here = f"{where} ({scenario})" if len(scenarios) > 1 else where
         for horizon in horizons or [None]:
             fields = {**table, "scenario": scenario, "horizon": horizon}
@@ -156,40 +94,9 @@ def _product(table: Any, where: str, folder: Path) -> Iterator[StudySpec]:
                     raise InputError(f"{here}: {twice[0]} is given twice, once in the scenario's table.")
                 fields["settings"] = {**settings, **own}
             if isinstance(name, str):
-                said = (table.get("policy", "raven-ucb"), scenario, horizon)
+                said = (table.get("policy", DEFAULT_POLICY), scenario, horizon)
                 fields["name"] = _filled(name, [str(value) for value in said])
             yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
-
-
-FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize")}
-"""What the table of a scenario that is a file may hold."""
-
-
-class FileTable:
-    """`scenario = { trace = "file.csv", window = 100, minimize = true }`, or `{ log = … }`, beside the study file."""
-
-    def __init__(self, kind: str, given: Mapping[str, Any]) -> None:
-        for key in given:
-            if key not in FILE_KEYS[kind]:
-                raise InputError(f"scenario: {unknown_key(key, FILE_KEYS[kind])}")
-        if not isinstance(given[kind], str):
-            raise InputError(f"scenario.{kind} must be the name of a file but got {brief(given[kind])}.")
-        self.kind, self.given = kind, given
-
-    def __str__(self) -> str:
-        return own_name(self.kind, self.given[self.kind])
-
-    @property
-    def no_horizon(self) -> str:
-        """Why no horizon stands beside it."""
-        if self.kind == "log":
-            return "horizon can't be given for a log: how many events match tells it."
-        return "horizon is called window on a trace, and stands in the scenario's table."
-
-    def fields(self, folder: Path) -> dict[str, Any]:
-        """The fields of the study."""
-        out = {self.kind: str(folder / self.given[self.kind]), "minimize": self.given.get("minimize", False)}
-        return {**out, **({"horizon": self.given["window"]} if "window" in self.given else {})}
 
 
 def _several(table: Mapping[str, Any], key: str) -> list[Any]:
@@ -200,44 +107,6 @@ def _several(table: Mapping[str, Any], key: str) -> list[Any]:
     if given == [] or (isinstance(given, list) and len(given) > MOST_STUDIES):
         raise InputError(f"{key} must hold 1 to {MOST_STUDIES} values but got {len(given)}.")
     return given if isinstance(given, list) else [given]
-
-
-def _scenario(given: Any) -> tuple[Any, dict[str, Any]]:
-    """A scenario's name and its own settings, from a name or a table."""
-    if not isinstance(given, Mapping):
-        if not isinstance(given, str):
-            raise InputError(f"scenario must be a name, a table or a list of these but got {brief(given)}.")
-        return given, {}
-    for kind in FILE_KEYS:
-        if kind in given:
-            return FileTable(kind, given), {}
-    settings = dict(given)
-    name, effects = settings.pop("name", None), settings.pop("effects", None)
-    if (name is None) == (effects is None):
-        raise InputError(f"scenario must have a name, effects, a trace or a log but got {brief(dict(given))}.")
-    if name is not None:
-        if not isinstance(name, str):
-            raise InputError(f"scenario.name must be text but got {brief(name)}.")
-        return name, _flat(settings, name)
-    if not isinstance(effects, list) or not effects or not all(isinstance(effect, str) for effect in effects):
-        raise InputError(f"scenario.effects must be a list of names but got {brief(effects)}.")
-    name = combine(effects).name
-    return name, _flat(settings, name)
-
-
-def _flat(settings: dict[str, Any], name: str) -> dict[str, Any]:
-    """`blips.every = 5`, a table within the table, is the setting "blips.every", or "every" where no other has it."""
-    known = find_scenario(name).parameters()
-    out: dict[str, Any] = {}
-    for key, value in settings.items():
-        inner = {f"{key}.{field}": given for field, given in value.items()} if isinstance(value, Mapping) else {}
-        for full, given in (inner or {key: value}).items():
-            owner, _, field = full.partition(".")
-            place = field if full not in known and field in known and owner in name.split("+") else full
-            if place in out:
-                raise InputError(f"scenario.{place} is given twice.")
-            out[place] = given
-    return out
 
 
 def _filled(name: str, values: list[str]) -> str:

@@ -75,14 +75,12 @@ def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] |
     if len(trials) < len(spec.cells()):
         return None
     shape = (len(spec.alpha0), len(spec.beta0))
-    marked = np.zeros(len(trials), dtype=np.bool_)
-    marked[equals] = True
     return Grid(
         spec=spec,
         study=study.study_name,
         mean=np.array([trial.value for trial in trials], dtype=np.float64).reshape(shape),
         stderr=np.array([trial.user_attrs[keys.STDERR] for trial in trials], dtype=np.float64).reshape(shape),
-        indistinguishable=marked.reshape(shape),
+        indistinguishable=np.isin(np.arange(len(trials)), equals).reshape(shape),
     )
 
 

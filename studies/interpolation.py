@@ -17,9 +17,8 @@ from environments import find_scenario
 from environments.errors import InputError
 from policies import find_policy
 from policies.base import Param, Policy, Value
+from studies.fields import DEFAULT_POLICY
 from studies.recommendation import Recommendation
-
-DEFAULT_POLICY = "raven-ucb"
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,12 @@ class Question:
 
     def count(self) -> int:
         """How many arms: the scenario's own unless said otherwise."""
-        return find_scenario(self.scenario, {}).arms if self.arms is None else self.arms
+        return find_scenario(self.scenario).arms if self.arms is None else self.arms
 
     def check(self) -> None:
         """Raise InputError for what could not be tuned either."""
         find_policy(self.policy)
-        find_scenario(self.scenario, {}).check(self.horizon, self.count())
+        find_scenario(self.scenario).check(self.horizon, self.count())
 
     def command(self) -> str:
         """The command that settles it.
@@ -106,7 +105,7 @@ def _answer(
 
 def _by_horizon(question: Question, stored: Sequence[Recommendation]) -> dict[int, Recommendation]:
     """One recommendation a horizon: of several, the study that goes by its plain name, then the longest search."""
-    usual = find_scenario(question.scenario, {})
+    usual = find_scenario(question.scenario)
     fitting = [
         each
         for each in stored

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from environments.errors import InputError
 from environments.own_scenarios import BROUGHT as SCENARIOS
@@ -19,6 +20,8 @@ from studies.spec import StudySpec
 if TYPE_CHECKING:
     import optuna
     from optuna.study._frozen import FrozenStudy
+
+Kept = TypeVar("Kept")
 
 SPEC = "ravenlab:spec"
 VERSION = "ravenlab:version"
@@ -43,26 +46,32 @@ ENTRY = "entry"
 """User attributes of a trial."""
 
 
-def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
-    """The specification of a study; None if it is not one of ours."""
-    stored = study.user_attrs.get(SPEC)
+def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Kept], whose: str, what: str) -> Kept | None:
+    """What is kept under a key; None where nothing is."""
+    stored = study.user_attrs.get(key)
     if stored is None:
         return None
     try:
-        return StudySpec.model_validate(stored)
+        return TypeAdapter(kind).validate_python(stored)
     except ValidationError:
-        if _of_others(stored):
+        raise InputError(f"{whose} {study.study_name!r} has a {what} that this version can't read.") from None
+
+
+def _elsewhere(policies: Iterable[object], scenarios: Iterable[object]) -> bool:
+    """Whether something that was brought by its user is not at hand here."""
+    theirs = any(POLICIES.absent(str(each)) for each in policies)
+    return theirs or any(SCENARIOS.absent(str(each)) for each in scenarios)
+
+
+def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
+    """The specification of a study; None if it is not one of ours."""
+    try:
+        return _read(study, SPEC, StudySpec, "study", "specification")
+    except InputError:
+        stored = study.user_attrs[SPEC]
+        if isinstance(stored, dict) and _elsewhere([stored.get("policy")], [stored.get("scenario")]):
             return StudySpec.as_stored(stored)
-        raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
-
-
-def _of_others(stored: Any) -> bool:
-    """Whether a study plays something that was brought by its user and is not at hand here."""
-    return (
-        isinstance(stored, dict)
-        and all(isinstance(stored.get(field), str) for field in ("policy", "scenario"))
-        and (POLICIES.absent(stored["policy"]) or SCENARIOS.absent(stored["scenario"]))
-    )
+        raise
 
 
 def write_spec(study: optuna.Study, spec: StudySpec) -> None:
@@ -73,13 +82,7 @@ def write_spec(study: optuna.Study, spec: StudySpec) -> None:
 
 def read_recommendation(study: optuna.Study | FrozenStudy) -> Recommendation | None:
     """The recommendation, if the study has one that still holds."""
-    stored = study.user_attrs.get(RECOMMENDATION)
-    if stored is None:
-        return None
-    try:
-        return Recommendation.model_validate(stored)
-    except ValidationError:
-        raise InputError(f"study {study.study_name!r} has a recommendation that this version can't read.") from None
+    return _read(study, RECOMMENDATION, Recommendation, "study", "recommendation")
 
 
 def write_recommendation(study: optuna.Study, recommendation: Recommendation | None) -> None:
@@ -100,15 +103,13 @@ def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> No
 
 def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
     """What a grid plays; None if the study is not a grid, or one of a scenario that its user brought elsewhere."""
-    stored = study.user_attrs.get(GRID)
-    if stored is None:
-        return None
     try:
-        return GridSpec.model_validate(stored)
-    except ValidationError:
-        if isinstance(stored, dict) and SCENARIOS.absent(str(stored.get("scenario"))):
+        return _read(study, GRID, GridSpec, "grid", "specification")
+    except InputError:
+        stored = study.user_attrs[GRID]
+        if isinstance(stored, dict) and _elsewhere([], [stored.get("scenario")]):
             return None
-        raise InputError(f"grid {study.study_name!r} has a specification that this version can't read.") from None
+        raise
 
 
 def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
@@ -119,21 +120,14 @@ def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
 
 def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ComparisonSpec | None:
     """What is compared; None if the study is no comparison, or one with something that its user brought elsewhere."""
-    stored = study.user_attrs.get(COMPARISON)
-    if stored is None:
-        return None
     try:
-        return ComparisonSpec.model_validate(stored)
-    except ValidationError:
-        if isinstance(stored, dict) and _brought_elsewhere(stored):
+        return _read(study, COMPARISON, ComparisonSpec, "comparison", "specification")
+    except InputError:
+        stored = study.user_attrs[COMPARISON]
+        policies, scenario = (stored.get(key) if isinstance(stored, dict) else None for key in ("policies", "scenario"))
+        if isinstance(policies, list) and _elsewhere(policies, [scenario]):
             return None
-        name = study.study_name
-        raise InputError(f"comparison {name!r} has a specification that this version can't read.") from None
-
-
-def _brought_elsewhere(stored: dict[str, Any]) -> bool:
-    missing = [POLICIES.missing(str(policy)) for policy in stored.get("policies") or ()]
-    return any(each is not None for each in (*missing, SCENARIOS.missing(str(stored.get("scenario")))))
+        raise
 
 
 def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
@@ -144,8 +138,7 @@ def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
 
 def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:
     """Numbers of the cells that can't be told from the best one; None before they were compared."""
-    stored = study.user_attrs.get(INDISTINGUISHABLE)
-    return None if stored is None else [int(number) for number in stored]
+    return _read(study, INDISTINGUISHABLE, list[int], "grid", "list of cells")
 
 
 def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
@@ -155,20 +148,15 @@ def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
 
 def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
     """What a search over several scenarios plays; None if the study is none."""
-    stored = study.user_attrs.get(ROBUST)
-    if stored is None:
-        return None
     try:
-        return RobustSpec.model_validate(stored)
-    except (ValidationError, InputError):
-        base = stored.get("base") if isinstance(stored, dict) else None
-        names = stored.get("scenarios") if isinstance(stored, dict) else None
-        if isinstance(base, dict) and isinstance(names, list):
-            away = [SCENARIOS.missing(str(name)) for name in names]
-            if any(each is not None for each in (*away, POLICIES.missing(str(base.get("policy"))))):
-                shown = {**stored, "base": StudySpec.as_stored(base), "scenarios": tuple(names)}
-                return RobustSpec.model_construct(**shown)
-        raise InputError(f"study {study.study_name!r} has a specification that this version can't read.") from None
+        return _read(study, ROBUST, RobustSpec, "study", "specification")
+    except InputError:
+        stored = study.user_attrs[ROBUST]
+        base, names = (stored.get(key) if isinstance(stored, dict) else None for key in ("base", "scenarios"))
+        if isinstance(base, dict) and isinstance(names, list) and _elsewhere([base.get("policy")], names):
+            shown = {**stored, "base": StudySpec.as_stored(base), "scenarios": tuple(names)}
+            return RobustSpec.model_construct(**shown)
+        raise
 
 
 def write_robust_spec(study: optuna.Study, spec: RobustSpec) -> None:
@@ -179,8 +167,7 @@ def write_robust_spec(study: optuna.Study, spec: RobustSpec) -> None:
 
 def read_tuned(study: optuna.Study | FrozenStudy) -> list[Tuned] | None:
     """The settings that relative regrets of a study are relative to; None before they were found."""
-    stored = study.user_attrs.get(TUNED)
-    return None if stored is None else [Tuned.model_validate(each) for each in stored]
+    return _read(study, TUNED, list[Tuned], "study", "list of tuned settings")
 
 
 def write_tuned(study: optuna.Study, tuned: list[Tuned]) -> None:
@@ -190,13 +177,8 @@ def write_tuned(study: optuna.Study, tuned: list[Tuned]) -> None:
 
 def read_robust(study: optuna.Study | FrozenStudy) -> RobustRecommendation | Front | None:
     """What a search over several scenarios found, if it has ended."""
-    try:
-        if study.user_attrs.get(FRONT) is not None:
-            return Front.model_validate(study.user_attrs[FRONT])
-        stored = study.user_attrs.get(ROBUST_RECOMMENDATION)
-        return None if stored is None else RobustRecommendation.model_validate(stored)
-    except ValidationError:
-        raise InputError(f"study {study.study_name!r} has a result that this version can't read.") from None
+    front = _read(study, FRONT, Front, "study", "result")
+    return front or _read(study, ROBUST_RECOMMENDATION, RobustRecommendation, "study", "result")
 
 
 def write_robust(study: optuna.Study, found: RobustRecommendation | Front | None) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError
+from environments.errors import InputError, did_you_mean
 from studies.keys import ROBUST, SPEC, read_recommendation, read_robust
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front, RobustRecommendation
-from studies.rows import StudyRow as StudyRow
-from studies.rows import describe_study as describe_study
-from studies.rows import list_studies as list_studies
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -55,9 +51,7 @@ def _matches(wanted: str, known: list[str], prefixes: bool) -> list[str]:
         if fitting:
             hint = f"say {wanted + '*'!r} for all"
             raise InputError(f"study {wanted!r} fits {len(fitting)} studies: {_some(fitting)}; {hint}.")
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    raise InputError(f"unknown study {wanted!r}{hint} Stored: {_some(known) or 'none'}.")
+    raise InputError(f"unknown study {wanted!r}{did_you_mean(wanted, known)} Stored: {_some(known) or 'none'}.")
 
 
 def _some(names: Iterable[str]) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from studies.recommendation import Estimate, LogFacts, Needed, Recommendation
-
-ENOUGH = 100
-"""Effective matched events that `tuning/log_validation.py` asks for."""
+from studies.recommendation import ENOUGH_EVENTS, Estimate, LogFacts, Needed, Recommendation
+from studies.words import about, short
 
 RULE = "n·(half-width / difference)², as errors shrink with the root of n"
 
@@ -18,8 +16,6 @@ def events_in_words(facts: LogFacts, stretch: str) -> str:
 
 def score_in_words(each: Recommendation, facts: LogFacts) -> list[str]:
     """How the chosen parameters did on events that nobody had seen, and what that is worth."""
-    from studies.words import short
-
     first, last = facts.stretches["report"]
     among = f"{facts.matched} of {last - first + 1}"
     unit = "cost" if facts.minimize else "reward"
@@ -38,12 +34,10 @@ def score_in_words(each: Recommendation, facts: LogFacts) -> list[str]:
 
 def warning(facts: LogFacts) -> str:
     """That too few events match to conclude anything."""
-    from studies.words import about, short
-
-    times = ENOUGH / max(1.0, facts.effective)
+    times = ENOUGH_EVENTS / max(1.0, facts.effective)
     return (
         f"Too few events match to conclude anything: {facts.matched}, worth {short(round(facts.effective))}, where"
-        f" {ENOUGH} are needed; a log of about {about(times * facts.events)} events would have them."
+        f" {ENOUGH_EVENTS} are needed; a log of about {about(times * facts.events)} events would have them."
     )
 
 
@@ -58,8 +52,6 @@ def needed_in_words(facts: LogFacts, rule: str = f" ({RULE})") -> list[str]:
 
 def log_in_words(facts: LogFacts) -> list[str]:
     """Events, arms, and how the events were used."""
-    from studies.words import short
-
     rare = min(facts.arms, key=lambda name: facts.arms[name])
     known = "with propensities" if facts.propensities else "no propensities"
     clipped = f"; {facts.clipped} reported weights were clipped at {short(facts.clip)}" if facts.clipped else ""
@@ -78,8 +70,6 @@ def log_in_words(facts: LogFacts) -> list[str]:
 
 def _against_the_logging(each: Recommendation, facts: LogFacts) -> str:
     """What the policy gains or loses against the one that made the log."""
-    from studies.words import short
-
     lost = each.regret
     told = facts.enough and not lost.low <= 0.0 <= lost.high
     verdict = "" if told else ", not decidable on this log"
@@ -90,14 +80,10 @@ def _against_the_logging(each: Recommendation, facts: LogFacts) -> str:
 
 
 def _amount(needed: Needed) -> str:
-    from studies.words import about
-
     if needed.matched is None or needed.events is None:
         return "no log is long enough, as no difference shows"
     return f"about {about(needed.matched)} matched events, a log of about {about(needed.events)}"
 
 
 def _spelled(found: Estimate) -> str:
-    from studies.words import short
-
     return f"{short(found.mean)} (95 %: {short(found.low)} to {short(found.high)})"

@@ -10,8 +10,6 @@ from environments.errors import InputError
 from environments.times import steps
 from environments.world import Floats
 
-KINDS = ("mean", "quantile", "cvar", "after", "reward")
-
 
 @dataclass(frozen=True)
 class Objective:

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from environments import Scenario, find_scenario
 from environments.scenario import LONGEST_HORIZON
-from studies.fields import Name, OwnName, Real, Text, Whole
+from studies.fields import Frozen, Name, OwnName, Real, Text, Whole
 from studies.identity import differences_in_words
 
 
-class PlayedSpec(BaseModel):
+class PlayedSpec(Frozen):
     """Where and under which seed something is played.
 
     >>> PlayedSpec(scenario="blips", horizon=100).resolved().arms
     10
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     scenario: str = Field(max_length=300)
     settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)

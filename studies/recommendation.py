@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from studies.fields import Frozen
 
 Parameters = dict[str, float | str]
 
+ENOUGH_ROWS = 15
+"""Effective rows below which intervals miss too often to decide anything: those of an AR(1) series of correlation 0.95
+and 100 rows, worth 3, miss in 17 %."""
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+ENOUGH_EVENTS = 100
+"""Effective matched events below which nothing is concluded."""
 
 
-class Estimate(_Frozen):
+class Estimate(Frozen):
     """A mean with its 95 % interval."""
 
     mean: float
@@ -22,7 +27,7 @@ class Estimate(_Frozen):
     replications: int
 
 
-class Rival(_Frozen):
+class Rival(Frozen):
     """What other parameters cost against the recommended ones, in the same worlds."""
 
     name: Literal["paper", "defaults"]
@@ -46,14 +51,14 @@ class Rival(_Frozen):
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
-class Scale(_Frozen):
+class Scale(Frozen):
     """The size of the rewards that were tuned on: mean of the arms' means, and spread of a reward around its mean."""
 
     mean: float
     spread: float
 
 
-class Edge(_Frozen):
+class Edge(Frozen):
     """A recommended value that lies on the edge of the box, and the range that would settle it."""
 
     param: str
@@ -62,7 +67,7 @@ class Edge(_Frozen):
     high: float
 
 
-class TraceFacts(_Frozen):
+class TraceFacts(Frozen):
     """What a recommendation that was tuned on a trace hangs on."""
 
     file: str = Field(description="The file's name.")
@@ -80,14 +85,14 @@ class TraceFacts(_Frozen):
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
-class Needed(_Frozen):
+class Needed(Frozen):
     """How much of a log would settle a difference: n·(half-width / difference)², for errors shrink as 1/√n."""
 
     matched: float | None = Field(description="Matched events; none where the difference is nothing.")
     events: float | None = Field(description="Events of the whole log, of which three tenths are reported on.")
 
 
-class LogFacts(_Frozen):
+class LogFacts(Frozen):
     """What a recommendation that was tuned on a log hangs on. Scores are in the units of the file, events from 1."""
 
     file: str = Field(description="The file's name.")
@@ -110,7 +115,7 @@ class LogFacts(_Frozen):
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
-class Recommendation(_Frozen):
+class Recommendation(Frozen):
     """One recommendation, as it is stored and exported. No time of day in it."""
 
     study: str
@@ -122,7 +127,7 @@ class Recommendation(_Frozen):
     params: Parameters = Field(description="What to use: searched and fixed parameters.")
     objective: str = "mean"
     regret: Estimate = Field(description="Mean regret on fresh worlds that chose nothing.")
-    search_estimate: float = Field(description="The objective as the search saw it: too good to be true.")
+    search_estimate: float = Field(description="The objective as the search saw it: too good, mostly.")
     indistinguishable: list[Parameters] = Field(description="Candidates that the selection can't tell from the best.")
     box: dict[str, tuple[float, float]] = Field(description="Smallest box around them.")
     versus: list[Rival]

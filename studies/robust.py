@@ -1,24 +1,21 @@
-"""One setting for an unknown world: what is searched, over which worlds, and how their regrets make one number.
-
-Regrets of different worlds can't be added: a lost reward is dear in one and cheap in another. So each is divided by
-the regret of the setting that was tuned for that very world, in the same replications; 1 is as good as knowing.
-"""
+"""One setting for an unknown world: what is searched, and over which worlds."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from environments import InputError, find_scenario
-from environments.world import Floats
+from studies.explaining import explain, standing_in
+from studies.fields import Frozen
 from studies.identity import differences_in_words, short_hash
-from studies.reading import explain, spec_from
+from studies.measure import parse_measure
+from studies.reading import spec_from
 from studies.spec import NOT_IN_NAME, StudySpec
+from studies.spec_checks import check_played
 
 SAMPLERS = ("tpe", "random", "qmc")
 """Those that need no more than the trials before a batch."""
@@ -27,54 +24,7 @@ MOST_SCENARIOS = 20
 LONGEST_NAME = 400
 
 
-@dataclass(frozen=True)
-class Measure:
-    """How relative regrets of several worlds make one: worst, mean, or cvar:q (mean of the worst 1 − q of them)."""
-
-    kind: Literal["worst", "mean", "cvar"]
-    level: float = 0.0
-
-    def counted(self, scenarios: int) -> int:
-        """How many of the worst worlds count."""
-        if self.kind == "worst":
-            return 1
-        return scenarios if self.kind == "mean" else max(1, round(scenarios * (1.0 - self.level)))
-
-    def value(self, relative: Floats) -> Floats:
-        """Over the last axis, worlds.
-
-        >>> float(Measure("cvar", 0.5).value(np.array([1.0, 4.0, 2.0, 2.0])))
-        3.0
-        """
-        kinds = relative.shape[-1]
-        return np.asarray(np.sort(relative, axis=-1)[..., kinds - self.counted(kinds) :].mean(axis=-1))
-
-    def sample(self, relative: Floats) -> Floats:
-        """Of [..., R, S] the mean over the worlds that count, replication by replication; its mean is the value."""
-        kinds = relative.shape[-1]
-        order = np.argsort(relative.mean(axis=-2), axis=-1, kind="stable")[..., kinds - self.counted(kinds) :]
-        return np.asarray(np.take_along_axis(relative, order[..., None, :], axis=-1).mean(axis=-1))
-
-
-def parse_measure(text: str) -> Measure:
-    """Read a measure as people write it.
-
-    >>> parse_measure("cvar:0.5")
-    Measure(kind='cvar', level=0.5)
-    """
-    kind, colon, rest = text.partition(":")
-    if kind in ("worst", "mean") and not colon:
-        return Measure(kind)  # type: ignore[arg-type]
-    try:
-        level = float(rest) if kind == "cvar" else -1.0
-    except ValueError:
-        level = -1.0
-    if not 0.0 < level < 1.0:
-        raise InputError(f"measure must be worst, mean or cvar:0.5 (any level between 0 and 1) but got {text!r}.")
-    return Measure("cvar", level)
-
-
-class RobustSpec(BaseModel):
+class RobustSpec(Frozen):
     """One search over several scenarios: `base` says all the rest, for the first of them.
 
     >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 1000})
@@ -83,8 +33,6 @@ class RobustSpec(BaseModel):
     >>> [own.study_name() for own in spec.each()]
     ['raven-ucb/blips/T1000/K10', 'raven-ucb/periodic/T1000/K10']
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     base: StudySpec
     scenarios: tuple[str, ...] = Field(max_length=MOST_SCENARIOS)
@@ -107,7 +55,7 @@ class RobustSpec(BaseModel):
                 raise ValueError(f"robust must name each scenario once but got {name} twice")
         if self.base.scenario != names[0]:
             raise ValueError(f"base must be for the first scenario, {names[0]}, but got {self.base.scenario}")
-        if getattr(self.base, "file", None) is not None:
+        if self.base.file is not None:
             raise ValueError("robust takes scenarios, not a trace or a log")
         if self.pareto and self.measure != "worst":
             raise ValueError(f"pareto keeps each scenario apart, so it takes no measure but got {self.measure}")
@@ -119,7 +67,7 @@ class RobustSpec(BaseModel):
             own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
             if getattr(self.base, field) is None and len(own) > 1:
                 raise ValueError(f"{field} must be given where scenarios have different ones of their own")
-        self.base.check_played(len(names))
+        check_played(self.base, len(names))
         self.each()
         if len(self.study_name()) > LONGEST_NAME:
             raise ValueError(f"name must be given: that of {len(names)} scenarios would be too long")
@@ -171,7 +119,7 @@ def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None 
     own = {key: fields[key] for key in ("measure", "pareto") if key in fields}
     rest = {key: value for key, value in fields.items() if key not in ("scenarios", *own)}
     scenarios = fields.get("scenarios")
-    try:
+    with standing_in(where):
         if "scenario" in rest or not isinstance(scenarios, Sequence) or isinstance(scenarios, str):
             raise InputError("scenarios must be a list of at least 2 names.")
         if len(scenarios) < 2:
@@ -182,5 +130,3 @@ def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None 
             return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
         except ValidationError as error:
             raise InputError(explain(error, names)) from None
-    except InputError as error:
-        raise InputError(f"{where}: {error}" if where else str(error)) from None

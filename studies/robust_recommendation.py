@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from studies.fields import Frozen
 from studies.recommendation import Edge, Estimate, Parameters, Recommendation, Scale
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Tuned(_Frozen):
+class Tuned(Frozen):
     """The setting that a scenario's own study recommends: what one would use, knowing the world."""
 
     scenario: str
@@ -22,7 +19,7 @@ class Tuned(_Frozen):
     params: Parameters
 
 
-class Price(_Frozen):
+class Price(Frozen):
     """By what share regret lies above that of the setting tuned for the world, with its 95 % interval; 0.1 is 10 %."""
 
     mean: float
@@ -30,7 +27,7 @@ class Price(_Frozen):
     high: float
 
 
-class World(_Frozen):
+class World(Frozen):
     """How a setting did in one scenario, on the report worlds."""
 
     scenario: str
@@ -38,7 +35,7 @@ class World(_Frozen):
     price: Price
 
 
-class Contender(_Frozen):
+class Contender(Frozen):
     """A setting in every scenario."""
 
     name: str = Field(description="recommended, defaults, tuned for a scenario, or the number of a trial.")
@@ -48,7 +45,7 @@ class Contender(_Frozen):
     price: Price = Field(description="Over all scenarios, by the measure.")
 
 
-class _Outcome(_Frozen):
+class _Outcome(Frozen):
     """What both kinds say of the study."""
 
     study: str

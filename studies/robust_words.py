@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from studies.robust import parse_measure
+from studies.measure import parse_measure
+from studies.recommendation_words import edges_in_words, equals_in_words
 from studies.robust_recommendation import Contender, Front, Price, RobustRecommendation, World
-from studies.words import edges_in_words, equals_in_words, params_in_words
+from studies.words import hundredths, params_in_words
 
 
 def percent(share: float) -> str:
@@ -13,9 +14,7 @@ def percent(share: float) -> str:
     >>> percent(0.1234), percent(-0.004), percent(3.0)
     ('12 %', '−0.4 %', '300 %')
     """
-    value = 100.0 * share
-    text = f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
-    return f"{'0.0' if text == '-0.0' else text.replace('-', '−')} %"
+    return f"{hundredths(share)} %"
 
 
 def price_in_words(price: Price) -> str:
@@ -60,8 +59,8 @@ def robust_in_words(found: RobustRecommendation) -> list[str]:
     if guess is not None:
         each, world = guess
         lines.append(
-            f"A wrong guess costs up to {price_in_words(world.price)}: the setting tuned for {each.tuned_for}, played"
-            f" in {world.scenario}."
+            f"A wrong guess costs up to {percent(world.price.mean)}: the setting tuned for {each.tuned_for}, played in"
+            f" {world.scenario} (95 % of that pair alone: {percent(world.price.low)} to {percent(world.price.high)})."
         )
     defaults = found.contenders[-1]
     lines.append(

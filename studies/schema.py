@@ -10,9 +10,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from studies.ranges import Range
 from studies.reading import FIELDS
 from studies.robust import MOST_SCENARIOS, SAMPLERS, RobustSpec
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from policies import find_policy
 from policies.base import Value
-from studies.spec import Range, StudySpec
+from studies.ranges import Range
+from studies.spec import StudySpec
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

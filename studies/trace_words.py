@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from studies.recommendation import Recommendation, TraceFacts
-
-NEEDED = "at least 15 are needed"
-"""What `tuning/block_bootstrap.py` asks for."""
+from studies.recommendation import ENOUGH_ROWS, Recommendation, TraceFacts
+from studies.words import short
 
 NOT_DECIDABLE = "not decidable on these data"
 
@@ -28,8 +26,6 @@ def rows_in_words(facts: TraceFacts, stretch: str) -> str:
 
 def regret_in_words(each: Recommendation, facts: TraceFacts) -> list[str]:
     """How the chosen parameters did on time that nobody had seen, and what that is worth."""
-    from studies.words import short
-
     regret, fixed = each.regret, facts.regret_fixed
     lines = [
         f"Mean regret {short(regret.mean)} a window of {each.horizon} steps (95 %: {short(regret.low)} to"
@@ -39,14 +35,13 @@ def regret_in_words(each: Recommendation, facts: TraceFacts) -> list[str]:
         f" {short(fixed.high)}). Mean {'cost' if facts.minimize else 'reward'} a step {short(facts.per_step)}.",
     ]
     worth = f"Those rows overlap and remember: they are worth {short(round(facts.effective))} independent ones"
-    lines.append(f"{worth}." if facts.enough else f"{worth}; {NEEDED} for that interval to be believed.")
+    needed = f"; at least {ENOUGH_ROWS} are needed for that interval to be believed"
+    lines.append(f"{worth}{'' if facts.enough else needed}.")
     return lines
 
 
 def trace_in_words(each: Recommendation, facts: TraceFacts) -> list[str]:
     """Rows, arms, what is missing, and how the rows were used."""
-    from studies.words import short
-
     missing = sum(facts.arms.values())
     lacking = sum(count > 0 for count in facts.arms.values())
     arms = "one arm" if lacking == 1 else f"{lacking} arms"

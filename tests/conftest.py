@@ -59,6 +59,18 @@ def postgres() -> Iterator[Server]:
         yield there
 
 
+@pytest.fixture(scope="session")
+def own_postgres(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server that a test may stop: never one that somebody else has named."""
+    from tests.postgres import given, own_server
+
+    if not given():
+        yield request.getfixturevalue("postgres")
+        return
+    with own_server() as there:
+        yield there
+
+
 @pytest.fixture
 def database(postgres: Server) -> str:
     """The URL of an empty database."""

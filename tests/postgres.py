@@ -1,4 +1,5 @@
 """A PostgreSQL server for the tests: a throw-away one of our own, or the one that RAVENLAB_TEST_POSTGRES names.
+What stops the server takes one of our own in any case.
 
 Our own runs as an unprivileged user when we are root, and ends with the process that started it, however that ends.
 """
@@ -77,8 +78,7 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        if self.command is None:
-            lacking(f"the server of {VARIABLE} is not ours to stop")
+        assert self.command is not None, "not ours to start"
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 60
         while True:
@@ -92,8 +92,7 @@ class Server:
 
     def stop(self, how: signal.Signals = FAST) -> None:
         """Stop it and wait until it is gone."""
-        if self.process is None:
-            lacking(f"the server of {VARIABLE} is not ours to stop")
+        assert self.process is not None, "not ours to stop"
         self.process.send_signal(how)
         self.process.wait(timeout=60)
 
@@ -103,24 +102,36 @@ class Server:
         self.start()
 
 
+def given() -> bool:
+    """Whether somebody has named a server for the tests."""
+    return bool(os.environ.get(VARIABLE))
+
+
 @contextmanager
 def server() -> Iterator[Server]:
-    """The server for this run; where there can be none the test is skipped."""
-    given = os.environ.get(VARIABLE)
-    if given:
-        there = Server(make_url(given))
-        try:
-            yield there
-        finally:
-            for name in there.made:
-                there.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    """The server for this run: the one that is named, or one of our own."""
+    if not given():
+        with own_server() as mine:
+            yield mine
         return
+    there = Server(make_url(os.environ[VARIABLE]))
+    try:
+        yield there
+    finally:
+        for name in there.made:
+            there.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@contextmanager
+def own_server() -> Iterator[Server]:
+    """One that may be stopped; where there can be none the test is skipped, but fails where CI is set."""
     folder = Path(tempfile.mkdtemp(prefix="ravenlab-postgres-"))
     try:
         try:
             mine = _made(_binaries(), folder)
         except (OSError, subprocess.CalledProcessError) as error:
-            lacking(f"no PostgreSQL server can be started ({error}) and {VARIABLE} is not set")
+            why = f"no PostgreSQL server can be started ({error})"
+            lacking(why if given() else f"{why} and {VARIABLE} is not set")
         mine.start()
         try:
             yield mine

@@ -19,7 +19,7 @@ import numpy as np
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies import keys
 from studies.recommendation import Recommendation
 from studies.space import to_params

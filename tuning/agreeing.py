@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from environments.errors import InputError
+from studies.keys import COMPARISON, GRID, ROBUST, SPEC
 from studies.spec import BUDGET, StudySpec
 from studies.storage import holds
 
@@ -14,25 +15,63 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
 
 Direction = Literal["minimize", "maximize"]
+Stored = TypeVar("Stored")
+
+KINDS = {
+    SPEC: "a search of one world",
+    GRID: "a grid",
+    ROBUST: "a search over several scenarios",
+    COMPARISON: "a comparison",
+}
+"""What a study is, by the key of its specification."""
 
 VALIDATED = ("candidates", "selection", "report")
 """Budgets that a recommendation hangs on, but no trial."""
 
 
 def open_study(
-    storage: RDBStorage, name: str, directions: Sequence[Direction], sign: Callable[[optuna.Study], None]
+    storage: RDBStorage, name: str, kind: str, directions: Sequence[Direction], sign: Callable[[optuna.Study], None]
 ) -> optuna.Study:
-    """The study of a name; where there is none, a new one that `sign` writes its specification to.
+    """The study of a name and of one of the `KINDS`; where there is none, a new one that `sign` writes its
+    specification to.
 
-    A kill between the two leaves one without, which whoever goes on signs then.
+    A kill between the two leaves one without, which whoever goes on signs then. What is of another kind, or not ours,
+    is refused.
     """
     import optuna
 
     if holds(storage, name):
-        return optuna.load_study(storage=storage, study_name=name)
-    study = optuna.create_study(storage=storage, study_name=name, directions=list(directions))
+        study = optuna.load_study(storage=storage, study_name=name)
+        if kind in study.user_attrs:
+            return study
+        _refuse_others(study, kind, directions)
+    else:
+        study = optuna.create_study(storage=storage, study_name=name, directions=list(directions))
     sign(study)
     return study
+
+
+def _refuse_others(study: optuna.Study, kind: str, directions: Sequence[Direction]) -> None:
+    """Raise InputError unless a study without the specification of this kind is empty, and as it would be made."""
+    other = next((what for key, what in KINDS.items() if key in study.user_attrs), None)
+    if other is not None:
+        raise InputError(f"study {study.study_name!r} is {other}, not {KINDS[kind]}; give another --name.")
+    alike = [each.name.lower() for each in study.directions] == list(directions)
+    if not alike or study.get_trials(deepcopy=False):
+        raise InputError(f"study {study.study_name!r} was not made by ravenlab; give another --name.")
+
+
+def at_hand(stored: Stored | None, what: str) -> Stored:
+    """The specification that was stored; one that plays something that is not here reads as None, and is refused.
+
+    >>> at_hand(None, "grid 'mine'")
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: grid 'mine' plays something of yours that is not at hand; give another --name.
+    """
+    if stored is None:
+        raise InputError(f"{what} plays something of yours that is not at hand; give another --name.")
+    return stored
 
 
 def refuse_differences(what: str, parts: str, differences: Sequence[str]) -> None:

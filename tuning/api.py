@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from environments.checks import nonnegative
 from environments.own_scenarios import bring_scenario
 from policies.own import bring_policy
 from studies.comparison.document import Document as Comparisons
@@ -23,6 +24,15 @@ from tuning.grids import run_grid
 from tuning.robust.running import run_robust
 from tuning.running import run_study
 from tuning.side_by_side import side_by_side
+
+
+def _each(given: Any) -> list[Any]:
+    """One or several of something as a list; whether they will do is said by who takes them."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+
+
+def _seconds(timeout: float | None) -> float | None:
+    return None if timeout is None else nonnegative("timeout", timeout)
 
 
 def _with_own_policy(fields: dict[str, Any]) -> dict[str, Any]:
@@ -64,14 +74,12 @@ def tune(
     >>> sorted(found[0].params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    scenarios = [scenario] if scenario is None or isinstance(scenario, str) else list(scenario)
-    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
-    asked: list[dict[str, Any]] = [{} if name is None else {"scenario": bring_scenario(name)} for name in scenarios]
+    asked = [{} if name is None else {"scenario": bring_scenario(name)} for name in _each(scenario)]
     fields = _with_own_policy(fields)
-    specs = [spec_from({"horizon": steps, **where, **fields}) for where, steps in product(asked, horizons)]
-    url = storage_url(storage)
+    specs = [spec_from({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
+    url, limit = storage_url(storage), _seconds(timeout)
     with hired(jobs, backend, cluster) as crew:
-        ran = side_by_side(crew, [partial(run_study, spec, url, crew, timeout) for spec in specs])
+        ran = side_by_side(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
     return [each.recommendation for each in ran if each.recommendation is not None]
 
 
@@ -111,11 +119,12 @@ def tune_robust(
     >>> [contender.name for contender in found.contenders]
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
-    brought = [bring_scenario(name) for name in scenarios]
+    brought = [bring_scenario(name) for name in _each(scenarios)]
     asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
     spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
+    limit = _seconds(timeout)
     with hired(jobs, backend, cluster) as crew:
-        return run_robust(spec, storage_url(storage), crew, timeout).found
+        return run_robust(spec, storage_url(storage), crew, limit).found
 
 
 def grid(
@@ -148,11 +157,9 @@ def grid(
     >>> found.mean.shape
     (2, 4)
     """
-    scenarios = [scenario] if isinstance(scenario, str) else list(scenario)
-    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
-    asked = product(map(bring_scenario, scenarios), horizons)
+    asked = product(map(bring_scenario, _each(scenario)), _each(horizon))
     specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     url = storage_url(storage)
     with hired(jobs, backend, cluster) as crew:
@@ -193,9 +200,7 @@ def compare(
     """
     from tuning.comparison.asking import compare_all, specs_of
 
-    names = [scenario] if isinstance(scenario, str) else list(scenario)
-    horizons: list[int | None] = [horizon] if horizon is None or isinstance(horizon, int) else list(horizon)
-    specs = specs_of(names, horizons, policies, fields)
+    specs = specs_of(_each(scenario), _each(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         from tuning.files import check_folder
@@ -210,11 +215,11 @@ def compare(
     return document
 
 
-def export(studies: Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:
+def export(studies: str | Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:
     """Stored recommendations as the text of a file: json, toml, yaml, csv, markdown, latex or python.
 
     Args:
-        studies: Names, unique beginnings or patterns such as "raven-ucb/*"; all of them if not given.
+        studies: A name or several, unique beginnings or patterns such as "raven-ucb/*"; all of them if not given.
         form: The format.
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
 
@@ -229,13 +234,14 @@ def export(studies: Sequence[str] | None = None, form: str = "json", *, storage:
     from studies.library import recommendations, robust_findings
     from tuning.commands.stored import opened
 
+    names = None if studies is None else _each(studies)
     with opened(storage) as store:
-        several = [each for each in robust_findings(store, studies) if isinstance(each, RobustRecommendation)]
-        return written([*recommendations(store, studies), *several], form)
+        several = [each for each in robust_findings(store, names) if isinstance(each, RobustRecommendation)]
+        return written([*recommendations(store, names), *several], form)
 
 
 def report(
-    studies: Sequence[str] | None = None,
+    studies: str | Sequence[str] | None = None,
     output: str | Path = "report.html",
     *,
     figures: str | Path | None = None,
@@ -244,7 +250,8 @@ def report(
     """Write a report as one HTML file that works offline, and give its path.
 
     Args:
-        studies: Names, unique beginnings or patterns such as "raven-ucb/*", of studies and grids; all if not given.
+        studies: A name or several, unique beginnings or patterns such as "raven-ucb/*", of studies and grids; all if
+            not given.
         output: The file.
         figures: A folder that also gets every figure as a file of its own.
         storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
@@ -259,11 +266,12 @@ def report(
     """
     from tuning.commands.report_files import write_report
 
-    return write_report(studies, Path(output), None if figures is None else Path(figures), storage).path
+    names = None if studies is None else _each(studies)
+    return write_report(names, Path(output), None if figures is None else Path(figures), storage).path
 
 
 def reproduce(
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     output: str | Path = "reproduction",
     *,
     protocol: str = "both",
@@ -276,7 +284,7 @@ def reproduce(
     """Run the paper again, write its page, JSON and CSV files into a folder, and give what was found.
 
     Args:
-        names: Figures and tables such as "figure1" and "table3"; all if not given.
+        names: A figure or table such as "figure1" or "table3", or several; all if not given.
         output: The folder; what an earlier call did in it is not done again.
         protocol: "published" (what the authors' scripts did), "defined" (what the paper defines), or "both".
         replications: Those of the logistics table, 50 if not given; all other counts go with it.
@@ -297,7 +305,7 @@ def reproduce(
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run
 
-    folder, wanted = Path(output), chosen(names)
+    folder, wanted = Path(output), chosen(_each(names))
     check_folder(folder)
     make_folder(folder)
     with hired(jobs, backend, cluster) as crew:

@@ -16,18 +16,11 @@ import numpy as np
 from environments.memory import LONGER, best_block
 from environments.streams import Stream, generator
 from environments.world import Floats
-
-RESAMPLES = 2000
+from studies.recommendation import ENOUGH_ROWS
+from tuning.statistics import CHUNK, RESAMPLES
 
 FEWEST_BLOCKS = 4
 """A block is at most this part of the series: of fewer nothing could be said."""
-
-ENOUGH = 15.0
-"""Effective rows below which intervals miss too often to decide anything: those of an AR(1) series of correlation 0.95
-and 100 rows, worth 3, miss in 17 %."""
-
-CHUNK = 1_000_000
-"""Numbers held at a time while resampling."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Memory:
     @property
     def enough(self) -> bool:
         """Whether intervals from it can decide anything."""
-        return self.effective >= ENOUGH
+        return self.effective >= ENOUGH_ROWS
 
 
 def memory(series: Floats, least: int = 1, offsets: int | None = None) -> Memory:

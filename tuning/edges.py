@@ -7,8 +7,9 @@ from math import log
 
 from policies import find_policy
 from policies.base import Param, Value
+from studies.ranges import Range
 from studies.recommendation import Edge
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 
 NEAR = 0.01
 """An end is near within this share of the range, on the scale that was searched."""

@@ -14,14 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments.any_world import AnyScenario, AnyWorlds, draw_any
-from environments.draw import BLOCK_BYTES
+from environments.any_world import AnyScenario, AnyWorlds, draw_any, worlds_of_a_block
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Policy, Value
 from policies.own import BROUGHT as POLICIES
 from policies.own import bring_policy
-from policies.simulation import REGRET, REWARD, evaluate, play_loop
+from policies.playing import REGRET, REWARD, evaluate, play_loop
 from studies.objective import parse_objective
 from studies.spec import StudySpec
 from tuning.crew import ALONE, Crew, Cut, Pace
@@ -155,7 +154,7 @@ class Evaluator:
         """As the crew wants it, but no more worlds at once than fit."""
         game = self.game
         wanted = self.crew.cut(count, candidates, self.paces.setdefault(task, Pace.guess(game.horizon)))
-        fits = max(1, BLOCK_BYTES // game.scenario.bytes_per_world(game.horizon, game.arms))
+        fits = worlds_of_a_block(game.scenario, game.horizon, game.arms)
         return Cut(min(fits, wanted.worlds), wanted.candidates)
 
     def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:

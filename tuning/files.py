@@ -44,12 +44,12 @@ def check_folder(folder: Path, option: str = "--output") -> None:
         raise InputError(f"{option} {folder} can't be written: no permission in {nearest}.")
 
 
-def make_folder(folder: Path, option: str = "--output") -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder and those above it, where they are not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{option} {folder} can't be made: {error.strerror}.") from None
+        raise InputError(f"--output {folder} can't be made: {error.strerror}.") from None
 
 
 @contextmanager

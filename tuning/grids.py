@@ -17,12 +17,12 @@ import numpy as np
 from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies import keys
 from studies.driver import driving
 from studies.grid import POLICY, Grid, GridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
-from tuning.agreeing import open_study, refuse_differences
+from tuning.agreeing import at_hand, open_study, refuse_differences
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
 from tuning.search import Progress
@@ -64,7 +64,7 @@ def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListene
     name = spec.study_name()
 
     def go_on(storage: RDBStorage) -> Grid:
-        study = open_study(storage, name, ["minimize"], lambda new: keys.write_grid_spec(new, spec))
+        study = open_study(storage, name, keys.GRID, ["minimize"], lambda new: keys.write_grid_spec(new, spec))
         agreed = _agreed(spec, study)
         done = read_grid(study)
         if done is not None:
@@ -150,15 +150,8 @@ class _Run:
 def _agreed(spec: GridSpec, study: optuna.Study) -> GridSpec:
     """The specification to go on with: refuses what would mix cells that can't be compared."""
     name = study.study_name
-    stored = keys.read_grid_spec(study)
-    trials = study.get_trials(deepcopy=False)
-    if stored is None:
-        if keys.read_spec(study) is not None or keys.ROBUST in study.user_attrs:
-            raise InputError(f"study {name!r} is a search, not a grid; give another --name.")
-        if trials:
-            raise InputError(f"study {name!r} was not made by ravenlab; give another --name.")
-        keys.write_grid_spec(study, spec)
-        return spec.resolved()
-    refuse_differences(f"grid {name!r}", "cells", spec.differences(stored))
-    check_cells(name, stored, trials)
+    what = f"grid {name!r}"
+    stored = at_hand(keys.read_grid_spec(study), what)
+    refuse_differences(what, "cells", spec.differences(stored))
+    check_cells(name, stored, study.get_trials(deepcopy=False))
     return spec.resolved()

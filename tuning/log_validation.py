@@ -19,14 +19,14 @@ from policies._log_play import play_logs
 from policies._played import PlayedLogs
 from policies.base import Value
 from policies.replay import around, by_log
-from studies.recommendation import Estimate, LogFacts, Needed, Scale
+from studies.recommendation import ENOUGH_EVENTS, Estimate, LogFacts, Needed, Scale
 from studies.spec import StudySpec
 from tuning.fanout import Evaluator, Game, kept_worlds, policy_of
-from tuning.statistics import as_good_as_the_best
-from tuning.trace_validation import Difference, Reported
+from tuning.held_out import Difference, Reported, stretches_of
+from tuning.statistics import as_good_as_the_best, best_first
 
-ENOUGH = 100.0
-"""Effective matched events below which nothing is concluded."""
+ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
+"""What is kept of each log, a row each."""
 
 
 def choose(
@@ -40,8 +40,7 @@ def choose(
     split = [by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
     found = np.array([own.mean() for own, _ in split])
     logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
-    mask = as_good_as_the_best(found, logs - logs.mean(axis=0))
-    return int(np.argmin(found)), [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
+    return best_first(found, as_good_as_the_best(found, logs - logs.mean(axis=0)))
 
 
 def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> Reported:
@@ -52,7 +51,7 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
     here, sign = scenario.stretch(Stream.REPORT), -1.0 if spec.minimize else 1.0
     worlds = scenario.draw(evaluator.game.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
-    enough = effective >= ENOUGH
+    enough = effective >= ENOUGH_EVENTS
     rivals = []
     for other in others:
         lost = around(best.logged - other.score)[0]
@@ -69,10 +68,7 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
         propensities=propensity is not None,
         clipped=clipped,
         clip=scenario.clip,
-        stretches={
-            stream.name.lower(): (scenario.stretch(stream).first + 1, scenario.stretch(stream).last)
-            for stream in STRETCHES
-        },
+        stretches=stretches_of(scenario),
         block=worlds.block,
         matched=matched,
         effective=effective,
@@ -92,17 +88,13 @@ def _played(
 ) -> list[PlayedLogs]:
     """Each candidate on logs 0 … count − 1 of a stream."""
     parts = evaluator.over_ranges(replay_range, list(candidates), stream, 0, count)
-    first = parts[0][0]
     return [
         PlayedLogs(
             **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in ARRAYS},
-            events=first.events,
+            events=parts[0][i].events,
         )
         for i in range(len(candidates))
     ]
-
-
-ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
 
 
 def replay_range(
@@ -128,7 +120,7 @@ def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLo
     matched = max(1.0, float(played.matched[0]))
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # What is too few to conclude anything is never enough, however clear it looks.
-    times = max(times, ENOUGH / max(1.0, float(played.effective[0])))
+    times = max(times, ENOUGH_EVENTS / max(1.0, float(played.effective[0])))
     whole = played.events / float(STRETCHES[Stream.REPORT])
     return Needed(matched=times * matched, events=times * whole)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.world import Floats
+from studies.holm import holm
 from tuning.statistics import paired_interval
 
 LEVEL = 0.05
@@ -63,17 +64,3 @@ def paired_p(first: Floats, second: Floats) -> float:
         return 1.0 if sample[0] == 0.0 else 0.0
     error = float(sample.std(ddof=1)) / sample.size**0.5
     return float(2.0 * t.sf(abs(float(sample.mean())) / error, sample.size - 1))
-
-
-def holm(p: list[float]) -> list[float]:
-    """Holm's step-down correction.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p)), key=lambda i: p[i])
-    out, largest = [0.0] * len(p), 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
-        out[i] = largest
-    return out

@@ -17,7 +17,7 @@ from environments.trace_world import TraceScenario
 from environments.world import Floats, Ints
 from policies._trace_play import play_windows
 from policies.base import Value
-from policies.simulation import REGRET, REWARD
+from policies.playing import REGRET, REWARD
 from tuning.fanout import Evaluator, Game, policy_of
 
 NO_MARKS = np.empty(0, dtype=np.int64)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import sys
 import time
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from studies.driver import log
 from studies.grid import GridSpec
 from studies.spec import StudySpec
 from tuning.grids import GridListener
 from tuning.running import Listener
+from tuning.screen import LINE_EVERY, Screen, fitted
 from tuning.search import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+    from rich.progress import ProgressColumn, TaskID
 
-LINE_EVERY = 10.0
-"""Seconds between plain lines."""
+
+BAR, NOTE = 10, 25
+"""Letters of the bar, and of what is known so far."""
+
+BESIDE = BAR + NOTE + 8 + 7 + 4
+"""Letters of all columns but the name: with them go the count, the time left, and a blank before each."""
 
 
 @dataclass
@@ -35,51 +34,33 @@ class Begun:
     landed: int = 0
 
 
-def has_bars() -> bool:
-    """Whether stderr is a terminal that can draw over what it has drawn."""
-    return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
-
-
-class Reporter:
+class Reporter(Screen):
     """Shows studies on stderr, `many` of them at a time or one after the other; `quiet` shows nothing."""
 
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
-        self.quiet, self.many = quiet, many
-        self.level = logging.NOTSET
-        self.terminal = has_bars() and not quiet
-        self.bars: Bars | None = None
+        super().__init__(quiet)
+        self.many = many
         self.begun: dict[str, Begun] = {}
 
-    def __enter__(self) -> Self:
-        if self.quiet:
-            self.level = log.level
-            log.setLevel(logging.ERROR)
-        if self.terminal:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bars
-            from rich.table import Column
+    def columns(self) -> list[ProgressColumn]:
+        """The name, the bar, how much has landed, what is known so far, and the time left."""
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.table import Column
 
-            short = Column(no_wrap=True, overflow="ellipsis")
-            whole = Column(no_wrap=True, min_width=7)
-            self.bars = Bars(
-                TextColumn("{task.description}", markup=False, table_column=short),
-                BarColumn(bar_width=10),
-                MofNCompleteColumn(table_column=whole),
-                TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=22)),
-                TimeRemainingColumn(table_column=whole),
-                console=Console(stderr=True),
-            )
-            self.bars.start()
-        return self
+        whole = Column(no_wrap=True, min_width=7)
+        return [
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=BAR),
+            MofNCompleteColumn(table_column=whole),
+            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=NOTE)),
+            TimeRemainingColumn(table_column=whole),
+        ]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.bars is not None:
-            self.bars.stop()
-        if self.quiet:
-            log.setLevel(self.level)
+    def add(self, name: str, total: int, landed: int) -> TaskID:
+        """A bar; its name is cut to what the other columns leave, as Rich would rather cut all of them a little."""
+        assert self.bars is not None
+        room = self.bars.console.width - BESIDE
+        return self.bars.add_task(fitted(name, room), total=total, completed=landed, note="starting")
 
     def listener(self) -> Listener:
         """What `run_study` tells; one a study, since several may run at a time."""
@@ -89,15 +70,6 @@ class Reporter:
         """What `run_grid` tells."""
         shown = StudyProgress(self)
         return GridListener(shown.begin_grid, shown.batch, shown.compare, shown.complete)
-
-    def line(self, text: str) -> None:
-        """A line for people, above the bars where there are any."""
-        if self.quiet:
-            return
-        if self.bars is not None:
-            self.bars.console.print(text, markup=False, highlight=False)
-        else:
-            print(text, file=sys.stderr, flush=True)
 
 
 class StudyProgress:
@@ -118,7 +90,7 @@ class StudyProgress:
 
     def listener(self) -> Listener:
         """What `run_study` tells."""
-        return Listener(self.begin, self.batch, self.validate)
+        return Listener(self.begin, self.batch, self.validate, self.found)
 
     def begin(self, spec: StudySpec, landed: int) -> None:
         """A study starts, or goes on."""
@@ -135,7 +107,7 @@ class StudyProgress:
             self.reporter.begun[name] = Begun(name, total, unit, landed)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
-            self.task = bars.add_task(name, total=total, completed=landed, note="")
+            self.task = self.reporter.add(name, total, landed)
         elif bars is None:
             going_on = f", going on after {landed}" if landed else ""
             self.reporter.line(f"{name}: {total} {unit} × {replications} replications{going_on}")
@@ -158,6 +130,11 @@ class StudyProgress:
     def validate(self) -> None:
         """The search is over."""
         self._note("validating", "validating on fresh worlds")
+
+    def found(self) -> None:
+        """There is a recommendation; a line for it would say no more than what follows."""
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(self.task, note="validated")
 
     def compare(self, again: int) -> None:
         """All cells have landed."""

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError
 from studies import keys
 from studies.driver import driving
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
-from tuning.agreeing import Direction, open_study, refuse_differences, take_budget
+from tuning.agreeing import Direction, at_hand, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
@@ -35,11 +34,12 @@ class Ran:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who wants to know: the start (with trials landed before), every batch, the validation."""
+    """Who wants to know: the start (with trials landed before), every batch, the validation, its end."""
 
     begin: Callable[[StudySpec, int], None]
     batch: Callable[[Progress], None]
     validate: Callable[[], None]
+    found: Callable[[], None] = lambda: None
 
 
 def run_study(
@@ -56,7 +56,7 @@ def run_study(
 
     def go_on(storage: RDBStorage) -> Ran:
         nonlocal worked
-        study = open_study(storage, name, [_direction(spec)], lambda new: keys.write_spec(new, spec))
+        study = open_study(storage, name, keys.SPEC, [_direction(spec)], lambda new: keys.write_spec(new, spec))
         agreed = _agreed(spec, study)
         landed = len(study.get_trials(deepcopy=False))
         stored = keys.read_recommendation(study)
@@ -74,6 +74,8 @@ def run_study(
             listener.validate()
         recommendation = recommend(agreed, study, evaluator)
         keys.write_recommendation(study, recommendation)
+        if listener is not None:
+            listener.found()
         return Ran(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
 
     return driving(url, name, go_on)
@@ -87,18 +89,10 @@ def _direction(spec: StudySpec) -> Direction:
 
 def _agreed(spec: StudySpec, study: optuna.Study) -> StudySpec:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
-    stored = keys.read_spec(study)
+    what = f"study {study.study_name!r}"
+    stored = at_hand(keys.read_spec(study), what)
     landed = len(study.get_trials(deepcopy=False))
-    if stored is None:
-        if keys.read_grid_spec(study) is not None:
-            raise InputError(f"study {study.study_name!r} is a grid; give another --name.")
-        if keys.ROBUST in study.user_attrs:
-            raise InputError(f"study {study.study_name!r} is a search over several scenarios; give another --name.")
-        if landed:
-            raise InputError(f"study {study.study_name!r} was not made by ravenlab; give another --name.")
-        keys.write_spec(study, spec)
-        return spec.resolved()
-    refuse_differences(f"study {study.study_name!r}", "trials", spec.differences(stored))
+    refuse_differences(what, "trials", spec.differences(stored))
     agreed = spec.resolved().model_copy(update={"trials": max(spec.trials, landed)})
     take_budget(
         agreed,

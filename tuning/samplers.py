@@ -51,12 +51,18 @@ def batch_seed(seed: int, batch: int) -> int:
 def first_candidates(spec: StudySpec) -> list[First]:
     """What every search tries first: the policy's defaults and the paper's advice, where they lie in the box."""
     here = spec.resolved()
+    return inside_the_box(here, [{}, advice_for(here, here.scenario) or {}])
+
+
+def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
+    """What the paper advises in a scenario at a study's horizon; None where it has no advice for the policy.
+
+    >>> advice_for(StudySpec(scenario="blips", horizon=1000), "blips")
+    {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
+    """
+    here = spec.resolved()
     assert here.horizon is not None
-    wanted: list[Mapping[str, Any]] = [{}]
-    advice = paper_advice(here.scenario, here.horizon) if here.policy == "raven-ucb" else None
-    if advice is not None:
-        wanted.append(advice)
-    return inside_the_box(here, wanted)
+    return paper_advice(scenario, here.horizon, here.policy)
 
 
 def inside_the_box(spec: StudySpec, wanted: Sequence[Mapping[str, Any]]) -> list[First]:

@@ -15,6 +15,9 @@ from environments.world import Floats
 
 RESAMPLES = 2000
 
+LEVEL = 0.05
+"""How often, at most, someone who is as good as the best may be told from it."""
+
 MOST = 4000
 """Above so many replications means of equal groups are resampled: skewness over root n is the same, the time is not."""
 
@@ -44,13 +47,13 @@ def mean_interval(sample: Floats, seed: int, level: float = 0.95) -> tuple[float
     return mean, mean - float(high) * error, mean - float(low) * error
 
 
-def paired_interval(first: Floats, second: Floats, seed: int, level: float = 0.95) -> tuple[float, float, float]:
+def paired_interval(first: Floats, second: Floats, seed: int) -> tuple[float, float, float]:
     """The mean of first − second, world by world, with its interval.
 
     >>> paired_interval(np.array([2.0, 5.0, 3.0]), np.array([1.0, 4.0, 2.0]), seed=0)
     (1.0, 1.0, 1.0)
     """
-    return mean_interval(first - second, seed, level)
+    return mean_interval(first - second, seed)
 
 
 def relative_shares(first: Floats, second: Floats) -> Floats:
@@ -76,18 +79,13 @@ def relative_interval(first: Floats, second: Floats, seed: int, level: float = 0
     return mean_interval(relative_shares(first, second), seed, level)
 
 
-def indistinguishable(
-    samples: Floats,
-    seed: int,
-    value: Callable[[Floats], Floats] | None = None,
-    level: float = 0.05,
-) -> NDArray[np.bool_]:
+def indistinguishable(samples: Floats, seed: int, value: Callable[[Floats], Floats] | None = None) -> NDArray[np.bool_]:
     """Which candidates [C] can't be told from the best of samples [C, R]; less is better.
 
     `value` turns a sample (last axis) into what is compared, the mean if not given. The best is the best on
     these very worlds, so a rival is held against the largest studentised difference between *any* two of those
     still in question, over resamples of worlds; who is beyond goes, and the rest is asked again (a step-down, as
-    Holm's, that knows how candidates go together). With probability 1 − level nobody goes who is as good as the best.
+    Holm's, that knows how candidates go together). With probability 1 − `LEVEL` nobody goes who is as good as the best.
 
     >>> worlds = np.random.default_rng(1).normal(size=500)
     >>> indistinguishable(np.stack([worlds, worlds + 1e-9 * worlds**3, worlds + 1.0]), seed=0)
@@ -100,10 +98,10 @@ def indistinguishable(
         drawn = _resampled_means(differences, seed) - differences.mean(axis=-1)
     else:
         drawn = _resampled(samples, seed, value) - found
-    return as_good_as_the_best(found, drawn, level)
+    return as_good_as_the_best(found, drawn)
 
 
-def as_good_as_the_best(found: Floats, drawn: Floats, level: float = 0.05) -> NDArray[np.bool_]:
+def as_good_as_the_best(found: Floats, drawn: Floats) -> NDArray[np.bool_]:
     """The step-down of `indistinguishable` for values found [C] and how they deviate over resamples [B, C].
 
     >>> drawn = np.random.default_rng(1).normal(size=(500, 3))
@@ -117,10 +115,19 @@ def as_good_as_the_best(found: Floats, drawn: Floats, level: float = 0.05) -> ND
     statistic = np.where(errors[best] > 0.0, behind * weights[best], np.where(behind > 0.0, np.inf, 0.0))
     alive = np.ones(len(found), dtype=np.bool_)
     while True:
-        going = alive & (statistic > np.quantile(_largest(drawn[:, alive], weights[np.ix_(alive, alive)]), 1.0 - level))
+        going = alive & (statistic > np.quantile(_largest(drawn[:, alive], weights[np.ix_(alive, alive)]), 1.0 - LEVEL))
         if not going.any():
             return alive
         alive &= ~going
+
+
+def best_first(found: Floats, mask: NDArray[np.bool_]) -> tuple[int, list[int]]:
+    """The best of some values [C], less being better, and all in the mask, best first, ties by place.
+
+    >>> best_first(np.array([3.0, 1.0, 2.0]), np.array([False, True, True]))
+    (1, [1, 2])
+    """
+    return int(np.argmin(found)), [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
 
 
 def _largest(drawn: Floats, weights: Floats) -> Floats:

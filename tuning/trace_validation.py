@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from environments.streams import Stream
-from environments.trace_world import STRETCHES, TraceScenario
+from environments.trace_world import TraceScenario
 from environments.world import Floats
 from policies.base import Value
-from studies.recommendation import Estimate, LogFacts, Scale, TraceFacts
+from studies.recommendation import Estimate, Scale, TraceFacts
 from studies.spec import StudySpec
 from tuning.block_bootstrap import Memory, memory, resampled_sums, sum_interval
 from tuning.fanout import Evaluator
+from tuning.held_out import Difference, Reported, stretches_of
 from tuning.placing import place
-from tuning.statistics import as_good_as_the_best
+from tuning.statistics import as_good_as_the_best, best_first
 
 MEMORY_SHARE = 2
 """A block is at least the window over this: what a policy saw early decides what it does for the rest of a window, too
 weakly for correlations to show it."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What a rival lost more than the chosen one."""
-
-    regret: float
-    mean: float
-    low: float
-    high: float
-    enough: bool
-    """Whether there are enough independent rows to decide."""
-
-
-@dataclass(frozen=True)
-class Reported:
-    """What the last stretch says of the chosen parameters and of their rivals."""
-
-    regret: Estimate
-    rivals: list[Difference]
-    facts: TraceFacts | LogFacts
-    scale: Scale
 
 
 def choose(
@@ -52,14 +30,13 @@ def choose(
     """The best on the stretch that chooses, and all that can't be told from it, best first."""
     placed = place(evaluator, candidates, Stream.SELECTION, count)
     found = placed.regret.mean(axis=1)
-    best = int(np.argmin(found))
-    others = placed.parts - placed.parts[best]
+    others = placed.parts - placed.parts[np.argmin(found)]
     known = [row_memory(evaluator, series, Stream.SELECTION) for series in others]
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
         mask = as_good_as_the_best(found, longest.widening * resampled_sums(others, longest.block, seed))
-    return best, [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
+    return best_first(found, mask)
 
 
 def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> Reported:
@@ -82,10 +59,7 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
         empty_rows=trace.empty_rows,
         arms=dict(zip(trace.names, trace.missing, strict=True)),
         minimize=spec.minimize,
-        stretches={
-            stream.name.lower(): (scenario.stretch(stream).first + 1, scenario.stretch(stream).last)
-            for stream in STRETCHES
-        },
+        stretches=stretches_of(scenario),
         block=own.block,
         effective=own.effective,
         enough=own.enough,

@@ -7,11 +7,9 @@ chooses; the chosen one, being again the best of several, plays a third, the *re
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 from environments import Scenario
 from environments.errors import InputError
@@ -19,26 +17,20 @@ from environments.scale import reward_scale
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value, Values
-from policies.simulation import REGRET
-from studies.advice import paper_advice
+from policies.playing import REGRET
 from studies.keys import project_version
 from studies.recommendation import Estimate, LogFacts, Parameters, Recommendation, Rival, Scale, TraceFacts
 from studies.space import distributions, to_params, trial_name
 from studies.spec import StudySpec
 from tuning.edges import edges
 from tuning.fanout import Evaluator
-from tuning.statistics import indistinguishable, mean_interval, paired_interval
+from tuning.samplers import advice_for
+from tuning.statistics import best_first, indistinguishable, mean_interval, paired_interval
 
 if TYPE_CHECKING:
     import optuna
 
 ENOUGH_FOR_IMPORTANCE = 20
-
-ADVISED = "raven-ucb"
-"""The policy that the paper advises on."""
-
-Tick = Callable[[float], None]
-"""Told the number of simulated steps after each stream."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +42,7 @@ class Candidate:
     estimate: float | None = None
 
 
-def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: Tick | None = None) -> Recommendation:
+def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Recommendation:
     """Choose among the best trials, the paper's advice and the defaults, and measure the chosen one anew.
 
     The same for any number of workers.
@@ -93,17 +85,17 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
             for (name, rival), more in zip(rivals.items(), reported.rivals, strict=True)
         ]
     else:
-        selection = _play(evaluator, entered, Stream.SELECTION, spec.selection, tick)
+        selection = _play(evaluator, entered, Stream.SELECTION, spec.selection)
         chosen, equals = _choose(spec, evaluator, selection)
         best = entered[chosen]
-        report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report, tick)[..., REGRET]
+        report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report)[..., REGRET]
         mean, low, high = mean_interval(report[0], spec.seed)
         regret = Estimate(mean=mean, low=low, high=high, replications=spec.report)
         versus = [
             _against(name, rival, report[0], theirs, spec.seed)
             for (name, rival), theirs in zip(rivals.items(), report[1:], strict=True)
         ]
-        scale = _scale(spec, evaluator)
+        scale = scale_of(evaluator)
     return Recommendation(
         study=study.study_name,
         policy=spec.policy,
@@ -114,7 +106,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
         params=best.shown,
         objective=spec.objective,
         regret=regret,
-        search_estimate=_search_estimate(spec, evaluator, best),
+        search_estimate=search_estimate(spec, evaluator, best),
         indistinguishable=[entered[i].shown for i in equals],
         box=box_around(spec, [entered[i] for i in equals]),
         versus=versus,
@@ -129,12 +121,11 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, tick: 
     )
 
 
-def _scale(spec: StudySpec, evaluator: Evaluator) -> Scale:
-    scenario = evaluator.game.scenario
-    assert isinstance(scenario, Scenario)
-    assert spec.horizon is not None
-    assert spec.arms is not None
-    mean, spread = reward_scale(scenario, spec.horizon, spec.arms, spec.seed)
+def scale_of(evaluator: Evaluator) -> Scale:
+    """How large the rewards of a scenario are."""
+    game = evaluator.game
+    assert isinstance(game.scenario, Scenario)
+    mean, spread = reward_scale(game.scenario, game.horizon, game.arms, game.seed)
     return Scale(mean=mean, spread=spread)
 
 
@@ -160,8 +151,7 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
 
 def _rivals(spec: StudySpec) -> dict[Literal["paper", "defaults"], Candidate]:
     """What one would use without a search; parameters that the study fixes stay fixed."""
-    assert spec.horizon is not None
-    advice = paper_advice(spec.scenario, spec.horizon) if spec.policy == ADVISED else None
+    advice = advice_for(spec, spec.scenario)
     out: dict[Literal["paper", "defaults"], Candidate] = {}
     if advice is not None:
         out["paper"] = candidate_of(spec, {name: x for name, x in advice.items() if name not in spec.fixed})
@@ -200,11 +190,8 @@ def best_and_rivals(
     return out
 
 
-def _play(evaluator: Evaluator, candidates: list[Candidate], stream: Stream, count: int, tick: Tick | None) -> Floats:
-    played = evaluator.play([candidate.values for candidate in candidates], stream, 0, count)
-    if tick is not None:
-        tick(float(len(candidates) * count * evaluator.game.horizon))
-    return played
+def _play(evaluator: Evaluator, candidates: list[Candidate], stream: Stream, count: int) -> Floats:
+    return evaluator.play([candidate.values for candidate in candidates], stream, 0, count)
 
 
 def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int, list[int]]:
@@ -214,12 +201,10 @@ def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int,
         sample = -sample
     found = objective.value(sample)
     by_rank = objective.kind in ("quantile", "cvar")
-    mask = indistinguishable(sample, spec.seed, objective.value if by_rank else None)
-    order = [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
-    return int(np.argmin(found)), order
+    return best_first(found, indistinguishable(sample, spec.seed, objective.value if by_rank else None))
 
 
-def _search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:
+def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:
     """The objective as the search saw it; parameters that were no trial are played as a trial would have been."""
     if best.estimate is not None:
         return best.estimate

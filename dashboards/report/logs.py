@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dashboards.report.definitions import Definition
-from studies.log_words import ENOUGH, RULE, events_in_words, needed_in_words, warning
-from studies.recommendation import LogFacts
+from studies.log_words import RULE, events_in_words, needed_in_words, warning
+from studies.recommendation import ENOUGH_EVENTS, LogFacts
 from studies.words import short
 
 
@@ -36,7 +36,7 @@ def define_log(facts: LogFacts) -> Definition:
             f" {events_in_words(facts, 'selection')}; what is reported comes from {events_in_words(facts, 'report')},"
             " which nothing had seen.",
             f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
-            f" several orders; below {ENOUGH} effective events nothing is concluded, and what would be needed is"
+            f" several orders; below {ENOUGH_EVENTS} effective events nothing is concluded, and what would be needed is"
             f" {RULE}.",
             *needed_in_words(facts, rule=""),
         ],

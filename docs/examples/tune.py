@@ -18,7 +18,7 @@ BUDGET = {"trials": TRIALS, "replications": WORLDS, "selection": 10 * WORLDS, "r
 found = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE, jobs=2)
 
 # %% What to use in each world. The interval is of the mean regret, on worlds that chose nothing; the search's own
-# estimate is the least of many noisy means, so it is too good to be true.
+# estimate chose by its own noise, so it is mostly too good.
 for each in found:
     params = ", ".join(f"{name} {value:.3g}" for name, value in each.params.items())
     print(f"{each.scenario}: {params}")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from studies.comparison.boards import Board, Result, Standing
-from studies.comparison.tables import WordTable, board_table, by_relative_regret, overview_table, records
-from studies.comparison.words import lead, overview_lead, percent, search_note
+from studies.comparison.tables import WordTable, board_caption, board_table, by_relative_regret, overview_table, records
+from studies.comparison.words import lead, overview_lead, p_value, percent, search_note
 from studies.export import latex_table, markdown_table
 from studies.keys import project_version
 from studies.words import short
@@ -69,8 +69,7 @@ def _latex_board(result: Result, board: Board) -> str:
         if tuned:
             cells.append(rf"${each.entry.trials} \times {each.entry.search_replications}$")
         rows.append([*cells, latex_table.parameters(each.entry.shown_params())])
-    caption = f"{board_table(result, board).caption}"
-    return _tabular(caption, [*titles, "Parameters"], rows, "l" + "r" * (len(titles) - 1) + "l")
+    return _tabular(board_caption(result, board), [*titles, "Parameters"], rows, "l" + "r" * (len(titles) - 1) + "l")
 
 
 def _latex_overview(results: tuple[Result, ...]) -> str:
@@ -100,7 +99,7 @@ def _latex_behind(each: Standing) -> tuple[str, str]:
     behind = each.behind
     if behind is None:
         return "", ""
-    p = "$< 0.0001$" if behind.holm < 1e-4 else f"${behind.holm:.2g}$"
+    p = f"${p_value(behind.holm).removeprefix('= ')}$"
     if behind.share is None:
         return f"${short(behind.difference)}$ $[{short(behind.low)}, {short(behind.high)}]$", p
     mean, low, high = (percent(share).replace("−", "-") for share in behind.share)

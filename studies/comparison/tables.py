@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from studies.comparison.boards import Board, Result, Standing
-from studies.comparison.words import HOW, percent
+from studies.comparison.words import HOW, p_value, percent
 from studies.reproduction.tables import Table
 from studies.words import params_in_words, short
 
@@ -47,10 +47,14 @@ def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTab
         if timed:
             row.append("–" if each.entry.nanoseconds is None else f"{each.entry.nanoseconds:.0f}")
         rows.append((*row, params_in_words(each.entry.shown_params())))
+    return WordTable(board_caption(result, board), tuple(columns), tuple(rows), tuple(numbers))
+
+
+def board_caption(result: Result, board: Board) -> str:
+    """Where it was, who met, and in how many worlds."""
     spec = result.comparison.spec
     where = f"{spec.scenario}, T = {spec.horizon}, K = {spec.arms}"
-    caption = f"{where}, {HOW[board.setting]}, R = {spec.replications} worlds"
-    return WordTable(caption, tuple(columns), tuple(rows), tuple(numbers))
+    return f"{where}, {HOW[board.setting]}, R = {spec.replications} worlds"
 
 
 def overview_table(results: Sequence[Result]) -> WordTable:
@@ -102,9 +106,7 @@ def _behind(each: Standing) -> str:
 
 
 def _p(each: Standing) -> str:
-    if each.behind is None:
-        return "–"
-    return "< 0.0001" if each.behind.holm < 1e-4 else f"{each.behind.holm:.2g}"
+    return "–" if each.behind is None else p_value(each.behind.holm).removeprefix("= ")
 
 
 def records(results: Sequence[Result]) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from studies.comparison.boards import Behind, Board, Result, Standing
 from studies.comparison.spec import SLOW_REPLICATIONS, SLOW_TRIALS
-from studies.words import params_in_words, short
+from studies.words import hundredths, params_in_words, short
 
 MOST_NAMES = 4
 """Names that a sentence lists before it only counts."""
@@ -83,14 +83,12 @@ def amount(behind: Behind) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, two digits that count.
+    """A share in percent, without a nought behind the point.
 
-    >>> percent(0.0512), percent(1.234), percent(-0.001)
-    ('5.1', '123', '−0.1')
+    >>> percent(0.0512), percent(0.05), percent(-0.0001)
+    ('5.1', '5', '0')
     """
-    value = 100.0 * share
-    text = f"{value:.0f}" if abs(value) >= 10 else f"{value:.1f}".removesuffix(".0")
-    return text.replace("-", "−") if text not in ("-0", "−0") else "0"
+    return hundredths(share).removesuffix(".0")
 
 
 def p_value(p: float) -> str:

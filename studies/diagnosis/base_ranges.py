@@ -7,6 +7,7 @@ import numpy as np
 from environments.world import Floats
 from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.model import Fit
+from studies.ranges import three_digits
 
 FRESH = ("gradual-drift", "localized-jump", "blips")
 """Kinds whose new levels are draws from the same ranges."""
@@ -33,7 +34,7 @@ def base_ranges(blocks: Blocks, fitted: Fit) -> dict[str, float]:
     levels = np.maximum(levels, STILL * float(levels.mean()))
     low, high = _range(levels)
     low = max(low, 0.5 * float(levels.min()))
-    return {"mean_low": means[0], "mean_high": means[1], "variance_low": _digits(low), "variance_high": high}
+    return {"mean_low": means[0], "mean_high": means[1], "variance_low": three_digits(low), "variance_high": high}
 
 
 def _levels(fitted: Fit, base: Floats, weights: list[Floats], used: str) -> Floats:
@@ -54,11 +55,7 @@ def _range(levels: Floats) -> tuple[float, float]:
     if levels.size >= MANY:
         low, high = (float(end) for end in np.quantile(levels, [FAR, 1.0 - FAR]))
         beyond = FAR / (1.0 - 2.0 * FAR) * (high - low)
-        return _digits(low - beyond), _digits(high + beyond)
+        return three_digits(low - beyond), three_digits(high + beyond)
     low, high = float(levels.min()), float(levels.max())
     beyond = (high - low) / max(levels.size - 1, 1)
-    return _digits(low - beyond), _digits(high + beyond)
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.3g}")
+    return three_digits(low - beyond), three_digits(high + beyond)

@@ -6,7 +6,6 @@ doubt *and* the Bayesian information criterion says that it is worth its paramet
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from studies.diagnosis.ramp import ramp
 from studies.diagnosis.season import season
 from studies.diagnosis.terms import Term
 from studies.diagnosis.trend import trend
+from studies.holm import holm_by_name
 
 ENOUGH = 0.1
 """By how much the criterion must be better; less is rounding."""
@@ -64,7 +64,7 @@ def choose(blocks: Blocks) -> Choice:
         best_of_kind = {}
         for candidate in sorted(candidates, key=lambda each: each.worth):
             best_of_kind |= {term.kind: candidate for term in candidate.terms}
-        corrected = holm({kind: candidate.p[kind] for kind, candidate in best_of_kind.items()})
+        corrected = holm_by_name({kind: candidate.p[kind] for kind, candidate in best_of_kind.items()})
         sure = [
             candidate
             for candidate in candidates
@@ -82,22 +82,8 @@ def choose(blocks: Blocks) -> Choice:
         for kind, each in best_of_kind.items()
         if kind not in inside and (kind not in LEVELS or read <= {term.kind for term in each.terms})
     }
-    p = holm({**dict.fromkeys(KINDS[:-1], 1.0), **outside, **inside})
+    p = holm_by_name({**dict.fromkeys(KINDS[:-1], 1.0), **outside, **inside})
     return Choice(current, scale, p, {kind: best_of_kind[kind] for kind in outside})
-
-
-def holm(p: Mapping[str, float]) -> dict[str, float]:
-    """Holm's correction for asking about several kinds.
-
-    >>> holm({"blips": 0.01, "periodic": 0.5})
-    {'blips': 0.02, 'periodic': 0.5}
-    """
-    out: dict[str, float] = {}
-    largest = 0.0
-    for place, (kind, value) in enumerate(sorted(p.items(), key=lambda each: each[1])):
-        largest = max(largest, min(1.0, value * (len(p) - place)))
-        out[kind] = largest
-    return out
 
 
 def _candidates(blocks: Blocks, current: Fit, scale: Scale) -> list[Candidate]:

@@ -14,6 +14,7 @@ from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.change_points import MOST
 from studies.diagnosis.model import Fit, Scale
 from studies.diagnosis.terms import Bools, Term
+from studies.ranges import three_digits
 
 Z95 = 1.959964
 NONE_SEEN = "none seen"
@@ -117,7 +118,7 @@ def _drift(seen: Seen) -> Told:
     return Told(
         f"{text} ({_interval(low, high)})",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"drift": _digits(math.sqrt(3.0) * typical), "over": "100%"},
+        {"drift": three_digits(math.sqrt(3.0) * typical), "over": "100%"},
         seen.moving(),
     )
 
@@ -129,7 +130,7 @@ def _growth(seen: Seen) -> Told:
     return Told(
         f"{text} ({_interval(low, high)})",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"growth": _digits(2.0 * max(average, 0.0)), "over": "100%"},
+        {"growth": three_digits(2.0 * max(average, 0.0)), "over": "100%"},
         seen.moving(),
     )
 
@@ -159,7 +160,7 @@ def _periodic(seen: Seen) -> Told:
     return Told(
         f"{text}; {seen.names[k]} most: {figure(float(size[k]))} ({_interval(float(low), float(high))})",
         {"period": period, "amplitude": float(size.mean()), "largest": float(size[k])},
-        {"amplitude": _digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
+        {"amplitude": three_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
         seen.moving(),
     )
 
@@ -178,7 +179,7 @@ def _jumps(seen: Seen) -> Told:
     return Told(
         text if len(at) > 1 else f"1 jump of {arms}, by {figure(typical)} on average, at step {at[0]}",
         {"at": at, "typical": typical, "share_of_arms": share},
-        {"every": percent(every / seen.rows), "fraction": _digits(min(1.0, max(share, 1.0 / len(seen.names))))},
+        {"every": percent(every / seen.rows), "fraction": three_digits(min(1.0, max(share, 1.0 / len(seen.names))))},
         seen.moving(),
     )
 
@@ -216,7 +217,3 @@ def spacing(at: Sequence[int]) -> float:
     1000.0
     """
     return float(np.median(np.diff([0, *at])))
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.3g}")

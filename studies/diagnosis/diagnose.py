@@ -10,11 +10,12 @@ import numpy as np
 from environments.world import Floats
 from studies.diagnosis.base_ranges import base_ranges
 from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.choose import DOUBT, KINDS, Choice, choose, holm
+from studies.diagnosis.choose import DOUBT, KINDS, Choice, choose
 from studies.diagnosis.churn import Absence, absences
 from studies.diagnosis.describe import NONE_SEEN, TELLERS, Seen, Told, count, percent
 from studies.diagnosis.noise_shape import noise_shape
 from studies.diagnosis.result import Diagnosis, Finding, Mark, Picture
+from studies.holm import holm_by_name
 
 FEWEST_ROWS = 200
 """Below this the answer is that nothing can be said."""
@@ -84,7 +85,7 @@ def _half(values: Floats, seed: list[int]) -> Floats:
 
 
 def _findings(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequence[str]) -> tuple[Finding, ...]:
-    p = holm({**choice.p, CHURN: min((each.p for each in away), default=1.0)})
+    p = holm_by_name({**choice.p, CHURN: min((each.p for each in away), default=1.0)})
     inside = {term.kind: (term, choice.fit) for term in choice.fit.terms}
     outside = {
         kind: (next(term for term in each.terms if term.kind == kind), each.fit) for kind, each in choice.others.items()

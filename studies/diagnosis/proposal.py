@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from environments.errors import InputError
 from environments.recorded import USUAL_SPREAD
+from policies import find_policy
+from policies.base import Setting
 from studies.diagnosis.result import STATIONARY, Diagnosis
+from studies.fields import DEFAULT_POLICY
+from studies.ranges import own_range
 
 ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""
@@ -26,7 +30,7 @@ def propose(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) 
         "# Times are shares of the horizon. Check it with `ravenlab validate`, run it with `ravenlab tune --study`.",
         "",
         "[[study]]",
-        'policy = "raven-ucb"',
+        f'policy = "{DEFAULT_POLICY}"',
         f"horizon = {diagnosis.rows if horizon is None else horizon}",
         f"arms = {diagnosis.arms - came}",
         f'noise = "{diagnosis.noise}"',
@@ -37,7 +41,7 @@ def propose(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) 
         "[study.settings]",
         *(f"{name} = {value!r}" for name, value in diagnosis.base.items()),
         "",
-        *_space(diagnosis.spread / USUAL_SPREAD),
+        *_space(diagnosis),
         "[study.scenario]",
     ]
     if not found:
@@ -51,18 +55,18 @@ def propose(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) 
     return "\n".join([*lines, ""])
 
 
-def _space(factor: float) -> list[str]:
-    """Ranges for rewards of another size: c times the reward needs c·α₀ and c²·ε."""
+def _space(diagnosis: Diagnosis) -> list[str]:
+    """Ranges for rewards of another size, which α₀ and ε follow as their powers say."""
+    factor = diagnosis.spread / USUAL_SPREAD
     if 1.0 / ANOTHER_SIZE <= factor <= ANOTHER_SIZE:
         return []
-    low, high = (float(f"{end * factor:.3g}") for end in (0.01, 10.0))
-    floor = [float(f"{end * factor**2:.3g}") for end in (0.001, 0.5)]
+    setting = Setting(diagnosis.rows, diagnosis.arms, {})
+    searched = [param for param in find_policy(DEFAULT_POLICY).parameters if param.low is not None]
+    ranges = {param.name: own_range(param, setting, factor**param.power) for param in searched}
     return [
         f"# Rewards spread {factor:.3g} times as far as those that the usual ranges are for.",
         "[study.space]",
-        f"alpha0 = [{low!r}, {high!r}]",
-        "beta0 = [0.01, 10.0]",
-        f"epsilon = [{floor[0]!r}, {floor[1]!r}]",
+        *(f"{name} = [{range_.low!r}, {range_.high!r}]" for name, range_ in ranges.items()),
         "",
     ]
 

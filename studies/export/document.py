@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from studies.fields import Frozen
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import RobustRecommendation
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "schemas" / "recommendations.json"
 
 
-class Document(BaseModel):
+class Document(Frozen):
     """Recommendations of ravenlab."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     number: Literal[1] = Field(default=1, alias="schema", description="The version of this format.")
     recommendations: list[Recommendation]

@@ -9,7 +9,8 @@ from typing import Any
 
 from studies.keys import project_version
 from studies.reproduction.claims import claims
-from studies.reproduction.rules import RULES, Verdict
+from studies.reproduction.rule_words import RULES
+from studies.reproduction.rules import Verdict
 from studies.reproduction.tables import Table
 
 Facts = Mapping[str, Any]

@@ -7,7 +7,7 @@ import numpy as np
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
-from policies.simulation import evaluate
+from policies.playing import evaluate
 from tests.benchmarks.measure import Claim, Race
 from tests.benchmarks.plain import plain_loop
 from tests.benchmarks.plain_forgetting import FORGETTING

@@ -80,6 +80,18 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert changed.digest != log.digest
 
 
+def test_nobody_can_change_what_the_digest_is_of() -> None:
+    reward, propensity = np.array([1.0, 2.0]), np.array([0.5, 0.5])
+    log = Log.of(["a", "b"], reward, propensity)
+    for column in (log.arm, log.reward, log.propensity, log.step):
+        assert column is not None
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 3
+    reward[0], propensity[0] = 3.0, 1.0
+    assert log.digest == Log.of(["a", "b"], [1.0, 2.0], [0.5, 0.5]).digest
+    np.testing.assert_array_equal(log.reward, [1.0, 2.0])
+
+
 def test_parquet_is_the_same_log(tmp_path: Path) -> None:
     log = example_log.example_log(events=500)
     frame = pandas.DataFrame(
@@ -100,6 +112,9 @@ def test_parquet_is_the_same_log(tmp_path: Path) -> None:
         read_log(tmp_path / "log.parquet")
     frame.assign(reward="much").to_parquet(tmp_path / "log.parquet")
     with pytest.raises(InputError, match="reward must hold numbers"):
+        read_log(tmp_path / "log.parquet")
+    frame[:0].to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(InputError, match="it has names but no row below them"):
         read_log(tmp_path / "log.parquet")
     (tmp_path / "log.parquet").write_text("step,arm,reward\n")
     with pytest.raises(InputError, match="it is not a Parquet file"):

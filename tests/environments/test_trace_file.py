@@ -20,6 +20,7 @@ BAD = {
     "too long a row": ("a,b\n1,2,3\n", "line 2 has 3 cells"),
     "text": ("a,b\n1,2\n3,high\n", "line 3: 'b' must be a number but got 'high'"),
     "a clock that is not called one": ("when,a,b\nMonday,1,2\n", "called step, time or date"),
+    "a count of rows": ("day,a,b\n" + "".join(f"{n},1,2\n" for n in range(7, 17)), "'day' counts the rows and pays"),
     "one column": ("a\n1\n", "at least 2 columns"),
     "one column and a clock": ("time,a\n1,1\n", "at least 2 columns"),
     "twice": ("a,b,a\n1,2,3\n", "arm 'a' is named twice"),
@@ -113,6 +114,15 @@ def test_the_digest_is_of_contents(tmp_path: Path) -> None:
     values[3, 0] += 1e-12
     assert read_trace(write_csv(tmp_path / "two.csv", values)).digest != one.digest
     assert Trace.of(["w", "x", "y", "z"], one.values).digest != one.digest
+
+
+def test_nobody_can_change_what_the_digest_is_of() -> None:
+    values = table(rows=30)
+    trace = Trace.of(["w", "x", "y", "z"], values)
+    with pytest.raises(ValueError, match="read-only"):
+        trace.values[0, 0] = 3.0
+    values[0, 0] += 1.0
+    assert trace.values[0, 0] != values[0, 0]
 
 
 def test_parquet_is_the_same_trace(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments.errors import InputError
+from environments.recorded import STRETCHES, own_name
 from environments.streams import Stream
 from environments.trace_file import Trace
-from environments.trace_world import SMOOTHED_OVER, STRETCHES, TraceScenario, smooth, trace_name
+from environments.trace_world import SMOOTHED_OVER, TraceScenario, smooth
 from tests.environments.made_traces import table, trace
 from tests.environments.properties import quick
 
@@ -104,6 +105,6 @@ def test_the_scale_is_that_of_the_bulk() -> None:
 
 
 def test_names_hold_nothing_odd() -> None:
-    assert trace_name("../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
-    assert trace_name("...csv") == "trace:unnamed"
-    assert len(trace_name("x" * 500 + ".csv")) < 80
+    assert own_name("trace", "../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
+    assert own_name("trace", "...csv") == "trace:unnamed"
+    assert len(own_name("trace", "x" * 500 + ".csv")) < 80

@@ -50,13 +50,14 @@ def rounds() -> Iterator[list[tuple[int, Disturb]]]:
 
 @pytest.mark.parametrize("faults", list(rounds()), ids=lambda faults: "-".join(str(count) for count, _ in faults))
 def test_a_study_goes_on_by_itself(
-    faults: list[tuple[int, Disturb]], undisturbed: str, postgres: Server, database: str, tmp_path: Path
+    faults: list[tuple[int, Disturb]], undisturbed: str, own_postgres: Server, tmp_path: Path
 ) -> None:
+    database = own_postgres.new_database()
     words = [word for word in SMALL if word != "--quiet"]
     process = start(*words, "--jobs=1", folder=tmp_path, RAVENLAB_STORAGE=database)
     for count, disturb in faults:
         wait_for(database, count, process)
-        disturb(postgres, database)
+        disturb(own_postgres, database)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, (out, err)
     assert err.count("was lost") == err.count("Trying again") >= len(faults) - 1, err
@@ -102,15 +103,14 @@ def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: s
     assert set(states(database)) == {"COMPLETE"}
 
 
-def test_a_server_that_stays_away(
-    postgres: Server, database: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = own_postgres.new_database()
     monkeypatch.setenv("RAVENLAB_PATIENCE", "1")
     gone = [0.0]
 
     def stop() -> None:
         until_landed(database, 3)
-        postgres.stop(IMMEDIATE)
+        own_postgres.stop(IMMEDIATE)
         gone[0] = time.monotonic()
 
     happening = beside(stop)
@@ -119,7 +119,7 @@ def test_a_server_that_stays_away(
         took = time.monotonic() - gone[0]
     finally:
         happening.join()
-        postgres.start()
+        own_postgres.start()
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert "was away for 1 s (" in line
     assert "what had landed is kept" in line

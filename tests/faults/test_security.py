@@ -39,8 +39,6 @@ PLAIN = {"json", "tomllib"}
 ALLOWED = {
     ("environments/own.py", "exec_module"): "a Python file that the user names on the command line",
     ("environments/own.py", "load"): "what an installed package offers, which the user names",
-    ("environments/own_scenarios.py", "load"): "the same, for a scenario",
-    ("policies/own.py", "load"): "the same, for a policy",
     ("policies/base.py", "load"): "our own reader of recommendations, which are plain data",
     ("tuning/cluster_tasks.py", "loads"): "a task on a cluster's worker, which runs what its scheduler sends anyway",
 }

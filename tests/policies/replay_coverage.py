@@ -18,8 +18,8 @@ from environments.trace_world import TraceWorlds
 from environments.world import Floats
 from policies import find_policy
 from policies._trace_play import play_windows
+from policies.playing import REWARD
 from policies.replay import replay
-from policies.simulation import REWARD
 
 WORLDS = 10
 RUNS = 1200

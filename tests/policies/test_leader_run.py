@@ -10,7 +10,8 @@ from environments.draw import draw_worlds
 from policies import find_policy
 from policies._leader_run import leader_run
 from policies.base import Values
-from policies.simulation import evaluate, play_loop, simulate
+from policies.playing import evaluate, play_loop
+from policies.simulation import simulate
 
 RAVEN = find_policy("raven-ucb")
 NO_MARKS = np.empty(0, dtype=np.int64)

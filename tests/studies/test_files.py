@@ -8,8 +8,9 @@ from pathlib import Path
 import jsonschema
 
 from studies.files import load_study_file
+from studies.ranges import Range
 from studies.schema import study_file_schema
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 
 
 def load(tmp_path: Path, text: str) -> list[StudySpec]:

@@ -15,8 +15,9 @@ from studies import grid_csv, keys
 from studies.copying import read_study, write_study
 from studies.grid import FINE_VALUES, Grid, GridSpec
 from studies.grid_storage import distributions, read_grid
-from studies.library import list_studies, recommendations
+from studies.library import recommendations
 from studies.reading import grid_spec_from
+from studies.rows import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.studies.made import WILD, store, store_grid, url

@@ -11,7 +11,8 @@ import sqlalchemy
 
 from environments import InputError
 from studies.keys import SPEC
-from studies.library import find_studies, list_studies, recommendations
+from studies.library import find_studies, recommendations
+from studies.rows import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.studies.made import LINES, WILD, recommendation, store, stored, url

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from studies.advice import printed_rows
 from studies.reproduction.claims import LOGISTICS, NUMBERS, OPTIMA, claims
 from studies.reproduction.document import Document, Outcome
+from studies.reproduction.rule_words import RULES
 from studies.reproduction.rules import (
-    RULES,
+    DEAR,
     WORDS,
     Measured,
     Verdict,
@@ -93,10 +94,8 @@ def test_intervals_decide_thresholds(pairs: list[tuple[float, float]], threshold
     for each in ours:
         grown = judge_growth(each)
         assert grown == ("stands" if each.low > 0 else "does not stand" if each.high < 0 else "not decidable")
-        cost = judge_cost(each, dear=threshold)
-        assert cost == (
-            "stands" if each.high < threshold else "does not stand" if each.low > threshold else "not decidable"
-        )
+        cost = judge_cost(each)
+        assert cost == ("stands" if each.high < DEAR else "does not stand" if each.low > DEAR else "not decidable")
 
 
 def test_who_is_best_and_which_cell() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from environments import InputError
-from studies.robust import Measure, RobustSpec, parse_measure, robust_spec_from
+from studies.files import load_robust_tables
+from studies.measure import Measure, parse_measure
+from studies.robust import RobustSpec, robust_spec_from
 
 TWO: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}
 
@@ -64,6 +67,22 @@ def test_names_and_own_studies() -> None:
     named = robust_spec_from({**TWO, "name": "mine", "fixed": {"epsilon": 0.1}})
     assert [own.study_name() for own in named.each()] == ["mine/blips", "mine/periodic"]
     assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.each())
+
+
+def test_a_list_of_horizons_makes_several(tmp_path: Path) -> None:
+    path = tmp_path / "studies.toml"
+    table = "[[robust]]\nscenarios = ['blips', 'periodic']\n"
+    path.write_text(f"{table}horizon = [500, 1000]\n{table}horizon = 2000\n")
+    assert [spec.base.horizon for spec in load_robust_tables(path)] == [500, 1000, 2000]
+    for wrong, said in (
+        (f"{table}horizon = []", "robust 1: horizon must hold 1 to 1000 values but got 0."),
+        (f"{table}horizon = [500, 500]", "robust 1: name 'robust/raven-ucb/blips,periodic/T500/K10' is that of two"),
+        ("robust = [1]", "robust 1: must be a table but got 1."),
+    ):
+        path.write_text(wrong)
+        with pytest.raises(InputError) as caught:
+            load_robust_tables(path)
+        assert str(caught.value).startswith(f"{path}: {said}")
 
 
 def test_a_stored_one_is_read_back_and_compared() -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from optuna.distributions import FloatDistribution, IntDistribution
 
 from policies import find_policy
+from studies.ranges import Range
 from studies.space import distributions, from_params, to_params, trial_name
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 
 POLICIES = ("raven-ucb", "d-raven", "sw-raven", "d-ucb", "sw-ucb", "f-dsw-ts", "wls-optimistic-ts", "epsilon-greedy")
 

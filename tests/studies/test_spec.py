@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from policies import find_policy, policy_names
-from studies.spec import Range, StudySpec
+from studies.ranges import Range
+from studies.spec import StudySpec
 
 
 @pytest.mark.parametrize(

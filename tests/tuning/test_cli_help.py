@@ -11,11 +11,11 @@ import pytest
 import typer
 
 from environments.noise import NOISES
-from studies import spec
+from studies import study_fields
 from tests.docs_made.commands import leaves
 from tests.said import refused
 from tuning import cli, crew
-from tuning.commands import options, reproduce
+from tuning.commands import options, reproduce, tune_options
 from tuning.commands.helping import paragraphs_of
 from tuning.reproduction.experiments import ALL, EXPERIMENTS
 
@@ -109,8 +109,8 @@ def test_options_are_called_alike() -> None:
 
 
 def test_names_in_help_are_those_that_exist() -> None:
-    assert get_args(spec.Sampler) == options.SAMPLERS
-    assert get_args(spec.Pruner) == options.PRUNERS
+    assert get_args(study_fields.Sampler) == tune_options.SAMPLERS
+    assert get_args(study_fields.Pruner) == tune_options.PRUNERS
     assert set(NOISES) == set(options.NOISES)
     assert crew.BACKENDS == options.BACKENDS
     assert (*EXPERIMENTS, ALL) == reproduce.NAMES

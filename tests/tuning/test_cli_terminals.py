@@ -15,8 +15,9 @@ from studies.storage import open_storage
 from tests.project import ROOT, environment
 from tests.studies.made import recommendation, store, url
 from tuning.cli import run
+from tuning.commands.calling import called
 from tuning.commands.tables import print_table
-from tuning.progress import has_bars
+from tuning.screen import has_bars
 
 Captured = pytest.CaptureFixture[str]
 
@@ -135,15 +136,24 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "No room for" in screen.text
 
 
+def test_commands_are_called_as_they_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.argv", ["my env/bin/ravenlab", "tune"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert called() == "'my env/bin/ravenlab'"
+    (tmp_path / "ravenlab").write_text("#!/bin/sh\n")
+    (tmp_path / "ravenlab").chmod(0o755)
+    assert called() == "ravenlab"
+
+
 def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:
     small = ["--horizon=100", "--arms=3", "--trials=2", "--replications=2", "--selection=9", "--report=9", "--jobs=1"]
     asked = ["tune", "blips", *small, f"--storage={place}"]
     assert run(asked) == 0
     err = capsys.readouterr().err
-    assert f"Next: ravenlab export raven-ucb/blips/T100/K3 --storage {place} -o recommended.json" in err
+    assert f"\n  ravenlab export raven-ucb/blips/T100/K3 --storage {place} -o recommended.json\n" in err
     for word in ("--quiet", "--json"):
         assert run([*asked, word]) == 0
-        assert "Next:" not in capsys.readouterr().err
+        assert "Next" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -47,15 +47,26 @@ def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     place = tmp_path / "log.csv"
     place.write_text("step,arm,reward\n" + "\n".join(lines) + "\n")
     assert run(["diagnose", str(place), "--halves", "0"]) == 0
-    assert "This world shows incremental-drift." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "This world shows incremental-drift." in said
+    pytest.importorskip("pyarrow")
+    import pandas
+
+    pandas.read_csv(place).to_parquet(tmp_path / "log.parquet")
+    assert run(["diagnose", str(tmp_path / "log.parquet"), "--halves", "0"]) == 0
+    assert capsys.readouterr().out.replace("log.parquet", "log.csv").split() == said.split()
 
 
 def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "few.csv"
     place.write_text("a,b\n" + "1,2\n" * 50)
-    page = tmp_path / "few.html"
-    assert run(["diagnose", str(place), "-o", str(page)]) == 0
-    assert "Not decidable: 50 rows are too few" in capsys.readouterr().out
+    page, study = tmp_path / "few.html", tmp_path / "proposed.toml"
+    assert run(["diagnose", str(place), "-o", str(page), "--study-file", str(study)]) == 0
+    said = "".join(capsys.readouterr().out.split())
+    assert "Notdecidable:50rowsaretoofew" in said
+    assert f"{page}iswritten." in said
+    assert f"{study}isnotwritten." in said
+    assert not study.exists()
     assert "Not decidable" in page.read_text(encoding="utf-8")
 
 

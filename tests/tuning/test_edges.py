@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from policies.base import Value
-from studies.spec import Range, StudySpec
+from studies.ranges import Range
+from studies.spec import StudySpec
 from tuning.edges import edges
 
 

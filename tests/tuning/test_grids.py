@@ -17,7 +17,7 @@ from policies.simulation import simulate
 from studies import keys
 from studies.driver import only_driver
 from studies.grid import Grid, GridSpec
-from studies.library import list_studies
+from studies.rows import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.tuning.plain_grid import regrets

@@ -12,7 +12,7 @@ import ravenlab
 from environments.errors import InputError
 from environments.example_log import as_csv, example_log
 from studies.files import load_study_file
-from studies.words import in_words
+from studies.recommendation_words import in_words
 from tests.environments.made_logs import made_log
 from tests.said import refused
 from tuning.cli import run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,10 @@ from environments.own_scenarios import bring_scenario
 from environments.world import tables
 from policies.own import bring_policy
 from policies.simulation import simulate
+from studies.ranges import Range
+from studies.reading import spec_from
+from studies.recommendation import Edge
+from studies.recommendation_words import edges_in_words
 from tests.brought import forget_brought
 from tests.project import DOCS
 from tests.said import refused
@@ -127,6 +132,20 @@ def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
     assert bring_policy(f"{place}:MyUCB") != first
 
 
+def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> None:
+    place, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
+    rate = bring_policy(f"{place}:MyUCB")
+    found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
+    assert found == Range(low=0.25, high=0.5, scale="one-minus")
+    (said,) = edges_in_words(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
+    assert "--range c=0.5:0.75 would settle it" in said
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
+    plain = bring_policy(f"{place}:MyUCB")
+    found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
+    assert found == Range(low=0.0, high=5.0, scale="linear")
+
+
 def test_a_study_file_never_runs_code_by_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -187,6 +206,25 @@ def test_what_is_wrong_in_a_users_file_is_one_line(text: str, message: str, tmp_
     assert message in refused("simulate", "blips", "--policy", policy, "--horizon", "50", "--replications", "2")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Mine = 3\n", "must be a Scenario, an Effect or a function that gives one"),
+        ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
+        ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
+        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
+        (
+            "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
+            "class Mine(ravenlab.Effect):\n    every: int\n",
+            "can't be made: TypeError",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "world.py").write_text(text)
+    assert message in refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2")
+
+
 @pytest.mark.parametrize("name", ["nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
 def test_a_file_that_is_not_there(name: str) -> None:
     assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
@@ -195,3 +233,17 @@ def test_a_file_that_is_not_there(name: str) -> None:
 def test_the_examples_are_short() -> None:
     for text in (PLAIN, FAST, NIGHT):
         assert len(Path(text.rpartition(":")[0]).read_text().splitlines()) < 30
+
+
+def test_a_plain_class_says_how_long_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """500 × 200 × 10 000 steps and the validation's, of which none is played: time is up before the first batch."""
+    words = ["tune", "blips", f"--policy={PLAIN}", "--trials=500", f"--storage=sqlite:///{tmp_path}/s.sqlite3"]
+    assert cli.run([*words, "--timeout=0.001", "--horizon=10000"]) == 0
+    assert re.search(r"plays at Python's speed: 1\.4e\+09 steps, about \d+ min of one core", capsys.readouterr().err)
+
+
+def test_a_class_without_parameters_says_where_they_go(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def select(self): ...\n    def update(self, arm, reward): ...\n"
+    )
+    assert "parameters = (ravenlab.Param(…), …)" in refused("tune", "blips", f"--policy={tmp_path}/mine.py:Mine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from scipy.stats import norm
 
 from environments.streams import Stream
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.grid import GridSpec
 from studies.reproduction.document import Document
 from studies.reproduction.optima import optima, world_of
@@ -101,7 +102,7 @@ def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
     """Within four standard errors of 10 000 draws, from cells whose own means and spreads are exact."""
 
     def error(share: float) -> float:
-        return 4 * (share * (1 - share) / 10_000) ** 0.5
+        return 4.0 * math.sqrt(share * (1.0 - share) / 10_000)
 
     cells = np.random.default_rng(3).normal(size=(2, 20_000))
     cells = (cells - cells.mean(axis=1, keepdims=True)) / cells.std(axis=1, keepdims=True) * 10**0.5

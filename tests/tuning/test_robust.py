@@ -15,7 +15,8 @@ from environments.world import Floats
 from policies.simulation import simulate
 from studies import keys
 from studies.advice import paper_advice
-from studies.robust import RobustSpec, parse_measure, robust_spec_from
+from studies.measure import parse_measure
+from studies.robust import RobustSpec, robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.storage import open_storage
 from tuning.crew import LocalCrew
@@ -191,9 +192,9 @@ def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
 
 
 def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:
-    with pytest.raises(ravenlab.InputError, match="no search over several scenarios"):
+    with pytest.raises(ravenlab.InputError, match="is a search of one world, not a search over"):
         run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
-    with pytest.raises(ravenlab.InputError, match="is a search over several scenarios"):
+    with pytest.raises(ravenlab.InputError, match="is a search over several scenarios, not a search of one"):
         ravenlab.tune("blips", name=ran[0].study, storage=ran[1], **SMALL)
     with pytest.raises(ravenlab.InputError, match="replications was 8, now 9"):
         run_robust(small(replications=9), ran[1])

@@ -77,6 +77,7 @@ def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
         (["--robust", "blips"], "at least 2 scenarios but got 1"),
         (["--robust"], "SCENARIO is missing"),
         (["--robust", "--trace=log.csv"], "--trace can't be given beside it"),
+        (["--robust", "--log=log.csv"], "--log can't be given beside it"),
         (["--robust", "blips", "blips"], "name each scenario once but got blips twice"),
         (["--robust", "blips", "periodic", "--measure=best"], "measure must be worst, mean or cvar:0.5"),
         (["--robust", "blips", "periodic", "--pruner=race"], "pruner must be none"),

@@ -8,7 +8,8 @@ import optuna
 import pytest
 
 from environments import InputError
-from studies.spec import Range, StudySpec
+from studies.ranges import Range
+from studies.spec import StudySpec
 from tuning.fanout import Evaluator
 from tuning.points import grid_points, sobol_points
 from tuning.samplers import ask_batch, first_candidates

@@ -10,7 +10,7 @@ import pytest
 
 from environments.streams import Stream
 from environments.world import Floats
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.objective import parse_objective
 from studies.spec import StudySpec
 from tests.binomial import band

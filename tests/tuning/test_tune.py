@@ -51,6 +51,8 @@ def test_a_dry_run_only_says(url: str, tmp_path: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert "24 trials × 10 replications" in out
     assert "1 study" in out
+    assert run(["tune", "blips", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
+    assert "1 study" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -77,7 +79,9 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
-    assert "time is up after 0 trials" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "time is up after 0 trials" in err
+    assert "ravenlab export" not in err
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
 
 
@@ -107,6 +111,10 @@ def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["blips", "--study=quick"], ["--study"]),
         (["--study=quik"], ["quik", "quick"]),
         (["--study=quick", "--trials=3"], ["--study", "--trials"]),
+        (["--study=quick", "--set=every=5%"], ["so --set can't be given"]),
+        (["--study=quick", "--noise=laplace"], ["so --noise can't be given"]),
+        (["--study=quick", "--range=alpha0=1:2"], ["so --range can't be given"]),
+        (["--study=quick", "--fix=alpha0=1"], ["so --fix can't be given"]),
         (["blips", "--storage=nowhere"], ["storage", "nowhere"]),
         (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["no folder"]),
     ],

@@ -15,10 +15,11 @@ from environments import InputError
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value
-from policies.simulation import REGRET, REWARD
+from policies.playing import REGRET, REWARD
+from studies.ranges import Range
 from studies.recommendation import Recommendation
 from studies.space import distributions, from_params, to_params
-from studies.spec import Range, StudySpec
+from studies.spec import StudySpec
 from tests.binomial import band
 from tests.truth import coverage
 from tuning.crew import LocalCrew
@@ -231,12 +232,6 @@ def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective:
     assert one.model_dump_json() == recommend(spec, stored, Evaluator(spec)).model_dump_json()
     assert Recommendation.model_validate(one.as_object()) == one
     assert one.params in one.indistinguishable
-
-
-def test_steps_are_told() -> None:
-    spec, told = small(scenario="periodic"), list[float]()
-    recommend(spec, study_of(spec, three(2.0), [1.0]), Planted(spec, distance), told.append)
-    assert told == [2 * 150 * 100.0, 2 * 150 * 100.0]
 
 
 def test_the_winner_of_a_search_is_too_good_to_be_true_and_the_report_is_not() -> None:

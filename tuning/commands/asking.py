@@ -102,13 +102,14 @@ def file_fields(
     return fields
 
 
-def from_file(study: str, beside: Sequence[str]) -> Asked:
-    """All that a study file asks for; nothing may stand beside it."""
+def from_file(study: str, beside: Sequence[str], fields: Mapping[str, Any]) -> Asked:
+    """All that a study file asks for; neither options nor fields that others made may stand beside it."""
     from studies.files import load_robust_tables, load_study_file
     from studies.shipped import find_study_file
 
-    if beside:
-        raise InputError(f"--study takes everything from its file, so {beside[0]} can't be given beside it.")
+    others = [*beside, *(NAMES.get(field, f"--{field}") for field in fields)]
+    if others:
+        raise InputError(f"--study takes everything from its file, so {others[0]} can't be given beside it.")
     path = find_study_file(study)
     return Asked(load_study_file(path), load_robust_tables(path))
 
@@ -121,9 +122,10 @@ def from_words(
     from studies.reading import spec_from
     from studies.robust import robust_spec_from
 
-    if over_worlds is not None and "trace" in fields:
-        raise InputError("--robust takes scenarios, so --trace can't be given beside it.")
-    if "trace" in fields or "log" in fields:
+    file = next((kind for kind in ("trace", "log") if kind in fields), None)
+    if file is not None and over_worlds is not None:
+        raise InputError(f"--robust takes scenarios, so --{file} can't be given beside it.")
+    if file is not None:
         return Asked([spec_from(fields, names={**NAMES, "horizon": "--window"})])
     if not scenarios:
         raise InputError(

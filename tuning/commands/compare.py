@@ -62,16 +62,7 @@ def compare(
     jobs: options.JobsOption = None,
     backend: options.BackendOption = "threads",
     cluster: options.ClusterOption = None,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="Where the page and the tables are written.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = Path("comparison"),
+    output: options.FolderOption = Path("comparison"),
     name: options.NameOption = None,
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
@@ -92,8 +83,9 @@ def compare(
     """
     from studies.urls import storage_url
     from tuning.commands.asking import horizons_of, numbers, settings_of
-    from tuning.commands.comparison_files import print_results, write_comparison
+    from tuning.commands.comparison_files import write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
+    from tuning.commands.comparison_tables import print_results
     from tuning.commands.keeping import saying_what_is_kept
     from tuning.commands.tables import put, say
     from tuning.comparison.asking import compare_all, specs_of

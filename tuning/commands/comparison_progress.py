@@ -9,7 +9,8 @@ from studies.comparison.entries import Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.spec import StudySpec
 from tuning.comparison.running import ComparisonListener
-from tuning.progress import LINE_EVERY, Begun, Reporter, StudyProgress
+from tuning.progress import Begun, Reporter, StudyProgress
+from tuning.screen import LINE_EVERY
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -35,7 +36,7 @@ class ComparisonReporter(Reporter):
         if landed == self.entries:
             self.line(f"{name}: complete already, nothing to do.")
         elif self.bars is not None:
-            self.whole = self.bars.add_task(name, total=self.entries, completed=landed, note="")
+            self.whole = self.add(name, self.entries, landed)
         else:
             going_on = f", going on after {landed}" if landed else ""
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""

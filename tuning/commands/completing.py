@@ -109,7 +109,7 @@ def stored_names(url: str) -> list[str]:
         with sqlite3.connect(
             f"{path.resolve().as_uri()}?{'mode=ro' if written else 'mode=ro&immutable=1'}", uri=True
         ) as file:
-            found = [str(name) for (name,) in file.execute("SELECT study_name FROM studies ORDER BY study_name")]
+            found = [str(name) for (name,) in file.execute(ASKED)]
         file.close()
         return found
     from sqlalchemy import create_engine, text

@@ -14,9 +14,10 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
     from environments.errors import InputError
     from tuning.commands.words import workers
     from tuning.crew import BACKENDS, hired
+    from tuning.wording import listed
 
     if backend not in BACKENDS:
-        raise InputError(f"--backend must be {' or '.join(BACKENDS)} but got {backend!r}.")
+        raise InputError(f"--backend must be {listed(BACKENDS)} but got {backend!r}.")
     if cluster is not None:
         from tuning.connecting import check_address
 

@@ -40,22 +40,20 @@ def delete(
     from studies.library import find_studies
     from studies.urls import storage_url
     from tuning.commands.tables import say
+    from tuning.wording import counted
 
     with opened(storage) as store:
         found = find_studies(store, studies, prefixes=False)
         if not yes:
+            studies_found = counted(len(found), "study", "studies")
             if not sys.stdin.isatty():
-                raise InputError(f"delete must be confirmed: say --yes to delete {_counted(len(found))}.")
+                raise InputError(f"delete must be confirmed: say --yes to delete {studies_found}.")
             for each in found:
                 say(f"  {each.study_name}")
-            if not typer.confirm(f"Delete {_counted(len(found))} with all trials?", err=True):
+            if not typer.confirm(f"Delete {studies_found} with all trials?", err=True):
                 say("Nothing was deleted.")
                 return
         with only_driver(storage_url(storage), *(each.study_name for each in found)) as driven:
             for each in found:
                 driven.delete_study(each._study_id)
                 say(f"Deleted {each.study_name}.")
-
-
-def _counted(count: int) -> str:
-    return "1 study" if count == 1 else f"{count} studies"

@@ -44,6 +44,7 @@ def diagnose(
     from studies.diagnosis import diagnose as answer
     from studies.diagnosis.proposal import propose
     from studies.diagnosis.reading import read_rewards
+    from tuning.commands.calling import called
     from tuning.commands.tables import print_json, print_table, say
     from tuning.commands.words import whole_number
     from tuning.files import check_place, replacing
@@ -67,13 +68,15 @@ def diagnose(
         return
     for line in summary(result):
         say(line)
-    if not result.decidable:
-        return
-    print_table(f"{file.name}: {result.rows} steps, {result.arms} arms", COLUMNS, rows(result), numbers=("p", "halves"))
+    if result.decidable:
+        title = f"{file.name}: {result.rows} steps, {result.arms} arms"
+        print_table(title, COLUMNS, rows(result), numbers=("p", "halves"))
     if output is not None:
         say(f"{output} is written.")
-    if study_file is None:
+    if not proposed:
+        say(f"There is no study to propose{'' if study_file is None else f', so {study_file} is not written'}.")
+    elif study_file is None:
         say("A study of such a world:")
         typer.echo(proposed)
     else:
-        say(f"{study_file} is written. Next: ravenlab tune --study {study_file}")
+        say(f"{study_file} is written. Next: {called()} tune --study {study_file}")

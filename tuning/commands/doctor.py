@@ -29,6 +29,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
 
     from tuning.commands.tables import print_json, print_table, say
     from tuning.doctor.rows import problems
+    from tuning.wording import counted
 
     rows, workers = _checked(storage, cluster)
     count = problems(rows)
@@ -42,7 +43,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     else:
         columns = ["check", "found", "verdict", "what to do"]
         print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
-        say("No problems." if count == 0 else f"{count} problem{'s' if count > 1 else ''}.")
+        say("No problems." if count == 0 else f"{counted(count, 'problem')}.")
     if count:
         raise typer.Exit(1)
 

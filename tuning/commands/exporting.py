@@ -49,11 +49,13 @@ def export(
     from environments.errors import InputError, unknown
     from studies.export import FORMATS
     from studies.export import export as written
-    from studies.library import list_studies, robust_findings, split_by_recommendation
+    from studies.library import robust_findings, split_by_recommendation
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
-    from tuning.commands.tables import plain, put
+    from studies.rows import list_studies
+    from tuning.commands.tables import plain, put, say
     from tuning.files import replacing
+    from tuning.wording import counted
 
     if form not in FORMATS:
         raise unknown("format", form, FORMATS)
@@ -77,3 +79,4 @@ def export(
         return
     with replacing(output) as file:
         file.write(text)
+    say(f"{output} is written: {counted(len(every), 'recommendation')}.")

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from optuna.study._frozen import FrozenStudy
-    from optuna.trial import FrozenTrial
-
     from studies.grid import Grid
-    from studies.library import StudyRow
 
 WIDEST = 8
 """Values of β₀ that a terminal has room for; of a wider grid the best cells are listed instead."""
@@ -30,26 +25,6 @@ def print_grids(grids: Sequence[Grid], as_json: bool) -> None:
         return
     for grid in grids:
         print_grid(grid)
-
-
-def show_grid(row: StudyRow, study: FrozenStudy, trials: Sequence[FrozenTrial], as_json: bool) -> None:
-    """What `ravenlab show` says of a grid, finished or not."""
-    from studies.grid_storage import read_grid
-    from studies.keys import read_grid_spec
-    from tuning.commands.tables import print_json, say
-
-    grid, spec = read_grid(study, trials), read_grid_spec(study)
-    assert spec is not None
-    if as_json:
-        shown = None if grid is None else grid.as_object()
-        document = {**asdict(row), "spec": spec.model_dump(mode="json"), "grid": shown}
-        print_json(document)
-        return
-    say(f"{row.name}: {row.state}, {row.done} of {row.asked} cells")
-    if grid is None:
-        say("Not finished; run the same ravenlab grid command again to go on.")
-        return
-    print_grid(grid)
 
 
 def print_grid(grid: Grid) -> None:

@@ -180,28 +180,27 @@ def _command(line: str, width: int) -> list[str]:
     return [each.replace("\0", " ") for each in (*(f"{each} \\" for each in lines[:-1]), lines[-1])]
 
 
-class Command(TyperCommand):
+class _Helping:
+    """What is asked for help answers with our page."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The page."""
+        return page(self, ctx)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Said as we say things."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.help = "Show this page."
+        return option
+
+
+class Command(_Helping, TyperCommand):
     """A command with our page."""
 
-    def get_help(self, ctx: Any) -> str:
-        """The page."""
-        return page(self, ctx)
 
-    def get_help_option(self, ctx: Any) -> Any:
-        """Said as we say things."""
-        return _worded(super().get_help_option(ctx))
-
-
-class Group(TyperGroup):
+class Group(_Helping, TyperGroup):
     """All commands, or some, with our page. An interrupt comes out with what it was told on its way."""
-
-    def get_help(self, ctx: Any) -> str:
-        """The page."""
-        return page(self, ctx)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Said as we say things."""
-        return _worded(super().get_help_option(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Nobody who types nothing has done something wrong: the page is what they want."""
@@ -222,9 +221,3 @@ class Group(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             raise Interrupted(*getattr(stop, "__notes__", ())) from stop
-
-
-def _worded(option: Any) -> Any:
-    if option is not None:
-        option.help = "Show this page."
-    return option

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tuning.commands import completing
+from tuning.wording import listed
 
 PROBLEM = "The problem"
-SEARCH = "The search"
-VALIDATION = "Validation"
 WORKERS = "Who does the work"
 OUTPUT = "What is kept and printed"
 
-SAMPLERS = ("tpe", "gp", "cmaes", "qmc", "random", "grid")
-PRUNERS = ("none", "hyperband", "race")
 NOISES = ("normal", "laplace", "logistic", "uniform", "student-t", "bernoulli")
 BACKENDS = ("threads", "loky")
 
@@ -60,7 +58,7 @@ NoiseOption = Annotated[
     str | None,
     typer.Option(
         "--noise",
-        help=f"{', '.join(NOISES[:-1])} or {NOISES[-1]}.",
+        help=f"{listed(NOISES)}.",
         autocompletion=completing.words(*NOISES),
         rich_help_panel=PROBLEM,
     ),
@@ -121,6 +119,11 @@ ClusterOption = Annotated[
         rich_help_panel=WORKERS,
         show_default=False,
     ),
+]
+
+FolderOption = Annotated[
+    Path,
+    typer.Option("-o", "--output", metavar="DIR", help="Where everything is written.", rich_help_panel=OUTPUT),
 ]
 
 NameOption = Annotated[

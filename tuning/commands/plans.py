@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tuning.wording import counted
+
 if TYPE_CHECKING:
     from studies.robust import RobustSpec
     from studies.spec import StudySpec
@@ -36,7 +38,7 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
             f"{spec.sampler}, pruner {spec.pruner}, {steps:.3g} steps"
         )
     if specs:
-        typer.echo(f"{len(specs)} {'study' if len(specs) == 1 else 'studies'}, {total:.3g} simulated steps in all")
+        typer.echo(f"{counted(len(specs), 'study', 'studies')}, {total:.3g} simulated steps in all")
 
 
 def study_object(spec: StudySpec) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def as_object(found: Answer) -> dict[str, Any]:
 
 
 def _print(found: Answer) -> None:
-    from studies.words import in_words, params_in_words
+    from studies.recommendation_words import in_words
+    from studies.words import params_in_words
     from tuning.commands.tables import say
 
     say(f"{found.policy} in {found.scenario}, horizon {found.horizon}, {found.arms} arms: {found.kind}")

@@ -38,24 +38,12 @@ def report(
     """
     from tuning.commands.report_files import write_report
     from tuning.commands.tables import say
+    from tuning.wording import counted, size
 
     made = write_report(studies or None, output, pictures, storage)
     for line in made.warnings:
         typer.echo(f"ravenlab: {line}", err=True)
-    held = [_count(made.recommendations, "recommendation"), _count(made.figures, "figure")]
-    say(f"{output} is written: {', '.join(held)}, {_size(made.size)}.")
+    held = [counted(made.recommendations, "recommendation"), counted(made.figures, "figure"), size(made.size)]
+    say(f"{output} is written: {', '.join(held)}.")
     if pictures is not None:
         say(f"{pictures} holds {made.pictures} files of figures.")
-
-
-def _size(size: int) -> str:
-    """A size as people say it.
-
-    >>> _size(4_200_000), _size(31_000)
-    ('4.2 MB', '31 kB')
-    """
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

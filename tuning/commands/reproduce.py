@@ -9,6 +9,7 @@ import typer
 
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.wording import listed
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
 """What of the paper can be run again."""
@@ -21,7 +22,7 @@ def reproduce(
             metavar="NAME",
             autocompletion=completing.words(*NAMES),
             rich_help_panel=options.PROBLEM,
-            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}. [default: all]",
+            help=f"{listed(NAMES)}. [default: all]",
             show_default=False,
         ),
     ] = None,
@@ -45,16 +46,7 @@ def reproduce(
     jobs: options.JobsOption = None,
     backend: options.BackendOption = "threads",
     cluster: options.ClusterOption = None,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            help="Where everything is written and kept.",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = Path("reproduction"),
+    output: options.FolderOption = Path("reproduction"),
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from tuning.interrupts import heard
-from tuning.progress import LINE_EVERY, has_bars
 from tuning.reproduction.context import Piece
 from tuning.reproduction.running import ReproductionListener
+from tuning.screen import LINE_EVERY, Screen
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+    from rich.progress import ProgressColumn, TaskID
 
 
-class ReproductionReporter:
+class ReproductionReporter(Screen):
     """One bar on stderr, or plain lines where that is no terminal; `quiet` shows nothing.
 
     Pieces say about how long they take on a usual machine and at the usual precision; what those done so far really
@@ -25,35 +23,27 @@ class ReproductionReporter:
     """
 
     def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self.terminal = has_bars() and not quiet
-        self.bars: Bars | None = None
+        super().__init__(quiet)
         self.task: TaskID | None = None
         self.count = self.finished = 0
         self.expected = self.left = 0.0
         self.begun = self.said = 0.0
 
-    def __enter__(self) -> Self:
-        if self.terminal:
-            from rich.console import Console
-            from rich.progress import BarColumn, TextColumn
-            from rich.progress import Progress as Bars
-            from rich.table import Column
+    def columns(self) -> list[ProgressColumn]:
+        """The piece at work, the bar, and how many are done."""
+        from rich.progress import BarColumn, TextColumn
+        from rich.table import Column
 
-            self.bars = Bars(
-                TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
-                BarColumn(bar_width=20),
-                TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=32)),
-                console=Console(stderr=True),
-            )
-            self.bars.start()
-        return self
+        return [
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=32)),
+        ]
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.bars is not None:
-            self.bars.stop()
+        super().__exit__(kind, value, trace)
         if isinstance(value, KeyboardInterrupt) and self.count:
             heard()
             value.add_note(f"{self.finished} of {self.count} pieces are kept; the same command goes on from there")
@@ -69,16 +59,16 @@ class ReproductionReporter:
         if self.bars is not None:
             self.task = self.bars.add_task("starting", total=self.left or 1.0, note="")
         elif done:
-            self._line(f"reproduce: {self.count} pieces, {self.finished} of them done before")
+            self.line(f"reproduce: {self.count} pieces, {self.finished} of them done before")
         else:
-            self._line(f"reproduce: {self.count} pieces")
+            self.line(f"reproduce: {self.count} pieces")
 
     def _piece(self, piece: Piece) -> None:
         if self.bars is not None and self.task is not None:
             self.bars.update(self.task, description=piece.key, note=self._note())
         elif time.monotonic() - self.said > LINE_EVERY:
             self.said = time.monotonic()
-            self._line(f"  {piece.key}: {self._note()}")
+            self.line(f"  {piece.key}: {self._note()}")
 
     def _done(self, piece: Piece) -> None:
         self.finished += 1
@@ -93,10 +83,6 @@ class ReproductionReporter:
             return note
         seconds = (time.monotonic() - self.begun) / self.expected * max(0.0, self.left)
         return f"{note}, about {_span(seconds)} left"
-
-    def _line(self, text: str) -> None:
-        if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
 
 
 def _span(seconds: float) -> str:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from optuna.study._frozen import FrozenStudy
-
-    from studies.library import StudyRow
     from studies.robust import RobustSpec
     from studies.robust_recommendation import Contender, Front, RobustRecommendation
     from tuning.crew import Crew
@@ -30,8 +26,8 @@ def run_and_print(
     quiet: bool,
     as_json: bool,
     csv: Path | None,
-) -> None:
-    """Run what was asked for and say what came of it; the dashboard's notes and figures are attached."""
+) -> bool:
+    """Run what was asked for, say what came of it, and give whether anything did; notes and figures are attached."""
     from studies.robust_csv import write
     from tuning.commands.attaching import attach_to
     from tuning.commands.keeping import saying_what_is_kept
@@ -53,6 +49,7 @@ def run_and_print(
         with replacing(csv) as file:
             file.write(write(found))
     _print(ran, found, as_json)
+    return bool(found)
 
 
 def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Front], as_json: bool) -> None:
@@ -108,23 +105,3 @@ def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Con
         price = f"{percent(each.price.mean)} ({percent(each.price.low)} to {percent(each.price.high)})"
         rows.append([each.name, params_in_words(each.params), *cells, price])
     print_table(title, columns, rows, numbers=columns[2:], stacked=True)
-
-
-def show_robust(row: StudyRow, study: FrozenStudy, as_json: bool) -> None:
-    """What `ravenlab show` says of a search over several scenarios, finished or not."""
-    from studies.keys import read_robust, read_robust_spec
-    from tuning.commands.tables import print_json, say
-
-    found, spec = read_robust(study), read_robust_spec(study)
-    if as_json:
-        shown = {
-            "spec": None if spec is None else spec.model_dump(mode="json"),
-            "found": None if found is None else found.as_object(),
-        }
-        print_json({**asdict(row), **shown})
-        return
-    say(f"{row.name}: {row.state}, {row.done} of {row.asked} trials")
-    if found is None:
-        say("Not finished; run the same ravenlab tune --robust command again to go on.")
-        return
-    print_found(found)

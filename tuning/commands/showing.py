@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuning.commands.options import JsonOption, StorageOption, StudyArgument
 from tuning.commands.stored import opened
 
 if TYPE_CHECKING:
+    from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
+    from studies.rows import StudyRow
     from studies.spec import StudySpec
 
 SHOWN = 5
@@ -31,12 +34,10 @@ def show(
         ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
     from environments.errors import InputError
-    from studies.keys import ROBUST, read_comparison_spec, read_grid_spec, read_recommendation, read_spec
-    from studies.library import describe_study, find_studies
-    from studies.words import in_words
-    from tuning.commands.comparison_files import show_comparison
-    from tuning.commands.grid_tables import show_grid
-    from tuning.commands.robust import show_robust
+    from studies.keys import read_recommendation, read_spec
+    from studies.library import find_studies
+    from studies.recommendation_words import in_words
+    from studies.rows import describe_study
     from tuning.commands.tables import print_json, say
 
     with opened(storage) as store:
@@ -44,14 +45,9 @@ def show(
         if len(found) > 1:
             raise InputError(f"study {study!r} fits {len(found)} studies; show takes one.")
         row, trials = describe_study(store, found[0]), store.get_all_trials(found[0]._study_id, deepcopy=False)
-        if read_grid_spec(found[0]) is not None:
-            show_grid(row, found[0], trials, as_json)
-            return
-        if ROBUST in found[0].user_attrs:
-            show_robust(row, found[0], as_json)
-            return
-        if read_comparison_spec(found[0]) is not None:
-            show_comparison(row, found[0], trials, as_json)
+        whole = _whole(found[0], trials)
+        if whole is not None:
+            _show_whole(row, whole, as_json)
             return
         spec, recommendation = read_spec(found[0]), read_recommendation(found[0])
         best = _best(trials, found[0].directions[0].name)
@@ -70,6 +66,59 @@ def show(
     _print_trials(best)
     for line in in_words(recommendation) if recommendation is not None else ["No recommendation yet."]:
         say(line)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A study that is done when all of it is: a grid, a comparison, or a search over several scenarios."""
+
+    command: str
+    """Who goes on with it."""
+    unit: str
+    """What it is made of."""
+    key: str
+    """What it found is called so in JSON."""
+    spec: Any
+    found: Any
+    """None while it is not finished."""
+    show: Callable[[Any], None]
+
+
+def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
+    """What such a study holds; None for a search of one world, or what is not ours."""
+    from studies import keys
+    from studies.comparison.storage import read_comparison
+    from studies.grid_storage import read_grid
+    from tuning.commands.comparison_tables import print_results
+    from tuning.commands.grid_tables import print_grid
+    from tuning.commands.robust import print_found
+    from tuning.comparison.judging import judge
+
+    grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
+    if grid is not None:
+        return Whole("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
+    if keys.ROBUST in study.user_attrs:
+        spec, found = keys.read_robust_spec(study), keys.read_robust(study)
+        return Whole("tune --robust", "trials", "found", spec, found, print_found)
+    if comparison is not None:
+        played = read_comparison(study, trials)
+        result = None if played is None else judge(played)
+        return Whole("compare", "entries", "comparison", comparison, result, lambda one: print_results([one]))
+    return None
+
+
+def _show_whole(row: StudyRow, whole: Whole, as_json: bool) -> None:
+    from tuning.commands.tables import print_json, say
+
+    if as_json:
+        shown = None if whole.found is None else whole.found.as_object()
+        print_json({**asdict(row), "spec": whole.spec.model_dump(mode="json"), whole.key: shown})
+        return
+    say(f"{row.name}: {row.state}, {row.done} of {row.asked} {whole.unit}")
+    if whole.found is None:
+        say(f"Not finished; run the same ravenlab {whole.command} command again to go on.")
+        return
+    whole.show(whole.found)
 
 
 def _best(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
@@ -128,4 +177,5 @@ def _print_trials(best: list[FrozenTrial]) -> None:
                 params_in_words(trial.params),
             ]
         )
-    print_table("Best trials", ["trial", "value", "± error", "parameters"], rows, numbers=["trial", "value", "± error"])
+    columns = ["trial", "value", "± error", "parameters"]
+    print_table("Best trials, as the search saw them", columns, rows, numbers=columns[:3])

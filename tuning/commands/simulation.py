@@ -61,12 +61,13 @@ def simulate(
     from environments.own_scenarios import bring_scenario
     from policies.own import bring_policy
     from policies.simulation import simulate as play
+    from tuning.commands.asking import settings_of
     from tuning.commands.tables import print_json
     from tuning.commands.words import parse_assignments, whole_number, workers
+    from tuning.files import check_place
 
-    settings = parse_assignments("--set", setting or [])
-    if noise is not None:
-        settings["noise"] = noise
+    if pulls is not None:
+        check_place(pulls)
     result = play(
         bring_policy(policy),
         bring_scenario(scenario),
@@ -75,7 +76,7 @@ def simulate(
         replications=whole_number("--replications", replications),
         seed=0 if seed is None else whole_number("--seed", seed),
         params=parse_assignments("--param", param or []),
-        settings=settings,
+        settings=settings_of(setting, noise),
         pulls=pulls is not None,
         jobs=workers(jobs),
     )

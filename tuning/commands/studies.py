@@ -19,7 +19,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     """
     from dataclasses import asdict
 
-    from studies.library import list_studies
+    from studies.rows import list_studies
     from studies.urls import shown, storage_url
     from studies.words import short
     from tuning.commands.tables import print_json, print_table, say

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from tuning.commands import completing, options
+from tuning.commands import options
+from tuning.commands import tune_options as special
 from tuning.commands.bringing import bring
 from tuning.commands.crews import hire
 
 if TYPE_CHECKING:
     from studies.spec import StudySpec
     from tuning.crew import Crew
+    from tuning.progress import Reporter
     from tuning.running import Ran
 
-DATA = "Your own data"
-WORLDS = "One setting for several scenarios"
+MANY_IN_PYTHON = 1e8
+"""Steps of a plain class from which it is said how long they take."""
+
+A_SECOND_IN_PYTHON = 3e5
+"""Steps of a simple plain class that a core of today takes in a second."""
 
 
 def tune(
@@ -29,141 +31,32 @@ def tune(
     noise: options.NoiseOption = None,
     setting: options.SettingOption = None,
     seed: options.SeedOption = None,
-    study: Annotated[
-        str | None,
-        typer.Option(
-            "--study",
-            metavar="FILE",
-            help="A study file, or a shipped one by name (ravenlab list studies), in place of all this.",
-            autocompletion=completing.study_files,
-            rich_help_panel=options.PROBLEM,
-        ),
-    ] = None,
+    study: special.StudyFileOption = None,
     own: options.BringOption = None,
-    trace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="A .csv or .parquet: one row a step, one column an arm.", rich_help_panel=DATA
-        ),
-    ] = None,
-    log: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="A .csv or .parquet: columns step, arm, reward[, propensity].", rich_help_panel=DATA
-        ),
-    ] = None,
-    window: Annotated[
-        str | None,
-        typer.Option(metavar="W", help="Rows of a window. [default: an eighth of the trace]", rich_help_panel=DATA),
-    ] = None,
-    minimize: Annotated[
-        bool, typer.Option("--minimize", help="The trace or log holds costs.", rich_help_panel=DATA)
-    ] = False,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            help="Whose parameters are searched; ./yours.py:Name brings your own. [default: raven-ucb]",
-            autocompletion=completing.policies,
-            rich_help_panel=options.SEARCH,
-        ),
-    ] = None,
-    trials: Annotated[
-        str | None, typer.Option(metavar="N", help="Candidates. [default: 200]", rich_help_panel=options.SEARCH)
-    ] = None,
-    replications: Annotated[
-        str | None,
-        typer.Option(metavar="R", help="Worlds each one plays. [default: 200]", rich_help_panel=options.SEARCH),
-    ] = None,
-    sampler: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{', '.join(options.SAMPLERS[:-1])} or {options.SAMPLERS[-1]}. [default: tpe]",
-            autocompletion=completing.words(*options.SAMPLERS),
-            rich_help_panel=options.SEARCH,
-        ),
-    ] = None,
-    pruner: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{', '.join(options.PRUNERS[:-1])} or {options.PRUNERS[-1]}. [default: none]",
-            autocompletion=completing.words(*options.PRUNERS),
-            rich_help_panel=options.SEARCH,
-        ),
-    ] = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            help="mean, quantile:0.9, cvar:0.9, after:10% or reward. [default: mean]",
-            autocompletion=completing.words("mean", "quantile:0.9", "cvar:0.9", "after:10%", "reward"),
-            rich_help_panel=options.SEARCH,
-        ),
-    ] = None,
-    ranges: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--range",
-            metavar="NAME=LOW:HIGH",
-            help="Where a parameter is searched; may be given again.",
-            rich_help_panel=options.SEARCH,
-        ),
-    ] = None,
-    fix: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fix",
-            metavar="NAME=VALUE",
-            help="A parameter that is not searched; may be given again.",
-            rich_help_panel=options.SEARCH,
-        ),
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(metavar="B", help="Candidates asked at a time. [default: 16]", rich_help_panel=options.SEARCH),
-    ] = None,
-    timeout: Annotated[
-        str | None,
-        typer.Option(metavar="S", help="Stop after so many seconds; rerun to go on.", rich_help_panel=options.SEARCH),
-    ] = None,
-    selection: Annotated[
-        str | None,
-        typer.Option(
-            metavar="R", help="Fresh worlds to choose on. [default: 2000]", rich_help_panel=options.VALIDATION
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option(
-            metavar="R", help="Fresh worlds to report on. [default: 2000]", rich_help_panel=options.VALIDATION
-        ),
-    ] = None,
-    robust: Annotated[
-        bool,
-        typer.Option("--robust", help="Search it, for when nobody knows which it will be.", rich_help_panel=WORLDS),
-    ] = False,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            help="What counts of relative regrets: worst, mean or cvar:0.5. [default: worst]",
-            autocompletion=completing.words("worst", "mean", "cvar:0.5"),
-            rich_help_panel=WORLDS,
-        ),
-    ] = None,
-    pareto: Annotated[
-        bool,
-        typer.Option(
-            "--pareto", help="Find every setting that no other beats in all scenarios.", rich_help_panel=WORLDS
-        ),
-    ] = False,
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write settings × scenarios to a file.", rich_help_panel=WORLDS),
-    ] = None,
+    trace: special.TraceOption = None,
+    log: special.LogOption = None,
+    window: special.WindowOption = None,
+    minimize: special.MinimizeOption = False,
+    policy: special.PolicyOption = None,
+    trials: special.TrialsOption = None,
+    replications: special.ReplicationsOption = None,
+    sampler: special.SamplerOption = None,
+    pruner: special.PrunerOption = None,
+    objective: special.ObjectiveOption = None,
+    ranges: special.RangeOption = None,
+    fix: special.FixOption = None,
+    batch: special.BatchOption = None,
+    timeout: special.TimeoutOption = None,
+    selection: special.SelectionOption = None,
+    report: special.ReportOption = None,
+    robust: special.RobustOption = False,
+    measure: special.MeasureOption = None,
+    pareto: special.ParetoOption = False,
+    csv: special.CsvOption = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = "threads",
     cluster: options.ClusterOption = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would run, and run nothing.", rich_help_panel=options.WORKERS)
-    ] = False,
+    dry_run: special.DryRunOption = False,
     name: options.NameOption = None,
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
@@ -213,27 +106,28 @@ def tune(
     if over_worlds and not robust:
         raise InputError(f"--{next(iter(over_worlds))} belongs to --robust.")
     if study is not None:
-        beside = given({"SCENARIO": scenarios, "--horizon": horizon, "--robust": robust})
-        asked = from_file(study, [*beside, *(f"--{key}" for key in fields)])
+        beside = given({"SCENARIO": scenarios, "--horizon": horizon, "--noise": noise, "--robust": robust})
+        asked = from_file(study, list(beside), fields)
     else:
         asked = from_words(scenarios or [], horizon, fields, over_worlds if robust else None)
     if name is not None and len(asked) > 1:
         raise InputError(f"--name fits one study but {len(asked)} were asked for.")
+    specs = list({spec.study_name(): spec for spec in asked.specs}.values())  # one that is named twice is run once
     crews = hire(jobs, backend, cluster)
     limit = seconds(timeout)
     if dry_run:
-        print_plan(asked.specs, asked.worlds, as_json)
+        print_plan(specs, asked.worlds, as_json)
         return
-    if asked.worlds and asked.specs and as_json:
+    if asked.worlds and specs and as_json:
         raise InputError("--json fits studies or searches over several scenarios but the file holds both; use export.")
     url = storage_url(storage)
     with crews as crew:
-        if asked.worlds:
-            run_and_print(asked.worlds, url, crew, limit, quiet, as_json, csv)
-        ran = _run(asked.specs, url, crew, limit, quiet)
-    if asked.specs:
+        found = bool(asked.worlds) and run_and_print(asked.worlds, url, crew, limit, quiet, as_json, csv)
+        ran = _run(specs, url, crew, limit, quiet)
+    if specs:
         print_outcome(ran, as_json)
-    if not quiet and not as_json:
+    found = found or any(one.recommendation is not None for one in ran)
+    if found and not quiet and not as_json:
         say_next(ran, storage)
 
 
@@ -252,4 +146,19 @@ def _run(specs: Sequence[StudySpec], url: str, crew: Crew, limit: float | None, 
         return done
 
     with Reporter(quiet, many=crew.side_by_side > 1) as reporter, saying_what_is_kept(reporter, url):
+        _warn_of_plain_classes(specs, reporter)
         return side_by_side(crew, [partial(one, spec) for spec in specs])
+
+
+def _warn_of_plain_classes(specs: Sequence[StudySpec], reporter: Reporter) -> None:
+    """The usual budget is made for compiled rules; a class in Python takes long enough to look hung."""
+    from policies import find_policy
+    from policies.own import PlainPolicy
+
+    steps = sum(spec.simulated_steps() for spec in specs if issubclass(find_policy(spec.policy), PlainPolicy))
+    if steps > MANY_IN_PYTHON:
+        minutes = steps / A_SECOND_IN_PYTHON / 60
+        reporter.line(
+            f"A plain class plays at Python's speed: {steps:.2g} steps, about {minutes:.0f} min of one core. A smaller"
+            " --horizon, --trials or --replications takes less; --backend loky uses all cores."
+        )

@@ -36,6 +36,7 @@ def validate(
     from studies.shipped import find_study_file
     from tuning.commands.plans import robust_object, study_object
     from tuning.commands.tables import print_json
+    from tuning.wording import counted
 
     paths = [(name, find_study_file(name)) for name in files]
     held = [(name, load_study_file(path), load_robust_tables(path)) for name, path in paths]
@@ -48,7 +49,7 @@ def validate(
         return
     for name, specs, over_worlds in held:
         steps = sum(spec.simulated_steps() for spec in specs)
-        typer.echo(f"{name}: {len(specs)} {'study' if len(specs) == 1 else 'studies'}, {steps:,} steps")
+        typer.echo(f"{name}: {counted(len(specs), 'study', 'studies')}, {steps:,} steps")
         for spec in specs:
             typer.echo(f"  {spec.study_name()}: {spec.simulated_steps():,} steps")
         for each in over_worlds:

@@ -58,7 +58,7 @@ def workers(jobs: str | None) -> int:
     from environments.checks import whole
 
     if jobs is not None:
-        return whole("jobs", whole_number("--jobs", jobs), least=1, most=1024)
+        return whole("--jobs", whole_number("--jobs", jobs), least=1, most=1024)
     from joblib import cpu_count
 
     return int(cpu_count())

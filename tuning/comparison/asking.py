@@ -11,6 +11,7 @@ from environments.errors import InputError
 from environments.own_scenarios import bring_scenario
 from policies import policy_names
 from policies.own import bring_policy
+from studies.advice import PUBLISHED
 from studies.comparison.document import Document
 from studies.comparison.spec import PAPER, ComparisonSpec
 from studies.reading import comparison_spec_from
@@ -18,12 +19,11 @@ from tuning.comparison.judging import judge
 from tuning.comparison.running import ComparisonListener, run_comparison
 from tuning.crew import Crew
 
-PUBLISHED = "published-"
-"""What the paper's authors really ran: there to rebuild its numbers, and in a comparison only when it is named."""
-
 
 def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     """Names with commas between them (./yours.py:Name brings your own), "paper" for the paper's nine, or "all".
+
+    What the paper's authors really ran is there to rebuild its numbers: it is compared only when it is named.
 
     >>> chosen_policies("ucb1, ccb")
     ('ucb1', 'ccb')

@@ -19,7 +19,8 @@ from environments.world import Floats
 from studies.comparison.boards import LEVEL, Behind, Board, Ranks, Result, Standing
 from studies.comparison.entries import Comparison, Entry
 from studies.comparison.spec import SettingOf
-from tuning.paired import holm, paired_p
+from studies.holm import holm
+from tuning.paired import paired_p
 from tuning.statistics import mean_interval, paired_interval, relative_interval
 
 NEXT_TO_NOTHING = 1e-9

@@ -5,21 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from environments.streams import Stream
-from environments.world import Floats
+from environments.world import Floats, Ints
 from policies.base import Value
-from policies.simulation import REGRET, play_loop, simulate
+from policies.playing import REGRET, play_loop
+from policies.simulation import simulate
 from studies.comparison.entries import RegretCurve
 from tuning.fanout import Evaluator, Game, kept_worlds, policy_of
 
 POINTS = 48
 """Steps at which a curve is kept."""
-
-Marks = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def warm_up(policy: str) -> None:
 
 
 def _play_range(
-    game: Game, what: tuple[Mapping[str, Value], Marks], stream: int, first: int, count: int
+    game: Game, what: tuple[Mapping[str, Value], Ints], stream: int, first: int, count: int
 ) -> tuple[Floats, Floats, float]:
     """Regret [count], cumulative regret [count, marks], and this thread's seconds without those to draw the worlds."""
     values, marks = what

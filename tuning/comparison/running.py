@@ -16,7 +16,7 @@ from studies.comparison.entries import Comparison, Entry
 from studies.comparison.spec import ComparisonSpec, SettingOf
 from studies.comparison.storage import land_entry, read_entries
 from studies.driver import driving
-from tuning.agreeing import open_study, refuse_differences
+from tuning.agreeing import at_hand, open_study, refuse_differences
 from tuning.comparison.playing import play_entry
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator, Game
@@ -60,7 +60,8 @@ def run_comparison(
     name = spec.study_name()
 
     def go_on(storage: RDBStorage) -> Comparison:
-        study = open_study(storage, name, ["minimize"], lambda new: keys.write_comparison_spec(new, spec))
+        sign = partial(keys.write_comparison_spec, spec=spec)
+        study = open_study(storage, name, keys.COMPARISON, ["minimize"], sign)
         agreed = _agreed(spec, study)
         entries = read_entries(name, agreed, study.get_trials(deepcopy=False))
         asked = agreed.entries()
@@ -112,12 +113,7 @@ def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values 
 
 def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
     """The specification to go on with: refuses what would mix entries that can't be compared."""
-    name = study.study_name
-    stored = keys.read_comparison_spec(study)
-    if stored is None:
-        if not study.user_attrs and not study.get_trials(deepcopy=False):
-            keys.write_comparison_spec(study, spec)  # killed between making the study and saying what it is
-            return spec.resolved()
-        raise InputError(f"study {name!r} is there already and no comparison; give another --name.")
-    refuse_differences(f"comparison {name!r}", "entries", spec.differences(stored))
+    what = f"comparison {study.study_name!r}"
+    stored = at_hand(keys.read_comparison_spec(study), what)
+    refuse_differences(what, "entries", spec.differences(stored))
     return spec.resolved()

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from environments.room import memory
-from tuning.doctor.rows import NOTE, PROBLEM, Check, reason, size
+from tuning.doctor.rows import NOTE, PROBLEM, Check, reason
 from tuning.doctor.speed import Speed, kernel_speed
+from tuning.wording import size
 
 LEAST_MEMORY = 1_000_000_000
 """Bytes under which a study with long horizons may not fit: libraries, a block of worlds and those that are kept."""

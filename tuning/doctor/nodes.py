@@ -54,7 +54,7 @@ class Cluster:
     """Seconds of a task that does nothing; None without workers."""
 
 
-def ask_cluster(client: Client, patience: float = PATIENCE) -> Cluster:
+def ask_cluster(client: Client) -> Cluster:
     """Ask the scheduler and all workers who they are and how fast.
 
     Versions come by Dask's own question, which a worker without ravenlab or of another Python answers too. Such a
@@ -68,7 +68,7 @@ def ask_cluster(client: Client, patience: float = PATIENCE) -> Cluster:
         return Cluster(scheduler)
     selves: dict[str, Any] = client.run(identity, on_error="return")
     fit = {address: about["nthreads"] for address, about in info["workers"].items() if _own_words(selves.get(address))}
-    speeds = _speeds(client, fit, patience) if passing else dict.fromkeys(fit, ((), NOT_PASSED))
+    speeds = _speeds(client, fit) if passing else dict.fromkeys(fit, ((), NOT_PASSED))
     workers = [
         Node(
             address,
@@ -109,7 +109,7 @@ def _own_words(answer: Any) -> dict[str, str]:
     return answer if isinstance(answer, dict) else {}
 
 
-def _speeds(client: Client, threads: dict[str, int], patience: float) -> dict[str, Speeds]:
+def _speeds(client: Client, threads: dict[str, int]) -> dict[str, Speeds]:
     """Speed of each thread of each worker, or what went wrong. First all get ready, then all run at once."""
     answers: dict[str, Speeds] = {}
     for seconds in (0.0, TOGETHER):
@@ -122,17 +122,17 @@ def _speeds(client: Client, threads: dict[str, int], patience: float) -> dict[st
             if not answers.get(address, ((), ""))[1]
         }
         every = [future for futures in tasks.values() for future in futures]
-        until = time.monotonic() + patience
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until and not all(future.done() for future in every):
             time.sleep(0.01)
-        answers |= {address: _answer(futures, patience) for address, futures in tasks.items()}
+        answers |= {address: _answer(futures) for address, futures in tasks.items()}
         client.cancel([future for future in every if not future.done()])
     return answers
 
 
-def _answer(futures: list[Any], patience: float) -> Speeds:
+def _answer(futures: list[Any]) -> Speeds:
     if not all(future.done() for future in futures):
-        return (), f"no answer within {patience:g} s"
+        return (), f"no answer within {PATIENCE:g} s"
     for future in futures:
         if future.status != "finished":
             error = future.exception(timeout=5) if future.status == "error" else None

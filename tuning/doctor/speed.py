@@ -36,7 +36,7 @@ def kernel_speed(seconds: float = SECONDS) -> Speed:
     from environments.draw import draw_worlds
     from policies import find_policy
     from policies._leader_run import play_candidates
-    from policies.simulation import evaluate
+    from policies.playing import evaluate
 
     missed = _misses(play_candidates)
     policy = find_policy("raven-ucb")

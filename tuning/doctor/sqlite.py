@@ -14,7 +14,8 @@ from urllib.parse import quote
 from environments.errors import InputError
 from studies.storage import check_file
 from tuning.doctor.mounts import mount_check
-from tuning.doctor.rows import NOTE, PROBLEM, Check, reason, size
+from tuning.doctor.rows import NOTE, PROBLEM, Check, reason
+from tuning.wording import size
 
 BUSY_SECONDS = 5.0
 """How long another writer is waited for: a landing takes some milliseconds."""

@@ -19,6 +19,9 @@ HORIZON = 1_000_000
 DECADES = tuple(10**power for power in range(1, 7))
 """Steps between which regret per step is measured."""
 
+FURTHEST = 1e15
+"""Beyond this T nobody asks whether a tail meets a bound."""
+
 MARKS = tuple(sorted({round(10 ** (quarter / 4)) for quarter in range(4, 25)}))
 """Steps at which the curve is kept: four a decade."""
 
@@ -154,13 +157,13 @@ BOUNDS: dict[str, Callable[[Problem, float], float]] = {
 }
 
 
-def crossing(bound: Callable[[float], float], regret: float, rate: float, furthest: float = 1e15) -> float | None:
+def crossing(bound: Callable[[float], float], regret: float, rate: float) -> float | None:
     """The T beyond the horizon at which a straight tail meets a bound; None if not even by then.
 
     >>> round(crossing(lambda horizon: 2e6, regret=1e6, rate=0.5))
     3000000
     """
-    low, high = float(HORIZON), furthest
+    low, high = float(HORIZON), FURTHEST
     if regret + rate * (high - HORIZON) < bound(high):
         return None
     for _ in range(200):

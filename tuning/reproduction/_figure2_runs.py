@@ -16,7 +16,7 @@ from environments.streams import Stream, generator
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.files import load_study_file
 from studies.shipped import find_study_file
 from studies.spec import StudySpec

@@ -13,7 +13,7 @@ import numpy as np
 
 from environments.streams import Stream, generator
 from environments.world import Floats
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.grid import GridSpec
 from studies.reproduction.optima import Optimum
 from tuning.fanout import Evaluator

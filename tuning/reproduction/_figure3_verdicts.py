@@ -19,6 +19,7 @@ from studies.reproduction.optima import Optimum, claimed_alpha0, claimed_beta0
 from studies.reproduction.rules import Measured, Verdict, judge_cell
 from studies.words import short
 from tuning.reproduction._figure3_grid import FEW
+from tuning.reproduction._intervals import percent
 from tuning.reproduction.context import Found
 
 
@@ -72,7 +73,7 @@ def verdicts(protocol: str, grids: Sequence[GridFound]) -> Iterator[Verdict]:
 
 def _cell(grid: GridFound) -> Verdict:
     named, among = grid.found["named"][grid.place], grid.found["among_best"][grid.place]
-    cost = percent(grid.found["printed_cost"])
+    cost = percent(*grid.found["printed_cost"])
     best = grid.cells[grid.best]
     how = "can't be told from" if among else "is worse than"
     reason = (
@@ -161,16 +162,7 @@ def _insensitive(protocol: str, grids: Sequence[GridFound]) -> Verdict:
         f"{beta['best']:g} ({where.title}); with β₀ = {alpha['held']:g}, α₀ = {alpha['worst']:g} costs "
         f"{_share(dear.value)} more than α₀ = {alpha['best']:g} ({there.title})."
     )
-    return Verdict("figure3-insensitive", protocol, percent(beta["cost"]), word, "insensitive", reason)
-
-
-def percent(measured: Sequence[float]) -> Measured:
-    """A share with its interval, in percent.
-
-    >>> percent([0.5, 0.25, 0.75])
-    Measured(value=50.0, low=25.0, high=75.0)
-    """
-    return Measured(*(100.0 * value for value in measured))
+    return Verdict("figure3-insensitive", protocol, percent(*beta["cost"]), word, "insensitive", reason)
 
 
 def share(value: float) -> str:

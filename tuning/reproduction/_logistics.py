@@ -70,6 +70,16 @@ def kinds(context: Context) -> list[str]:
     return [kind for protocol in context.protocols for kind in KINDS[protocol]]
 
 
+def facts(context: Context) -> dict[str, Any]:
+    """What the page says of all three comparisons.
+
+    >>> from tuning.crew import ALONE
+    >>> facts(Context(0, 50, ("defined",), ALONE, ""))
+    {'horizon': 50000, 'arms': 100, 'worlds': 50}
+    """
+    return {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(PAPER_WORLDS)}
+
+
 def logistics_pieces(context: Context) -> list[Piece]:
     """Each comparison policy by policy; a search is a piece of its own, before what it found is played."""
     out = []
@@ -117,7 +127,12 @@ def _play(kind: str, name: str, context: Context) -> Found:
 
 
 def simulated(
-    context: Context, kind: str, policy: str, params: Mapping[str, Value], marks: range | None = None, usual: int = 50
+    context: Context,
+    kind: str,
+    policy: str,
+    params: Mapping[str, Value],
+    marks: range | None = None,
+    usual: int = PAPER_WORLDS,
 ) -> Simulation:
     """Play a policy in the worlds of a comparison."""
     scenario, stream = WORLDS[kind]

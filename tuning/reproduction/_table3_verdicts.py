@@ -20,12 +20,17 @@ from studies.reproduction.rules import (
 )
 from tuning.paired import paired_tests
 from tuning.reproduction._estimators import NO_VARIANCE, SIZES, regrets
+from tuning.reproduction._intervals import measured_mean
 from tuning.reproduction._logistics import CCB, PAPER_WORLDS, RAVEN, UCB
 from tuning.reproduction.context import Found
-from tuning.statistics import mean_interval, relative_interval
+from tuning.statistics import relative_interval, relative_shares
+from tuning.wording import listed
 
 PRINTED = {"reward": "reward", "regret_constant": "regret", "suboptimal_pulls": "pulls"}
 """Our numbers that the paper's table prints, and what the claim's key calls them."""
+
+RAN = {"published": "accumulated", "defined": "welford"}
+"""The recursion for the variance that RAVEN-UCB ran with."""
 
 NAMES = {ours: theirs for theirs, ours in LOGISTICS.items()}
 
@@ -45,7 +50,7 @@ def number_verdicts(scores: Mapping[str, Worlds], seed: int) -> list[Verdict]:
 def _number(key: str, sample: Floats, seed: int) -> Verdict:
     claim = claims()[key]
     assert claim.printed is not None
-    ours = Measured(*mean_interval(sample, seed))
+    ours = measured_mean(sample, seed)
     spread = float(sample.std(ddof=1))
     error = spread / sample.size**0.5
     apart = ours.value - claim.printed
@@ -77,7 +82,7 @@ class Standing:
         beats = sum(self.beats)
         losing = [NAMES[name] for name, lost in zip(self.others, self.beaten, strict=True) if lost]
         words = f"beats {beats} of {len(self.others)} after Holm's correction"
-        return f"{words} and is beaten by {_listed(losing)}" if losing else words
+        return f"{words} and is beaten by {listed(losing, 'and')}" if losing else words
 
 
 def standing(first: str, samples: Worlds, seed: int) -> Standing:
@@ -130,7 +135,7 @@ def next_verdict(protocol: str, samples: Worlds, seed: int, what: str) -> Verdic
     reason = (
         f"{what}, CCB is number {order.index(CCB) + 1} of {len(order)} by mean regret "
         f"({means[CCB]:.0f}; {NAMES[rival]}, the best of the rest, {means[rival]:.0f}) and "
-        f"{f'is beaten by {_listed(ahead)}' if ahead else 'is beaten by none of the rest'} after Holm's correction."
+        f"is beaten by {listed(ahead, 'and') if ahead else 'none of the rest'} after Holm's correction."
     )
     return Verdict("table3-next", protocol, Measured(test.difference, test.low, test.high), word, "best", reason)
 
@@ -139,8 +144,7 @@ def reduction(samples: Worlds, seed: int) -> tuple[Measured, float]:
     """By how many percent RAVEN-UCB's regret is below UCB's, with the spread of one world's share in it."""
     raven, ucb = samples[RAVEN], samples[UCB]
     share, low, high = relative_interval(raven, ucb, seed)
-    ratio = float(raven.mean() / ucb.mean())
-    spread = float(((raven - ratio * ucb) / ucb.mean()).std(ddof=1))
+    spread = float(relative_shares(raven, ucb).std(ddof=1))
     return Measured(-100.0 * share, -100.0 * high, -100.0 * low), 100.0 * spread
 
 
@@ -168,10 +172,10 @@ def reduction_verdict(protocol: str, samples: Worlds, seed: int, what: str, besi
 
 def recursion_verdict(protocol: str, recursion: Found, seed: int) -> Verdict:
     """Whether the recursion that a protocol ran with gives the sample variance."""
-    mine = "accumulated" if protocol == "published" else "welford"
+    mine = RAN[protocol]
     size = str(SIZES[-1])
     at_last = {name: float(np.mean(recursion[name]["variances"][size])) for name in ESTIMATORS}
-    ours = Measured(*mean_interval(np.array(recursion[mine]["variances"][size]), seed))
+    ours = measured_mean(np.array(recursion[mine]["variances"][size]), seed)
     count = len(recursion[mine]["variances"][size])
     if protocol == "published":
         told = (
@@ -190,17 +194,12 @@ def recursion_verdict(protocol: str, recursion: Found, seed: int) -> Verdict:
 
 def exploration_verdict(protocol: str, found: Mapping[str, Found], measure: str, seed: int) -> Verdict:
     """Whether RAVEN-UCB owes its regret to the variance bonus: what it costs to take the bonus away."""
-    estimator = "accumulated" if protocol == "published" else "welford"
-    with_it = regrets(found, protocol, estimator)[measure]
+    with_it = regrets(found, protocol, RAN[protocol])[measure]
     without = regrets(found, protocol, NO_VARIANCE)[measure]
-    change = Measured(*mean_interval(without - with_it, seed))
+    change = measured_mean(without - with_it, seed)
     reason = (
         f"Without its variance bonus (β₀ = 0, all else the same) RAVEN-UCB's regret is {without.mean():.0f} instead "
         f"of {with_it.mean():.0f} in the same {with_it.size} worlds, a change of {change.value:.0f} "
         f"(95 %: {change.low:.0f} to {change.high:.0f})."
     )
     return Verdict("table3-because-variance", protocol, change, judge_growth(change), "growth", reason)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

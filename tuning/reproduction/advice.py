@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from environments.streams import Stream
-from policies.simulation import REGRET
+from policies.playing import REGRET
 from studies.advice import CONTEXTS, EPSILON, SHORT, printed_rows
 from studies.reproduction.document import Outcome
 from studies.reproduction.grid_rules import judge_costs
@@ -22,6 +22,7 @@ from studies.reproduction.tables import Table
 from studies.spec import StudySpec
 from studies.words import params_in_words, short
 from tuning.fanout import Evaluator
+from tuning.reproduction._intervals import in_columns, percent
 from tuning.reproduction.context import Context, Found, Piece
 from tuning.statistics import mean_interval, relative_interval
 
@@ -159,25 +160,20 @@ def _row(line: Line, found: Found) -> dict[str, Any]:
         "advised_beta0": line.beta0,
         "advised_epsilon": EPSILON,
         **found["params"],
-        **_interval("recommended", found["recommended"]),
-        **_interval("advice", found["advice"], "advised_regret"),
-        **_interval("defaults", found["defaults"]),
-        **_interval("cost", found["cost"], "cost"),
-        **_interval("defaults_cost", found["defaults_cost"], "defaults_cost"),
+        **in_columns("recommended_regret", found["recommended"]),
+        **in_columns("advised_regret", found["advice"]),
+        **in_columns("defaults_regret", found["defaults"]),
+        **in_columns("cost", found["cost"]),
+        **in_columns("defaults_cost", found["defaults_cost"]),
         "verdict": judge_cost(Measured(*found["cost"])),
     }
-
-
-def _interval(name: str, found: Sequence[float], column: str | None = None) -> dict[str, float]:
-    column = column or f"{name}_regret"
-    return dict(zip((column, f"{column}_low", f"{column}_high"), found, strict=True))
 
 
 def _verdicts(asked: Sequence[Line], found: Mapping[str, Found]) -> Iterator[Verdict]:
     """One a line and protocol; what is shown is the scenario where the advice costs most."""
     for claim, protocol in dict.fromkeys((line.claim, line.protocol) for line in asked):
         mine = [line for line in asked if (line.claim, line.protocol) == (claim, protocol)]
-        costs = [Measured(*(100.0 * x for x in found[line.key]["cost"])) for line in mine]
+        costs = [percent(*found[line.key]["cost"]) for line in mine]
         word = judge_costs([Measured(*found[line.key]["cost"]) for line in mine])
         parts = [_in_words(line, found[line.key], cost) for line, cost in zip(mine, costs, strict=True)]
         reason = "; ".join(parts)

@@ -8,6 +8,7 @@ from environments.checks import whole
 from environments.errors import InputError
 from tuning.crew import ALONE, Crew
 from tuning.reproduction.context import PROTOCOLS, USUAL, Context
+from tuning.wording import listed
 
 BOTH = "both"
 
@@ -31,7 +32,7 @@ def context_of(
     ('published',)
     """
     if protocol not in (*PROTOCOLS, BOTH):
-        raise InputError(f"protocol must be {', '.join(PROTOCOLS)} or {BOTH} but got {protocol!r}.")
+        raise InputError(f"protocol must be {listed((*PROTOCOLS, BOTH))} but got {protocol!r}.")
     return Context(
         seed=whole("seed", seed, least=0, most=2**63 - 1),
         replications=USUAL if replications is None else whole("replications", replications, least=2, most=MOST),

@@ -18,8 +18,9 @@ from environments.world import Floats
 from studies.reproduction.document import Outcome
 from studies.reproduction.rules import Measured, Verdict, judge_growth, judge_typical
 from studies.reproduction.tables import Table
-from tuning.reproduction._intervals import difference, measured_mean, measured_share
+from tuning.reproduction._intervals import difference, in_columns, measured_share, percent
 from tuning.reproduction.context import Context, Found, Piece
+from tuning.statistics import mean_interval
 
 SIZES = (5, 10, 50, 100, 500, 1000)
 PUBLISHED_DRAWS = 100
@@ -76,18 +77,12 @@ def _run(context: Context, protocol: str) -> Found:
 
 def _spread(values: Floats, statistic: str, size: int, seed: int) -> dict[str, Any]:
     """Quantiles, the average, and the variance over samples with its interval."""
-    average = measured_mean(values, seed)
     squares = (values - values.mean()) ** 2 * values.size / (values.size - 1)
-    spread = measured_mean(squares, seed)
     return {
         "draws": values.size,
-        "average": average.value,
-        "average_low": average.low,
-        "average_high": average.high,
+        **in_columns("average", mean_interval(values, seed)),
         **{name: float(np.quantile(values, q)) for name, q in QUANTILES.items()},
-        "spread": spread.value,
-        "spread_low": spread.low,
-        "spread_high": spread.high,
+        **in_columns("spread", mean_interval(squares, seed)),
         "theory": theory(statistic, size),
     }
 
@@ -134,5 +129,5 @@ def _large(tables: dict[str, Table], protocol: str) -> Verdict:
         f" samples ({above.low:.1%} to {above.high:.1%}), its median is {row['median']:.2f} and its average"
         f" {row['average']:.3f} ({row['average_low']:.3f} to {row['average_high']:.3f}), where the truth is 1."
     )
-    ours = Measured(100.0 * above.value, 100.0 * above.low, 100.0 * above.high)
+    ours = percent(above.value, above.low, above.high)
     return Verdict("figure1-variance-large", protocol, ours, judge_typical(above), "typical", reason)

@@ -34,15 +34,15 @@ def pieces(context: Context) -> list[Piece]:
     if "published" in context.protocols:
         out.append(Piece("figure2/published/ucb1", 1.5, runs.published_baseline))
         out += [
-            Piece(f"figure2/published/T{horizon}", 0.2 + 1.2e-4 * horizon, partial(_at, runs.published, horizon))
+            Piece(f"figure2/published/T{horizon}", 0.2 + 1.2e-4 * horizon, partial(runs.published, horizon=horizon))
             for horizon in runs.studies()
         ]
     if "defined" in context.protocols:
         for times in runs.groups():
             key = f"figure2/defined/ucb1-to-T{times[-1]}"
-            out.append(Piece(key, 2.5, partial(_at, runs.defined_baseline, times)))
+            out.append(Piece(key, 2.5, partial(runs.defined_baseline, times=times)))
             out += [
-                Piece(f"figure2/defined/T{horizon}", 0.4 + 1.6e-4 * horizon, partial(_at, runs.defined, horizon))
+                Piece(f"figure2/defined/T{horizon}", 0.4 + 1.6e-4 * horizon, partial(runs.defined, horizon=horizon))
                 for horizon in times
             ]
     return out
@@ -80,12 +80,6 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
         tables["winners"] = Table.of(_winner(horizon, found) for horizon in raven)
         verdicts += defined_verdicts(raven, list(runs.studies()), context.seed)
     return Outcome({"reduction": Table.of(lines), **tables}, facts, verdicts)
-
-
-def _at(run: Any, where: Any, context: Context) -> Found:
-    """A run at one horizon, or some, with the context last."""
-    found: Found = run(context, where)
-    return found
 
 
 def _published_samples(found: Mapping[str, Found], worlds: str) -> Samples:

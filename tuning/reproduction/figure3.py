@@ -16,6 +16,7 @@ from studies.reproduction.optima import Optimum, optima, world_of
 from studies.reproduction.tables import Table
 from tuning.reproduction._figure3_grid import DRAWS, FEW, play_grid
 from tuning.reproduction._figure3_verdicts import GridFound, verdicts
+from tuning.reproduction._intervals import in_columns
 from tuning.reproduction.context import Context, Found, Piece
 
 CELLS = [(alpha0, beta0) for alpha0 in PAPER_VALUES for beta0 in PAPER_VALUES]
@@ -100,7 +101,7 @@ def _optimum(grid: GridFound, words: Mapping[tuple[str, str], str]) -> dict[str,
         "alpha0": printed.alpha0,
         "beta0": printed.beta0,
         "printed_regret": printed.regret,
-        **dict(zip(("regret", "regret_low", "regret_high"), found["printed_cell"], strict=True)),
+        **in_columns("regret", found["printed_cell"]),
         "stderr": found["stderr"][place],
         "ten_low": low,
         "ten_median": median,
@@ -113,7 +114,7 @@ def _optimum(grid: GridFound, words: Mapping[tuple[str, str], str]) -> dict[str,
         "best_alpha0": best[0],
         "best_beta0": best[1],
         "best_regret": found["mean"][grid.best],
-        **dict(zip(("cost", "cost_low", "cost_high"), found["printed_cost"], strict=True)),
+        **in_columns("cost", found["printed_cost"]),
         "cell_verdict": words[f"{printed.claim}-cell", grid.protocol],
         "regret_verdict": words[f"{printed.claim}-regret", grid.protocol],
     }
@@ -121,14 +122,13 @@ def _optimum(grid: GridFound, words: Mapping[tuple[str, str], str]) -> dict[str,
 
 def _sensitivity(grid: GridFound) -> Iterator[dict[str, Any]]:
     for each in grid.found["sensitivity"]:
-        cost = dict(zip(("cost", "cost_low", "cost_high"), each["cost"], strict=True))
         yield {
             **_where(grid),
             "param": each["param"],
             "other_at": each["held"],
             "best": each["best"],
             "worst": each["worst"],
-            **cost,
+            **in_columns("cost", each["cost"]),
         }
 
 

@@ -7,11 +7,9 @@ from typing import Any
 
 from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
-from tuning.reproduction._logistics import ARMS, HORIZON, kinds, logistics_pieces, played, printed
+from tuning.reproduction._intervals import Z95
+from tuning.reproduction._logistics import facts, kinds, logistics_pieces, played, printed
 from tuning.reproduction.context import Context, Found, Piece
-
-Z95 = 1.959964
-"""Half the width of a 95 % band, in standard errors."""
 
 
 def pieces(context: Context) -> list[Piece]:
@@ -22,11 +20,10 @@ def pieces(context: Context) -> list[Piece]:
 def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
     """Each curve's mean and 95 % band at every mark."""
     rows = [row for kind in kinds(context) for row in _curves(kind, played(found, kind))]
-    facts = {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(50)}
     tables = {"curves": Table.of(rows)}
     if "published" in context.protocols:
         tables["printed"] = Table.of(_printed())
-    return Outcome(tables, facts)
+    return Outcome(tables, facts(context))
 
 
 def _printed() -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ import numpy as np
 from environments.world import Floats
 from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
-from tuning.reproduction._logistics import ARMS, HORIZON, kinds, logistics_pieces, measures, played, printed, worlds_of
+from tuning.reproduction._intervals import in_columns
+from tuning.reproduction._logistics import facts, kinds, logistics_pieces, measures, played, printed, worlds_of
 from tuning.reproduction.context import Context, Found, Piece
 from tuning.statistics import mean_interval
 
@@ -31,16 +32,14 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
         for measure in measures(kind)
         for name, values in worlds_of(found, kind, measure).items()
     ]
-    facts = {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(50)}
-    return Outcome({"boxes": Table.of(boxes), "worlds": Table.of(_worlds(context, found))}, facts)
+    return Outcome({"boxes": Table.of(boxes), "worlds": Table.of(_worlds(context, found))}, facts(context))
 
 
 def _box(kind: str, measure: str, name: str, values: Floats, seed: int) -> dict[str, Any]:
-    mean, low, high = mean_interval(values, seed)
     quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())), strict=True))
     named = {"comparison": kind, "measure": measure, "policy": name}
     paper = printed(measure).get(name) if kind == "published" else None
-    return {**named, **quantiles, "mean": mean, "mean_low": low, "mean_high": high, "paper": paper}
+    return {**named, **quantiles, **in_columns("mean", mean_interval(values, seed)), "paper": paper}
 
 
 def _worlds(context: Context, found: Mapping[str, Found]) -> list[dict[str, Any]]:

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from environments.draw import blocks, draw_worlds
+from environments.any_world import blocks
+from environments.draw import draw_worlds
 from environments.moments import moments_of_change
 from environments.view import thinned, view_of
 from environments.world import Floats, tables
 from studies.advice import PUBLISHED, printed_rows
 from studies.reproduction.document import Outcome
-from studies.reproduction.rules import Measured, Verdict, judge_definition
+from studies.reproduction.rules import Verdict, judge_definition
 from studies.reproduction.tables import Table
-from tuning.reproduction._intervals import measured_share
+from tuning.reproduction._intervals import measured_share, percent
 from tuning.reproduction.context import Context, Found, Piece
 
 HORIZON = 10_000
@@ -152,7 +153,7 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
 
 
 def _verdict(row: dict[str, Any]) -> Verdict:
-    share = Measured(100.0 * row["share"], 100.0 * row["low"], 100.0 * row["high"])
+    share = percent(row["share"], row["low"], row["high"])
     reason = (
         f"In {row['broken']} of {row['worlds']} worlds of {HORIZON} steps {row['broken_when']};"
         f" the steps of a world at which something changes are {row['changing_steps']:.4g} on average."

@@ -16,12 +16,14 @@ from studies.reproduction.tables import Table
 from tuning.paired import paired_tests
 from tuning.reproduction import _table3_verdicts as say
 from tuning.reproduction._estimators import RECURSION, SIZES, VARIANTS, estimator_pieces, regrets
+from tuning.reproduction._intervals import in_columns
 from tuning.reproduction._logistics import (
     ARMS,
     HORIZON,
     POLICIES,
     RAVEN,
     budget,
+    facts,
     kinds,
     logistics_pieces,
     measures,
@@ -50,11 +52,11 @@ def assemble(context: Context, found: Mapping[str, Found]) -> Outcome:
         "variances": Table.of(_variances(found[RECURSION], context.seed)),
         "estimators": Table.of(_estimators(found, context)),
     }
-    facts: dict[str, Any] = {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(50)}
+    told = facts(context)
     if "defined" in context.protocols:
         tables["parameters"] = Table.of(_parameters(searched(found)))
-        facts["search"] = budget(context)
-    return Outcome(tables, facts, _verdicts(context, samples, found))
+        told["search"] = budget(context)
+    return Outcome(tables, told, _verdicts(context, samples, found))
 
 
 def _scores(samples: Mapping[str, Mapping[str, say.Worlds]], seed: int) -> list[dict[str, Any]]:
@@ -144,8 +146,7 @@ def _estimators(found: Mapping[str, Found], context: Context) -> list[dict[str, 
         for variant in VARIANTS:
             mine = regrets(found, protocol, variant)
             for measure in (name for name in mine if name.startswith("regret")):
-                difference, low, high = paired_interval(mine[measure], right[measure], context.seed)
-                beside = {"more": difference, "more_low": low, "more_high": high}
+                beside = in_columns("more", paired_interval(mine[measure], right[measure], context.seed))
                 row = {"protocol": protocol, "estimator": variant, "measure": measure}
                 out.append(row | _estimate(mine[measure], context.seed) | beside)
     return out

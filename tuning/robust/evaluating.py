@@ -10,8 +10,9 @@ from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
 from policies.base import Value, Values
-from policies.simulation import REGRET
-from studies.robust import Measure, RobustSpec
+from policies.playing import REGRET
+from studies.measure import Measure
+from studies.robust import RobustSpec
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
 

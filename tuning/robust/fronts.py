@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from environments.streams import Stream
 from environments.world import Floats
-from studies.robust import RobustSpec, parse_measure
+from studies.measure import parse_measure
+from studies.robust import RobustSpec
 from studies.robust_recommendation import Front, Member, Tuned
 from studies.space import to_params
 from tuning.robust.evaluating import ManyWorlds

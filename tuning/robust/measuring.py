@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from environments.world import Floats
+from studies.measure import Measure
 from studies.recommendation import Estimate
-from studies.robust import Measure
 from studies.robust_recommendation import Price, World
 from tuning.statistics import mean_interval, relative_interval, relative_shares
 

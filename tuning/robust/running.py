@@ -12,23 +12,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError
 from studies import keys
-from studies.advice import paper_advice
 from studies.driver import driving
-from studies.robust import RobustSpec, parse_measure
+from studies.measure import parse_measure
+from studies.robust import RobustSpec
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
 from studies.spec import StudySpec
-from tuning.agreeing import Direction, open_study, refuse_differences, take_budget
+from tuning.agreeing import Direction, at_hand, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
 from tuning.robust.fronts import find_front
 from tuning.robust.validating import recommend_robust, tuned_candidate
 from tuning.running import Listener, Ran, run_study
-from tuning.samplers import First, inside_the_box
+from tuning.samplers import First, advice_for, inside_the_box
 from tuning.search import Progress, Tick, search
 from tuning.side_by_side import side_by_side
-from tuning.validation import ADVISED
 
 if TYPE_CHECKING:
     import optuna
@@ -62,7 +60,7 @@ def run_robust(
     own: list[Ran] = []
 
     def go_on(storage: RDBStorage) -> RanRobust:
-        study = open_study(storage, name, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
+        study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
         agreed = _agreed(spec, study)
         done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if done is not None and landed >= agreed.base.trials:
@@ -97,9 +95,8 @@ def run_robust(
 def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
     """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
     base = spec.base.resolved()
-    assert base.horizon is not None
-    advised = [paper_advice(name, base.horizon) for name in spec.scenarios] if base.policy == ADVISED else []
-    return inside_the_box(base, [{}, *(each for each in advised if each is not None), *(each.params for each in tuned)])
+    advised = [advice_for(base, name) or {} for name in spec.scenarios]
+    return inside_the_box(base, [{}, *advised, *(each.params for each in tuned)])
 
 
 def _run_each(
@@ -143,17 +140,10 @@ def _directions(spec: RobustSpec) -> list[Direction]:
 
 def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
-    name = study.study_name
-    stored = keys.read_robust_spec(study)
+    what = f"study {study.study_name!r}"
+    stored = at_hand(keys.read_robust_spec(study), what)
     landed = len(study.get_trials(deepcopy=False))
-    if stored is None:
-        if not study.user_attrs and not landed and len(study.directions) == len(_directions(spec)):
-            keys.write_robust_spec(study, spec)  # killed between making the study and saying what it is
-            return spec.resolved()
-        raise InputError(
-            f"study {name!r} is there already and is no search over several scenarios; give another --name."
-        )
-    refuse_differences(f"study {name!r}", "trials", spec.differences(stored))
+    refuse_differences(what, "trials", spec.differences(stored))
     base = spec.base.resolved().model_copy(update={"trials": max(spec.base.trials, landed)})
     agreed = spec.model_copy(update={"base": base})
     take_budget(

@@ -7,25 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.scale import reward_scale
 from environments.streams import Stream
 from environments.world import Floats
 from studies.keys import project_version
-from studies.recommendation import Scale
-from studies.robust import Measure, RobustSpec, parse_measure
+from studies.measure import Measure, parse_measure
+from studies.robust import RobustSpec
 from studies.robust_recommendation import Contender, RobustRecommendation, Tuned
 from studies.spec import StudySpec
 from tuning.edges import edges
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds, positive
 from tuning.robust.measuring import overall_price, worlds_of
-from tuning.statistics import indistinguishable
-from tuning.validation import Candidate, best_and_rivals, box_around, candidate_of, importance
+from tuning.statistics import best_first, indistinguishable
+from tuning.validation import (
+    Candidate,
+    best_and_rivals,
+    box_around,
+    candidate_of,
+    importance,
+    scale_of,
+    search_estimate,
+)
 
 if TYPE_CHECKING:
     import optuna
 
 RECOMMENDED, DEFAULTS = "recommended", "defaults"
+
+
+def tuned_for(scenario: str) -> str:
+    """What a scenario's own setting is called among those that are held against the chosen one."""
+    return f"tuned for {scenario}"
 
 
 def tuned_candidate(base: StudySpec, tuned: Tuned) -> Candidate:
@@ -35,7 +46,7 @@ def tuned_candidate(base: StudySpec, tuned: Tuned) -> Candidate:
 
 def rivals_of(base: StudySpec, tuned: Sequence[Tuned]) -> dict[str, Candidate]:
     """What is held against the chosen one: each scenario's tuned setting, and the defaults."""
-    out = {f"tuned for {each.scenario}": tuned_candidate(base, each) for each in tuned}
+    out = {tuned_for(each.scenario): tuned_candidate(base, each) for each in tuned}
     return {**out, DEFAULTS: candidate_of(base, {})}
 
 
@@ -59,7 +70,7 @@ def recommend_robust(
     measure = parse_measure(spec.measure)
     rivals = rivals_of(base, tuned)
     entered = best_and_rivals(base, study, False, rivals.values())
-    experts = [_place(entered, rivals[f"tuned for {name}"]) for name in spec.scenarios]
+    experts = [_place(entered, rivals[tuned_for(name)]) for name in spec.scenarios]
     played = worlds.play([each.values for each in entered], Stream.SELECTION, 0, base.selection)
     chosen, equals = _choose(spec, measure, played, experts)
     best = entered[chosen]
@@ -69,13 +80,13 @@ def recommend_robust(
         params=best.shown,
         measure=spec.measure,
         price=contenders[0].price,
-        search_estimate=_search_estimate(base, worlds, best),
+        search_estimate=search_estimate(base, worlds, best),
         indistinguishable=[entered[i].shown for i in equals],
         box=box_around(base, [entered[i] for i in equals]),
         contenders=contenders,
         importance=importance(base, study),
         edge=edges(base, best.values),
-        scales=scales(spec),
+        scales=[scale_of(each) for each in worlds.each],
     )
 
 
@@ -109,9 +120,9 @@ def measure_contenders(
     once, places = distinct(list(named.values()))
     played = worlds.play([each.values for each in once], Stream.REPORT, 0, base.report)
     at = dict(zip(named, places, strict=True))
-    least = np.stack([played[at[f"tuned for {name}"], :, s] for s, name in enumerate(spec.scenarios)], axis=-1)
+    least = np.stack([played[at[tuned_for(name)], :, s] for s, name in enumerate(spec.scenarios)], axis=-1)
     positive(spec.scenarios, least.mean(axis=0))
-    scenario_of = {f"tuned for {each.scenario}": each.scenario for each in tuned}
+    scenario_of = {tuned_for(each.scenario): each.scenario for each in tuned}
     return [
         Contender(
             name=name,
@@ -122,16 +133,6 @@ def measure_contenders(
         )
         for name, candidate in named.items()
     ]
-
-
-def scales(spec: RobustSpec) -> list[Scale]:
-    """Of each scenario's rewards."""
-    base = spec.base.resolved()
-    assert base.horizon is not None
-    assert base.arms is not None
-    worlds = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
-    found = [reward_scale(world, base.horizon, base.arms, base.seed) for world in worlds]
-    return [Scale(mean=mean, spread=spread) for mean, spread in found]
 
 
 def _place(entered: Sequence[Candidate], wanted: Candidate) -> int:
@@ -151,13 +152,4 @@ def _choose(spec: RobustSpec, measure: Measure, played: Floats, experts: Sequenc
 
     positive(spec.scenarios, np.array([played[place, :, s].mean() for s, place in enumerate(experts)]))
     found = value(played)
-    mask = indistinguishable(played, spec.base.seed, value)
-    return int(np.argmin(found)), [int(i) for i in np.argsort(found, kind="stable") if mask[i]]
-
-
-def _search_estimate(base: StudySpec, worlds: RelativeWorlds, best: Candidate) -> float:
-    """Relative regret as the search saw it; what was no trial is played as one would have been."""
-    if best.estimate is not None:
-        return best.estimate
-    played = worlds.play([best.values], Stream.SEARCH, 0, base.replications)
-    return float(worlds.objective.value(worlds.sample(played))[0])
+    return best_first(found, indistinguishable(played, spec.base.seed, value))

@@ -106,7 +106,7 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
     run_comparison(spec, url)
     with pytest.raises(InputError, match="seed was 3, now 4"):
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
-    with pytest.raises(InputError, match="no comparison"):
+    with pytest.raises(InputError, match="is a search of one world, not a comparison"):
         run_comparison(small(name=spec.search("ucb1").study_name()), url)
     fields = spec.search("ucb1").model_dump(include=set(FIELDS))
     ravenlab.tune(**{**fields, "trials": 8}, storage=url)

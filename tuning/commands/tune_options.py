@@ -1,0 +1,179 @@
+"""Options that `ravenlab tune` alone takes: where it gets its data, how it searches, validates and spans scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tuning.commands import completing
+from tuning.commands.options import PROBLEM, WORKERS
+from tuning.wording import listed
+
+SEARCH = "The search"
+VALIDATION = "Validation"
+DATA = "Your own data"
+WORLDS = "One setting for several scenarios"
+
+SAMPLERS = ("tpe", "gp", "cmaes", "qmc", "random", "grid")
+PRUNERS = ("none", "hyperband", "race")
+
+StudyFileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--study",
+        metavar="FILE",
+        help="A study file, or a shipped one by name (ravenlab list studies), in place of all this.",
+        autocompletion=completing.study_files,
+        rich_help_panel=PROBLEM,
+    ),
+]
+
+TraceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--trace", metavar="FILE", help="A .csv or .parquet: one row a step, one column an arm.", rich_help_panel=DATA
+    ),
+]
+
+LogOption = Annotated[
+    str | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="A .csv or .parquet: columns step, arm, reward[, propensity].",
+        rich_help_panel=DATA,
+    ),
+]
+
+WindowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--window", metavar="W", help="Rows of a window. [default: an eighth of the trace]", rich_help_panel=DATA
+    ),
+]
+
+MinimizeOption = Annotated[bool, typer.Option("--minimize", help="The trace or log holds costs.", rich_help_panel=DATA)]
+
+PolicyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        help="Whose parameters are searched; ./yours.py:Name brings your own. [default: raven-ucb]",
+        autocompletion=completing.policies,
+        rich_help_panel=SEARCH,
+    ),
+]
+
+TrialsOption = Annotated[
+    str | None, typer.Option("--trials", metavar="N", help="Candidates. [default: 200]", rich_help_panel=SEARCH)
+]
+
+ReplicationsOption = Annotated[
+    str | None,
+    typer.Option("--replications", metavar="R", help="Worlds each one plays. [default: 200]", rich_help_panel=SEARCH),
+]
+
+SamplerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sampler",
+        help=f"{listed(SAMPLERS)}. [default: tpe]",
+        autocompletion=completing.words(*SAMPLERS),
+        rich_help_panel=SEARCH,
+    ),
+]
+
+PrunerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--pruner",
+        help=f"{listed(PRUNERS)}. [default: none]",
+        autocompletion=completing.words(*PRUNERS),
+        rich_help_panel=SEARCH,
+    ),
+]
+
+ObjectiveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--objective",
+        help="mean, quantile:0.9, cvar:0.9, after:10% or reward. [default: mean]",
+        autocompletion=completing.words("mean", "quantile:0.9", "cvar:0.9", "after:10%", "reward"),
+        rich_help_panel=SEARCH,
+    ),
+]
+
+RangeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--range",
+        metavar="NAME=LOW:HIGH",
+        help="Where a parameter is searched; may be given again.",
+        rich_help_panel=SEARCH,
+    ),
+]
+
+FixOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fix",
+        metavar="NAME=VALUE",
+        help="A parameter that is not searched; may be given again.",
+        rich_help_panel=SEARCH,
+    ),
+]
+
+BatchOption = Annotated[
+    str | None,
+    typer.Option("--batch", metavar="B", help="Candidates asked at a time. [default: 16]", rich_help_panel=SEARCH),
+]
+
+TimeoutOption = Annotated[
+    str | None,
+    typer.Option("--timeout", metavar="S", help="Stop after so many seconds; rerun to go on.", rich_help_panel=SEARCH),
+]
+
+SelectionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--selection", metavar="R", help="Fresh worlds to choose on. [default: 2000]", rich_help_panel=VALIDATION
+    ),
+]
+
+ReportOption = Annotated[
+    str | None,
+    typer.Option(
+        "--report", metavar="R", help="Fresh worlds to report on. [default: 2000]", rich_help_panel=VALIDATION
+    ),
+]
+
+RobustOption = Annotated[
+    bool,
+    typer.Option("--robust", help="Search it, for when nobody knows which it will be.", rich_help_panel=WORLDS),
+]
+
+MeasureOption = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        help="What counts of relative regrets: worst, mean or cvar:0.5. [default: worst]",
+        autocompletion=completing.words("worst", "mean", "cvar:0.5"),
+        rich_help_panel=WORLDS,
+    ),
+]
+
+ParetoOption = Annotated[
+    bool,
+    typer.Option("--pareto", help="Find every setting that no other beats in all scenarios.", rich_help_panel=WORLDS),
+]
+
+CsvOption = Annotated[
+    Path | None,
+    typer.Option("--csv", metavar="FILE", help="Write settings × scenarios to a file.", rich_help_panel=WORLDS),
+]
+
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Print what would run, and run nothing.", rich_help_panel=WORKERS)
+]
