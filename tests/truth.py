@@ -12,7 +12,7 @@ import argparse
 import time
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -114,15 +114,28 @@ def true_means(
     return dict(zip(distinct, (total / replications).tolist(), strict=True))
 
 
+class Bias(NamedTuple):
+    """How far estimates are off on average, as a share of the truth, and the standard error of that."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, estimates: list[float], truth: Floats) -> Bias:
+        """From an estimate a study."""
+        off = np.array(estimates) / truth - 1.0
+        return cls(float(off.mean()), float(off.std(ddof=1)) / len(off) ** 0.5)
+
+
 @dataclass(frozen=True)
 class Coverage:
-    """Of so many studies, how many intervals held the truth, and how far the estimates were off on average."""
+    """Of so many studies, how many intervals held the truth, and how far the estimates were off."""
 
     studies: int
     reported: int
     searched: int
-    bias_reported: float
-    bias_searched: float
+    bias_reported: Bias
+    bias_searched: Bias
 
 
 def coverage(studies: int, replications: int = 100_000, jobs: int = 1, first: int = 0) -> Coverage:
@@ -141,8 +154,8 @@ def coverage(studies: int, replications: int = 100_000, jobs: int = 1, first: in
         studies=studies,
         reported=sum(o.low <= t <= o.high for o, t in zip(outcomes, mine, strict=True)),
         searched=sum(o.search_low <= t <= o.search_high for o, t in zip(outcomes, theirs, strict=True)),
-        bias_reported=float(np.mean([o.mean for o in outcomes] / mine) - 1.0),
-        bias_searched=float(np.mean([o.estimate for o in outcomes] / mine) - 1.0),
+        bias_reported=Bias.of([o.mean for o in outcomes], mine),
+        bias_searched=Bias.of([o.estimate for o in outcomes], mine),
     )
 
 
@@ -179,11 +192,12 @@ def main() -> None:
         print(f"{seen.studies} small studies, T {HORIZON}, K {ARMS}, truth from {given.truth} replications")
         print(
             f"  reported: 95 % interval holds the true mean in {seen.reported / seen.studies:.1%} "
-            f"(chance allows {low / seen.studies:.1%} to {high / seen.studies:.1%}), bias {seen.bias_reported:+.1%}"
+            f"(chance allows {low / seen.studies:.1%} to {high / seen.studies:.1%}), "
+            f"bias {seen.bias_reported.mean:+.1%}"
         )
         print(
             f"  search's best, plain interval: {seen.searched / seen.studies:.1%}; "
-            f"the search's estimate of what is recommended, bias {seen.bias_searched:+.1%}"
+            f"the search's estimate of what is recommended, bias {seen.bias_searched.mean:+.1%}"
         )
         print(f"  {time.perf_counter() - begin:.0f} s", flush=True)
     if given.trials:

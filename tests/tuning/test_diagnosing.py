@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 
 from tests.said import refused
@@ -49,9 +50,6 @@ def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run(["diagnose", str(place), "--halves", "0"]) == 0
     said = capsys.readouterr().out
     assert "This world shows incremental-drift." in said
-    pytest.importorskip("pyarrow")
-    import pandas
-
     pandas.read_csv(place).to_parquet(tmp_path / "log.parquet")
     assert run(["diagnose", str(tmp_path / "log.parquet"), "--halves", "0"]) == 0
     assert capsys.readouterr().out.replace("log.parquet", "log.csv").split() == said.split()
