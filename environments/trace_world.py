@@ -89,6 +89,11 @@ class TraceScenario(Recording):
             raise InputError(f"arms must be {self.trace.arms}, the columns of the trace, but got {arms}.")
         whole("window", horizon, least=1)
         shortest = min(self.stretch(stream).rows for stream in STRETCHES)
+        if shortest < arms:
+            raise InputError(
+                f"{self.name} has {self.trace.rows} rows: too few for windows of {arms} steps, one for each arm, in the"
+                f" part of them that chooses ({shortest} rows)."
+            )
         if horizon > shortest:
             raise InputError(
                 f"window must be at most {shortest} for a trace of {self.trace.rows} rows, as it must fit into the part"

@@ -124,7 +124,7 @@ def test_bad_files_are_one_line(tmp_path: Path) -> None:
         path.write_text(text)
         assert str(path) in refused("tune", "--trace", str(path))
     path.write_text("a,b\n1,2\n3,4\n")
-    assert "for a trace of 2 rows" in refused("tune", "--trace", str(path))
+    assert "trace:bad has 2 rows: too few" in refused("tune", "--trace", str(path))
     assert "--minimize goes with --trace" in refused("tune", "blips", "--minimize", "--dry-run")
 
 
