@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Generic, TypeVar
 
 from environments.errors import InputError, unknown
@@ -25,6 +27,9 @@ MARK = ".py:"
 
 MODULE = "ravenlab_own_"
 """How modules of brought files are called."""
+
+MADE = "<string>"
+"""The file of what dataclasses write themselves."""
 
 
 def is_own(text: str) -> bool:
@@ -156,7 +161,7 @@ def _run(path: Path, name: str, kind: str) -> Any:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise InputError(f"{kind} file {path} can't be run: {where_it_broke(error, path)}.") from None
+        raise InputError(f"{kind} file {path} can't be run: {where_it_broke(error, {str(path)})}.") from None
     return module
 
 
@@ -170,15 +175,37 @@ def travel_whole() -> None:
             register_pickle_by_value(module)
 
 
-def where_it_broke(error: BaseException, path: Path | str = "") -> str:
-    """What went wrong in a user's code, in a few words, with the line of the file where that is known.
+@contextmanager
+def in_one_line(kind: str, name: str, own: type[Any]) -> Iterator[None]:
+    """Have whatever breaks in a class of a user's own be one line that says where; in one of ours it is a fault.
+
+    >>> from fractions import Fraction
+    >>> with in_one_line("effect", "mine", Fraction):
+    ...     1 / 0
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: effect 'mine' broke: ZeroDivisionError: division by zero.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if own.__module__.startswith("environments."):
+            raise
+        files = {each.__code__.co_filename for each in vars(own).values() if isinstance(each, FunctionType)}
+        raise InputError(f"{kind} {name!r} broke: {where_it_broke(error, files - {MADE})}.") from None
+
+
+def where_it_broke(error: BaseException, files: Container[str] = ()) -> str:
+    """What went wrong in a user's code, in a few words, with the last line of it that lies in one of some files.
 
     >>> where_it_broke(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
     import traceback
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     if isinstance(error, SyntaxError) and error.lineno:
         lines.append(error.lineno)
     said = " ".join(str(error).split())[:200]

@@ -63,6 +63,16 @@ class MyUCB:
 '''
 
 
+EFFECT = """
+from dataclasses import dataclass
+import ravenlab
+@dataclass(frozen=True)
+class Mine(ravenlab.Effect):
+    name, category, meaning, order = "mine", "PC", "it breaks", 15
+    def {}: return 1 / 0
+"""
+
+
 @pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
 def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(UCB1)
@@ -185,6 +195,10 @@ def test_an_installed_package_offers_policies(
     ("text", "message"),
     [
         ("class MyUCB:\n    def select(self):\n        return 0\n", "update is missing"),
+        (
+            "class MyUCB:\n    def select(self):\n        return 0\n    def update(self, arm, reward):\n        pass\n",
+            "broke: TypeError: MyUCB() takes no arguments",
+        ),
         ("MyUCB = 3\n", "must be a class"),
         ("import nothing_of_this_name\n", "ModuleNotFoundError: No module named 'nothing_of_this_name' in line 1"),
         ("def (:\n", "SyntaxError"),
@@ -212,6 +226,12 @@ def test_what_is_wrong_in_a_users_file_is_one_line(text: str, message: str, tmp_
         ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
         ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
         ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
+        (EFFECT.format("apply(self, draft)"), "effect 'mine' broke: ZeroDivisionError: division by zero in line 7."),
+        (EFFECT.format("rows(self, horizon)"), "effect 'mine' broke: ZeroDivisionError: division by zero in line 7."),
+        (
+            EFFECT.format("check(self, horizon, arms)"),
+            "effect 'mine' broke: ZeroDivisionError: division by zero in line 7.",
+        ),
         (
             "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
             "class Mine(ravenlab.Effect):\n    every: int\n",
