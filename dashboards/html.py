@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from dashboards.figures import THEMES
 from dashboards.report.panels import Panel
+from dashboards.words import capitalised
 
 if TYPE_CHECKING:
     import jinja2
@@ -44,7 +45,7 @@ def environment(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["capitalised"] = lambda text: text[:1].upper() + text[1:]
+    made.filters["capitalised"] = capitalised
     return made
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dashboards.words import settings_in_words, span
 from studies.recommendation import Recommendation
 from studies.recommendation_words import in_words
 from studies.robust_recommendation import Front, RobustRecommendation
@@ -58,7 +59,7 @@ def grid_note(grid: Grid) -> str:
     spec = grid.spec.resolved()
     i, j = grid.best
     close = int(grid.indistinguishable.sum())
-    places = grid.indistinguishable.nonzero()
+    rows, columns = grid.indistinguishable.nonzero()
     lines = [
         f"# Best cell: α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])}",
         "",
@@ -70,7 +71,7 @@ def grid_note(grid: Grid) -> str:
     if close > 1:
         lines.append(
             f"- {close} of {grid.mean.size} cells can't be told from the best (paired, corrected):"
-            f" α₀ {_span(spec.alpha0, places[0].tolist())}, β₀ {_span(spec.beta0, places[1].tolist())}."
+            f" α₀ {span(spec.alpha0[i] for i in rows)}, β₀ {span(spec.beta0[j] for j in columns)}."
         )
     else:
         lines.append(f"- All other {grid.mean.size - 1} cells are worse than it (paired, corrected).")
@@ -98,11 +99,6 @@ def _note(title: str, where: str, lines: Sequence[str]) -> str:
     return "\n".join([f"# {escape(title)}", "", where, "", *(f"- {escape(line)}" for line in lines), ""])
 
 
-def _span(values: Sequence[float], places: Sequence[int]) -> str:
-    low, high = short(values[min(places)]), short(values[max(places)])
-    return low if low == high else f"{low} to {high}"
-
-
 def _table(grid: Grid) -> list[str]:
     """Means with standard errors, α₀ down and β₀ across; bold where a cell can't be told from the best."""
     gap = "&emsp;| "  # the dashboard sets cells without a space between them
@@ -120,4 +116,4 @@ def _table(grid: Grid) -> list[str]:
 
 
 def _settings(settings: dict[str, int | float | str]) -> str:
-    return "".join(f", {escape(name)} = {escape(str(value))}" for name, value in settings.items())
+    return f", {escape(settings_in_words(settings))}" if settings else ""

@@ -10,13 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from dashboards.figures import HistoryPoint
-
 DIGITS = 5
 HEIGHT = 450
 """Pixels that the dashboard gives a figure."""
-
-MOST_POINTS = 300
 
 
 def slim(figure: go.Figure) -> go.Figure:
@@ -34,22 +30,6 @@ def slim(figure: go.Figure) -> go.Figure:
     out = go.Figure(data=plain["data"], layout={**layout, "height": HEIGHT, "autosize": True})
     out.layout.template = None  # Plotly's own, larger than most figures, and added whatever a layout says
     return out
-
-
-def thinned(points: list[HistoryPoint], most: int = MOST_POINTS) -> list[HistoryPoint]:
-    """At most about so many trials of a long search: every one that was the best so far, and others evenly."""
-    if len(points) <= most:
-        return points
-    step = -(-len(points) // most)
-    kept: list[HistoryPoint] = []
-    low, high = np.inf, -np.inf
-    for place, point in enumerate(points):
-        record = point.state == "COMPLETE" and point.value is not None and not low <= point.value <= high
-        if record and point.value is not None:
-            low, high = min(low, point.value), max(high, point.value)
-        if record or place % step == 0 or place == len(points) - 1:
-            kept.append(point)
-    return kept
 
 
 def _shorter(value: Any) -> Any:

@@ -28,6 +28,9 @@ MOST_CELLS = 10_000_000
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
 """A first column of such a name says when and is left out; one without a name is what pandas calls its index."""
 
+FEWEST_COUNTED = 10
+"""Rows from which a column that grows by one each time is no accident."""
+
 COUNTING_COLUMNS = ("step", "t", "index")
 """Of these the numbers must grow: a step that is there twice is a mistake."""
 
@@ -70,6 +73,10 @@ class Trace:
         for name, some in zip(names, tried, strict=True):
             if not some:
                 raise InputError(f"arm {name!r} has no value in any row.")
+        if _counts_rows(values[:, 0]):
+            raise InputError(
+                f"{names[0][:60]!r} counts the rows and pays nothing: leave it out, or call it step if it comes first."
+            )
         kept = np.ascontiguousarray(values[full])  # a copy: nobody can change what the digest is of
         kept.flags.writeable = False
         digest = hashlib.sha256("\x1f".join(names).encode("utf-8", "surrogatepass"))
@@ -136,6 +143,15 @@ def check_size(rows: int, arms: int) -> None:
             f"it has more than {MOST_CELLS // arms:,} rows of {arms} arms; at most {MOST_CELLS:,} cells are read, so"
             " cut it or keep every n-th row."
         )
+
+
+def _counts_rows(column: Floats) -> bool:
+    """Whether whole numbers grow by one from row to row, as no reward does but every index.
+
+    >>> _counts_rows(np.arange(20.0)), _counts_rows(np.arange(5.0)), _counts_rows(0.5 + np.arange(20.0))
+    (True, False, False)
+    """
+    return bool(column.size >= FEWEST_COUNTED and column[0] == np.floor(column[0]) and (np.diff(column) == 1.0).all())
 
 
 def says_when(name: str) -> bool:

@@ -146,6 +146,16 @@ class Policy:
         self._lock = threading.RLock()
         type(self).start(self._stats, self._cells, self._memory, self._p)
 
+    def __repr__(self) -> str:
+        """How to make one like it, before it has seen anything.
+
+        >>> from policies import UCB1
+        >>> UCB1(arms=3)
+        UCB1(arms=3, c=2.0)
+        """
+        given = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
+        return f"{type(self).__name__}(arms={self.arms}{', ' if given else ''}{given})"
+
     def select(self) -> int:
         """The arm to pull now."""
         with self._lock:

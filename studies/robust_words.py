@@ -59,8 +59,8 @@ def robust_in_words(found: RobustRecommendation) -> list[str]:
     if guess is not None:
         each, world = guess
         lines.append(
-            f"A wrong guess costs up to {price_in_words(world.price)}: the setting tuned for {each.tuned_for}, played"
-            f" in {world.scenario}."
+            f"A wrong guess costs up to {percent(world.price.mean)}: the setting tuned for {each.tuned_for}, played in"
+            f" {world.scenario} (95 % of that pair alone: {percent(world.price.low)} to {percent(world.price.high)})."
         )
     defaults = found.contenders[-1]
     lines.append(

@@ -33,7 +33,8 @@ def check_study(spec: StudySpec) -> None:
     _check_given(spec, policy, setting)
     space = spec.resolved_space(policy, horizon, arms)
     if space == {}:
-        raise ValueError(f"space is empty: {spec.policy} has nothing left to search")
+        hint = "" if policy.parameters else "; a class of your own lists them as parameters = (ravenlab.Param(…), …)"
+        raise ValueError(f"space is empty: {spec.policy} has nothing left to search{hint}")
     _check_corners(spec, policy, space, setting)
     check_played(spec)
     parse_objective(spec.objective).check(horizon)

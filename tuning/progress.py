@@ -10,11 +10,18 @@ from studies.grid import GridSpec
 from studies.spec import StudySpec
 from tuning.grids import GridListener
 from tuning.running import Listener
-from tuning.screen import LINE_EVERY, Screen
+from tuning.screen import LINE_EVERY, Screen, fitted
 from tuning.search import Progress
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID
+
+
+BAR, NOTE = 10, 25
+"""Letters of the bar, and of what is known so far."""
+
+BESIDE = BAR + NOTE + 8 + 7 + 4
+"""Letters of all columns but the name: with them go the count, the time left, and a blank before each."""
 
 
 @dataclass
@@ -40,15 +47,20 @@ class Reporter(Screen):
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.table import Column
 
-        short = Column(no_wrap=True, overflow="ellipsis")
         whole = Column(no_wrap=True, min_width=7)
         return [
-            TextColumn("{task.description}", markup=False, table_column=short),
-            BarColumn(bar_width=10),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=BAR),
             MofNCompleteColumn(table_column=whole),
-            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=22)),
+            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=NOTE)),
             TimeRemainingColumn(table_column=whole),
         ]
+
+    def add(self, name: str, total: int, landed: int) -> TaskID:
+        """A bar; its name is cut to what the other columns leave, as Rich would rather cut all of them a little."""
+        assert self.bars is not None
+        room = self.bars.console.width - BESIDE
+        return self.bars.add_task(fitted(name, room), total=total, completed=landed, note="starting")
 
     def listener(self) -> Listener:
         """What `run_study` tells; one a study, since several may run at a time."""
@@ -78,7 +90,7 @@ class StudyProgress:
 
     def listener(self) -> Listener:
         """What `run_study` tells."""
-        return Listener(self.begin, self.batch, self.validate)
+        return Listener(self.begin, self.batch, self.validate, self.found)
 
     def begin(self, spec: StudySpec, landed: int) -> None:
         """A study starts, or goes on."""
@@ -95,7 +107,7 @@ class StudyProgress:
             self.reporter.begun[name] = Begun(name, total, unit, landed)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
-            self.task = bars.add_task(name, total=total, completed=landed, note="")
+            self.task = self.reporter.add(name, total, landed)
         elif bars is None:
             going_on = f", going on after {landed}" if landed else ""
             self.reporter.line(f"{name}: {total} {unit} × {replications} replications{going_on}")
@@ -118,6 +130,11 @@ class StudyProgress:
     def validate(self) -> None:
         """The search is over."""
         self._note("validating", "validating on fresh worlds")
+
+    def found(self) -> None:
+        """There is a recommendation; a line for it would say no more than what follows."""
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(self.task, note="validated")
 
     def compare(self, again: int) -> None:
         """All cells have landed."""

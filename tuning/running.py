@@ -34,11 +34,12 @@ class Ran:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who wants to know: the start (with trials landed before), every batch, the validation."""
+    """Who wants to know: the start (with trials landed before), every batch, the validation, its end."""
 
     begin: Callable[[StudySpec, int], None]
     batch: Callable[[Progress], None]
     validate: Callable[[], None]
+    found: Callable[[], None] = lambda: None
 
 
 def run_study(
@@ -73,6 +74,8 @@ def run_study(
             listener.validate()
         recommendation = recommend(agreed, study, evaluator)
         keys.write_recommendation(study, recommendation)
+        if listener is not None:
+            listener.found()
         return Ran(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
 
     return driving(url, name, go_on)

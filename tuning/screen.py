@@ -24,6 +24,20 @@ def has_bars() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
+def fitted(name: str, room: int) -> str:
+    """A name in so many letters: its beginning and its end say most.
+
+    >>> fitted("raven-ucb/incremental-drift/T10000/K10", 26)
+    'raven-ucb/inc…t/T10000/K10'
+    >>> fitted("blips", 26)
+    'blips'
+    """
+    if len(name) <= room:
+        return name
+    end = max(room, 3) // 2
+    return f"{name[: max(room, 3) - 1 - end]}…{name[-end:]}"
+
+
 class Screen(ABC):
     """Stderr while something runs; what a bar shows beside itself, a subclass says."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,6 @@ from dashboards import figures
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import Entry
 from dashboards.report.slugs import Slugs
-from dashboards.reproduction.section import ShownTable
 from studies.comparison.boards import Result
 from studies.comparison.document import Document
 from studies.comparison.spec import ComparisonSpec
@@ -24,7 +24,7 @@ class BoardPart:
 
     id: str
     title: str
-    table: ShownTable
+    table: WordTable
     panels: list[Panel]
 
 
@@ -39,7 +39,6 @@ class WorldPart:
     note: str | None
     standings: Panel
     boards: list[BoardPart]
-    study: str
     command: str
 
 
@@ -51,7 +50,7 @@ class Page:
     subtitle: str
     version: str
     lead: list[str]
-    overview: ShownTable | None
+    overview: WordTable | None
     winners: Panel | None
     worlds: list[WorldPart]
     contents: list[Entry]
@@ -78,7 +77,7 @@ def build(document: Document) -> Page:
         subtitle=_subtitle(results, policies),
         version=project_version(),
         lead=[overview_lead(results)] if several else lead(results[0]),
-        overview=_shown(overview_table(results)) if several else None,
+        overview=overview_table(results) if several else None,
         winners=winners,
         worlds=worlds,
         contents=[Entry("result", "Who wins"), *contents, Entry("method", "How this was made")],
@@ -107,7 +106,7 @@ def _world(slugs: Slugs, result: Result) -> WorldPart:
             BoardPart(
                 id=slugs.new(f"{name}-{board.setting}"),
                 title=ALL[board.setting],
-                table=_shown(board_table(result, board, timed=True)),
+                table=board_table(result, board, timed=True),
                 panels=drawn,
             )
         )
@@ -119,21 +118,22 @@ def _world(slugs: Slugs, result: Result) -> WorldPart:
         note=search_note(result),
         standings=panel(slugs, f"{name}-standings", figures.standings(result)),
         boards=boards,
-        study=result.comparison.study,
         command=_command(spec),
     )
 
 
-def _shown(table: WordTable) -> ShownTable:
-    return ShownTable(table.caption, list(table.columns), [list(row) for row in table.rows], table.numbers)
-
-
 def _command(spec: ComparisonSpec) -> str:
     """What makes this very comparison again."""
-    settings = "".join(f" --set {key}={value}" for key, value in spec.settings.items())
-    name = "" if spec.name is None else f" --name '{spec.name}'"
-    return (
-        f"ravenlab compare {spec.scenario} --horizon {spec.horizon} --arms {spec.arms} --policies"
-        f" {','.join(spec.policies)} --tune {spec.tune} --replications {spec.replications} --search-replications"
-        f" {spec.search_replications} --seed {spec.seed}{settings}{name}"
-    )
+    options = {
+        "horizon": spec.horizon,
+        "arms": spec.arms,
+        "policies": ",".join(spec.policies),
+        "tune": spec.tune,
+        "replications": spec.replications,
+        "search-replications": spec.search_replications,
+        "seed": spec.seed,
+    }
+    words = ["ravenlab", "compare", spec.scenario]
+    words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    words += [word for key, value in spec.settings.items() for word in ("--set", f"{key}={value}")]
+    return shlex.join([*words, *([] if spec.name is None else ["--name", spec.name])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dashboards.diagnosis.words import p_value, rows, summary, which_arms
+from dashboards.diagnosis.words import rows, summary, which_arms
 from dashboards.figures import diagnosis as draw
 from dashboards.html import render_page
 from dashboards.report.panels import Panel, panel
@@ -22,7 +22,7 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
     contents = [Entry("answer", "The answer")]
     contents += [Entry("kinds", "The seven kinds"), Entry("study", "A study of it")] if diagnosis.decidable else []
     kinds = [
-        (each, row, which_arms(each, diagnosis.arms), p_value(each.p))
+        (each, row, which_arms(each, diagnosis.arms))
         for each, row in zip(diagnosis.findings, rows(diagnosis), strict=True)
     ]
     return render_page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboards.words import p_value
 from studies.diagnosis.result import Diagnosis, Finding
 
 COLUMNS = ("kind", "found", "strength", "p", "halves")
@@ -36,15 +37,6 @@ def rows(diagnosis: Diagnosis) -> list[list[str]]:
         ]
         for each in diagnosis.findings
     ]
-
-
-def p_value(p: float) -> str:
-    """A p-value as people read it.
-
-    >>> p_value(0.034), p_value(1e-30), p_value(1.0)
-    ('0.034', '< 0.0001', '1')
-    """
-    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
 def which_arms(finding: Finding, total: int) -> str:

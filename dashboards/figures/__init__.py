@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dashboards.figures._surface import surface
     from dashboards.figures._winners import winners
     from dashboards.figures._world import world
-    from dashboards.figures.changes import moments_of_change
 
 __all__ = [
     "THEMES",
@@ -45,7 +44,6 @@ __all__ = [
     "horizons",
     "importances",
     "logged",
-    "moments_of_change",
     "prices",
     "recorded",
     "regret_curves",
@@ -62,7 +60,6 @@ _ELSEWHERE = {
     "HistoryPoint": "_history",
     "explain": "_style",
     "themed": "_style",
-    "moments_of_change": "changes",
 }
 """Public names whose file is not their name with an underscore before it."""
 

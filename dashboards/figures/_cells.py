@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dashboards.figures._style import Trace, counts, heading, numbers, safe, scale_of
+from dashboards.figures._parts import WHITE
+from dashboards.figures._scales import numbers, scale_of
+from dashboards.figures._style import Trace
+from dashboards.figures._titles import counts, heading, safe
+from dashboards.words import settings_in_words
 from studies.advice import paper_advice
 from studies.grid import Grid
 from studies.recommendation import Recommendation
-from studies.words import short
+from studies.words import short, symbol
 
 FEW = 8
 """Grids of at most this many values an axis have every value on the axis, and the mean in each cell."""
@@ -33,13 +37,9 @@ def grid_title(main: str, grid: Grid) -> str:
     spec = grid.spec.resolved()
     assert spec.horizon is not None
     assert spec.arms is not None
-    where = ["raven-ucb", safe(spec.scenario), *([f"settings {safe(settings_text(grid))}"] if spec.settings else [])]
+    settings = [f"settings {safe(settings_in_words(spec.settings))}"] if spec.settings else []
+    where = ["raven-ucb", safe(spec.scenario), *settings]
     return heading(main, *where, f"ε = {short(spec.epsilon)}", *counts(spec.horizon, spec.arms, spec.replications))
-
-
-def settings_text(grid: Grid) -> str:
-    """Settings on one line."""
-    return ", ".join(f"{key} {value}" for key, value in grid.spec.settings.items())
 
 
 def grid_alt(what: str, grid: Grid) -> str:
@@ -116,7 +116,7 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     alpha0, beta0 = point.get("alpha0"), point.get("beta0")
     if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
         regret = recommended.regret
-        text = ", ".join(f"{_name(key)} = {short(value)}" for key, value in point.items())
+        text = ", ".join(f"{safe(symbol(key))} = {short(value)}" for key, value in point.items())
         found.append(
             Mark(
                 "recommended",
@@ -138,12 +138,7 @@ def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[Trace]:
             "x": numbers([mark.alpha0]),
             "y": numbers([mark.beta0]),
             "mode": "markers",
-            "marker": {
-                "symbol": mark.symbol,
-                "size": sizes[mark.symbol],
-                "color": "#ffffff",
-                "line": {"color": "#000000", "width": 1.5},
-            },
+            "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE},
             "name": mark.name,
             "text": [mark.says],
             "hovertemplate": "%{text}<extra></extra>",
@@ -154,9 +149,3 @@ def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[Trace]:
 
 def _place(values: Sequence[float], value: float) -> int | None:
     return next((i for i, each in enumerate(values) if math.isclose(each, value, rel_tol=1e-9)), None)
-
-
-def _name(param: str) -> str:
-    from studies.words import symbol
-
-    return safe(symbol(param))

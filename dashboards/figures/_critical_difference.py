@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.figures._style import BLUE, ORANGE, Trace, axis, heading, make, nothing, numbers, safe
+from dashboards.figures._scales import axis, labelled, numbers
+from dashboards.figures._style import BLUE, ORANGE, Trace, make, nothing
+from dashboards.figures._titles import heading, safe
 from studies.comparison.boards import Board, Result
 from studies.comparison.words import HOW
 from studies.words import short
@@ -70,11 +72,5 @@ def critical_difference(result: Result, board: Board) -> go.Figure:
         height=150 + ROW * len(ordered),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
         xaxis=axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
-        yaxis=axis(
-            "",
-            tickmode="array",
-            tickvals=list(range(len(ordered))),
-            ticktext=[safe(each.policy, 30) for each in ordered],
-            range=[len(ordered) - 0.4, -0.6],
-        ),
+        yaxis=labelled([safe(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
     )

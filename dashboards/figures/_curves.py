@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures._style import (
-    COLOURS,
-    DASHES,
-    Z95,
-    Trace,
-    axis,
-    band,
-    change_lines,
-    counts,
-    heading,
-    make,
-    nothing,
-    numbers,
-    safe,
-)
+from dashboards.figures._parts import change_lines, line_in_band
+from dashboards.figures._scales import axis
+from dashboards.figures._style import Trace, make, nothing
+from dashboards.figures._titles import counts, heading, safe
 from environments.world import Floats
 from policies.simulation import Simulation
 from studies.words import params_in_words, short
@@ -45,7 +34,7 @@ def curves(
 
     Args:
         results: Simulations that kept their curves (`checkpoints`).
-        changes: Steps to mark, such as `moments_of_change` gives.
+        changes: Steps to mark, such as `environments.moments` gives.
         names: What to call each; policy and parameters if absent.
         costs: Rewards are costs with their sign turned, and are shown as what they were.
         bands: Draw 95 % intervals; windows of a trace overlap, so theirs would be too narrow.
@@ -118,29 +107,19 @@ def _line(
     mean = values.mean(axis=0)
     count = values.shape[0]
     stderr = values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(mean)
-    colour, group = COLOURS[place % len(COLOURS)], f"g{place}"
-    low, high = mean - Z95 * stderr, mean + Z95 * stderr
-    out: list[Trace] = []
-    if bands and count > 1 and steps.size > 1:
-        out.append(band([float(t) for t in steps], list(low), list(high), colour, legendgroup=group, yaxis=y))
-    about = f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(params_in_words(each.params), 120)}"
-    out.append(
-        {
-            "type": "scatter",
-            "x": [int(t) for t in steps],
-            "y": numbers(mean),
-            "yaxis": y,
-            "mode": "lines" if steps.size > 1 else "markers",
-            "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
-            "name": safe(name, 44),
-            "legendgroup": group,
-            "showlegend": what == "regret",
-            "customdata": numbers(stderr),
-            "hovertext": about,
-            "hovertemplate": (
-                f"%{{hovertext}}<br>t = %{{x}}, R = {count} worlds<br>"
-                f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"
-            ),
-        }
+    around, line = line_in_band(
+        steps.tolist(),
+        mean.tolist(),
+        stderr.tolist(),
+        place,
+        both={"yaxis": y},
+        mode="lines" if steps.size > 1 else "markers",
+        name=safe(name, 44),
+        showlegend=what == "regret",
+        hovertext=f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(params_in_words(each.params), 120)}",
+        hovertemplate=(
+            f"%{{hovertext}}<br>t = %{{x}}, R = {count} worlds<br>"
+            f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"
+        ),
     )
-    return out
+    return [around, line] if bands and count > 1 and steps.size > 1 else [line]

@@ -6,24 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures._style import (
-    BLUE,
-    CHANGE,
-    COLOURS,
-    DASHES,
-    ORANGE,
-    Trace,
-    axis,
-    change_lines,
-    counts,
-    faded,
-    heading,
-    make,
-    numbers,
-    safe,
-)
+from dashboards.figures._parts import change_lines, faded, shaded
+from dashboards.figures._scales import axis, numbers
+from dashboards.figures._style import BLUE, COLOURS, DASHES, ORANGE, Trace, make
+from dashboards.figures._titles import counts, heading, safe
 from environments.world import Floats
-from studies.diagnosis.result import Diagnosis, Mark, Picture
+from studies.diagnosis.result import Diagnosis, Picture
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -112,23 +100,13 @@ def _marks(picture: Picture) -> tuple[list[Trace], list[dict[str, Any]]]:
     entries, shapes = change_lines(jumps)
     for kind, (colour, word) in BANDS.items():
         spans = [mark for mark in picture.marks if mark.kind == kind]
-        shapes += [_band(mark, faded(colour, 0.18)) for mark in spans]
+        shapes += [shaded(mark.at, mark.until, faded(colour, 0.18)) for mark in spans if mark.until is not None]
         if spans:
             entries.append(_entry(word, {"symbol": "square", "size": 12, "color": faded(colour, 0.35)}))
     churn = [mark for mark in picture.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
-    if moments:
-        line = {"color": CHANGE, "width": 1.5, "dash": "longdash"}
-        path = "".join(f"M{t},0V1" for t in moments[:60])
-        shapes.append({"type": "path", "path": path, "xref": "x", "yref": "paper", "line": line, "layer": "below"})
-        entry = {"type": "scatter", "x": [None], "y": [None], "mode": "lines", "line": line}
-        entries.append({**entry, "name": "an arm comes or goes"})
-    return entries, shapes
-
-
-def _band(mark: Mark, colour: str) -> dict[str, Any]:
-    corners = {"x0": mark.at, "x1": mark.until, "y0": 0, "y1": 1, "xref": "x", "yref": "paper"}
-    return {"type": "rect", **corners, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
+    entry, lines = change_lines(moments, "an arm comes or goes", dash="longdash")
+    return [*entries, *entry], [*shapes, *lines]
 
 
 def _entry(name: str, marker: dict[str, Any]) -> Trace:

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures._style import (
-    COLOURS,
-    Z95,
-    Trace,
-    axis,
-    counts,
-    faded,
-    heading,
-    make,
-    nothing,
-    numbers,
-    rounded,
-    safe,
-)
+from dashboards.figures._parts import WHITE, box
+from dashboards.figures._scales import axis, labelled, numbers
+from dashboards.figures._style import COLOURS, Z95, Trace, make, nothing
+from dashboards.figures._titles import counts, heading, safe
 from environments.world import Floats
 from studies.words import short
 
@@ -31,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST = 12
 
-MEAN = {"symbol": "diamond", "size": 9, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
+MEAN = {"symbol": "diamond", "size": 9, **WHITE}
 """How the mean is marked on a box."""
 
 
@@ -99,29 +89,8 @@ def distributions(
         + ".",
         height=190 + 62 * len(kept),
         xaxis=axis(f"{safe(measure)} of one world (reward units)", nticks=6),
-        yaxis=axis("", tickmode="array", tickvals=list(range(len(kept))), ticktext=labels)
-        | {"range": [len(kept) - 0.5, -0.5], "showgrid": False},
+        yaxis=labelled(labels, range=[len(kept) - 0.5, -0.5], showgrid=False),
     )
-
-
-def box(place: float, quantiles: Sequence[float], colour: str) -> Trace:
-    """A lying box at a place, from its quantiles: lower whisker, quartile, median, quartile, upper whisker."""
-    low, q1, median, q3, high = ([rounded(each)] for each in quantiles)
-    return {
-        "type": "box",
-        "orientation": "h",
-        "y": [place],
-        "q1": q1,
-        "median": median,
-        "q3": q3,
-        "lowerfence": low,
-        "upperfence": high,
-        "fillcolor": faded(colour, 0.35),
-        "line": {"color": colour, "width": 1.5},
-        "width": 0.6,
-        "showlegend": False,
-        "hoverinfo": "skip",
-    }
 
 
 def _wrapped(name: str) -> str:

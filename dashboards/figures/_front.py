@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    VERMILION,
-    Trace,
-    axis,
-    counts,
-    folded,
-    heading,
-    make,
-    numbers,
-    safe,
-)
+from dashboards.figures._parts import whiskers
+from dashboards.figures._scales import axis, labelled, numbers
+from dashboards.figures._style import BLUE, GREY, ORANGE, VERMILION, Trace, make
+from dashboards.figures._titles import counts, folded, heading, safe
 from studies.robust_recommendation import Front, Member
 from studies.robust_words import percent
 from studies.words import params_in_words, short
@@ -52,7 +42,6 @@ def front(found: Front) -> go.Figure:
     if two:
         names = [f"mean regret in {safe(name, 28)}" for name in found.scenarios]
         return make(traces, title, _alt(found, even), height=520, xaxis=axis(names[0]), yaxis=axis(names[1]))
-    places = list(range(len(found.scenarios)))
     labels = [folded(name, 20) for name in found.scenarios]
     return make(
         traces,
@@ -60,7 +49,7 @@ def front(found: Front) -> go.Figure:
         _alt(found, even),
         height=520,
         margin={"t": 80, "r": 16, "b": 110, "l": 60},
-        xaxis=axis("", tickmode="array", tickvals=places, ticktext=labels, range=[-0.2, len(places) - 0.8]),
+        xaxis=labelled(labels, range=[-0.2, len(labels) - 0.8]),
         yaxis=axis("above the tuned setting (%)"),
     )
 
@@ -70,15 +59,8 @@ def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: s
 
     def errors(place: int) -> dict[str, Any]:
         regrets = [member.worlds[place].regret for member in members]
-        return {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(each.high - each.mean for each in regrets),
-            "arrayminus": numbers(each.mean - each.low for each in regrets),
-            "thickness": 1,
-            "width": 0,
-            "color": colour,
-        }
+        mean, low, high = ([getattr(each, name) for each in regrets] for name in ("mean", "low", "high"))
+        return whiskers(mean, low, high, colour, thickness=1, width=0)
 
     return [
         {

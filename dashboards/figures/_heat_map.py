@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dashboards.figures._cells import FEW, Mark, edges, grid_alt, grid_title, marks, marks_traces, ticks_of
-from dashboards.figures._style import SCALE, VERMILION, Trace, axis, make, numbers, rounded, scale_of, wide
+from dashboards.figures._parts import ink
+from dashboards.figures._scales import axis, log_ticks, numbers, rounded, scale_of, wide
+from dashboards.figures._style import SCALE, VERMILION, Trace, make
 from studies.grid import Grid
 from studies.recommendation import Recommendation
 from studies.words import short
@@ -99,9 +101,7 @@ def _bar(grid: Grid, log: bool) -> dict[str, Any]:
         "x": 1.01,
     }
     if log:
-        low, high = math.log10(float(grid.mean.min())), math.log10(float(grid.mean.max()))
-        ticks = [a * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for a in (1, 2, 5)]
-        ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]
+        ticks = log_ticks(grid.mean.ravel()) or []
         bar |= {"tickvals": numbers(math.log10(tick) for tick in ticks), "ticktext": [f"{tick:g}" for tick in ticks]}
     return bar
 
@@ -111,8 +111,7 @@ def _numbers(grid: Grid, log: bool) -> list[Trace]:
     if max(grid.mean.shape) > FEW:
         return []
     spec = grid.spec
-    shade = np.log(grid.mean) if log else grid.mean
-    dark = shade - shade.min() > 0.45 * ((shade.max() - shade.min()) or 1.0)
+    shades = (np.log(grid.mean) if log else grid.mean).ravel().tolist()
     return [
         {
             "type": "scatter",
@@ -122,7 +121,7 @@ def _numbers(grid: Grid, log: bool) -> list[Trace]:
             "y": numbers(b for _ in spec.alpha0 for b in spec.beta0),
             "text": [short(float(value)) for value in grid.mean.ravel()],
             "textposition": "bottom center",
-            "textfont": {"color": ["#ffffff" if each else "#000000" for each in dark.ravel()], "size": 12},
+            "textfont": {"color": ink(shades), "size": 12},
             "hoverinfo": "skip",
             "showlegend": False,
         }

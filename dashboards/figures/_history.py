@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dashboards.figures._style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    VERMILION,
-    Trace,
-    axis,
-    faded,
-    heading,
-    log_ticks,
-    make,
-    nothing,
-    numbers,
-    rounded,
-    safe,
-    wide,
-)
+from dashboards.figures._parts import band, faded
+from dashboards.figures._scales import axis, log_ticks, numbers, rounded, wide
+from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, VERMILION, Trace, make, nothing
+from dashboards.figures._titles import heading, safe
+from dashboards.words import value_name
 from studies import words
 from studies.objective import parse_objective
 from studies.recommendation import Recommendation
@@ -50,7 +38,10 @@ class HistoryPoint(NamedTuple):
 
 
 def history(
-    rows: Sequence[HistoryPoint], recommendation: Recommendation | None = None, spec: StudySpec | None = None
+    rows: Sequence[HistoryPoint],
+    recommendation: Recommendation | None = None,
+    spec: StudySpec | None = None,
+    states: Mapping[str, int] | None = None,
 ) -> go.Figure:
     """The objective of every trial, the best so far, and the validated candidates with the regret on fresh worlds.
 
@@ -58,6 +49,7 @@ def history(
         rows: The trials.
         recommendation: What the study ended in, if it did.
         spec: What was searched; gives T, K and R where there is no recommendation yet, and the objective.
+        states: How many trials there are of each state, where `rows` are only some of them.
 
     >>> points = [HistoryPoint(i, 50.0 - i, 0.5, "COMPLETE", {"alpha0": 1.0 + i}) for i in range(3)]
     >>> [trace.name for trace in history(points).data]
@@ -67,28 +59,32 @@ def history(
         spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
     )
     maximise = parse_objective(objective).maximise
-    what = {"mean": "mean regret", "reward": "mean reward"}.get(objective, f"regret, {safe(objective)}")
-    title = heading("Search history", *_context(rows, recommendation, spec))
+    what = value_name(objective)
+    total = len(rows) if states is None else sum(states.values())
+    title = heading("Search history", *_context(total, recommendation, spec))
     done = sorted(
         (row for row in rows if row.value is not None and math.isfinite(row.value)), key=lambda row: row.number
     )
     if not done:
-        states = ", ".join(f"{sum(row.state == state for row in rows)} {state.lower()}" for state in _states(rows))
-        why = f"No trial has a value yet ({states})." if rows else "No trials yet."
+        found = sorted(Counter(row.state for row in rows).items())
+        said = ", ".join(f"{count} {state.lower()}" for state, count in found)
+        why = f"No trial has a value yet ({said})." if rows else "No trials yet."
         return nothing(title, why, f"Nothing to draw: {why}")
     complete = [row for row in done if row.state == "COMPLETE"]
+    played = len(complete) if states is None else states["COMPLETE"]
+    stopped = len(done) - len(complete) if states is None else total - played
     validated = [row for row in complete if _among(row, recommendation.indistinguishable if recommendation else [])]
     chosen = [row for row in complete if recommendation is not None and _among(row, [recommendation.params])]
     better = _improvements(complete, maximise)
     traces: list[Trace] = []
     whole = spec.replications if spec is not None else None
-    for name, some, symbol, colour in (
-        ("trial", complete, "circle", BLUE),
-        ("stopped early", [row for row in done if row.state != "COMPLETE"], "x-thin-open", GREY),
+    for name, some, of, symbol, colour in (
+        ("trial", complete, played, "circle", BLUE),
+        ("stopped early", [row for row in done if row.state != "COMPLETE"], stopped, "x-thin-open", GREY),
     ):
         if some:
             kept = _thinned(some)
-            label = name if len(kept) == len(some) else f"{name} ({len(kept)} of {len(some)} drawn)"
+            label = name if len(kept) == of else f"{name} ({len(kept)} of {of} drawn)"
             traces.append(_points(kept, label, symbol, faded(colour, 0.7), 6, whole))
     if better:
         last = done[-1].number
@@ -115,41 +111,32 @@ def history(
     return make(
         traces,
         title,
-        _alt(done, complete, better, recommendation, what),
+        f"Points of {played} complete trials and {stopped} that stopped early." + _alt(better, recommendation, what),
         height=520,
         xaxis=axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
         yaxis=axis(f"{what} (reward units)", "log" if log else "linear", log_ticks(shown) if log else None),
     )
 
 
-def _context(rows: Sequence[HistoryPoint], recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
-    """Policy, scenario, T, K and R, from whatever knows them."""
-    total = f"{len(rows)} trial{'' if len(rows) == 1 else 's'}"
-    if spec is not None:
-        here = spec.resolved()
-        return [
-            safe(here.policy),
-            safe(here.scenario),
-            f"T = {here.horizon} steps",
-            f"K = {here.arms} arms",
-            f"R = {here.replications} worlds a trial",
-            total,
-        ]
-    if recommendation is not None:
-        each = recommendation
-        return [
-            safe(each.policy),
-            safe(each.scenario),
-            f"T = {each.horizon} steps",
-            f"K = {each.arms} arms",
-            f"R = {each.regret.replications} fresh worlds",
-            total,
-        ]
-    return [total]
-
-
-def _states(rows: Sequence[HistoryPoint]) -> list[str]:
-    return sorted({row.state for row in rows})
+def _context(total: int, recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
+    """Policy, scenario, T, K and R, from whatever knows them, and how many trials there are."""
+    here: StudySpec | Recommendation | None = recommendation if spec is None else spec.resolved()
+    trials = f"{total} trial{'' if total == 1 else 's'}"
+    if here is None:
+        return [trials]
+    worlds = (
+        f"R = {here.replications} worlds a trial"
+        if isinstance(here, StudySpec)
+        else f"R = {here.regret.replications} fresh worlds"
+    )
+    return [
+        safe(here.policy),
+        safe(here.scenario),
+        f"T = {here.horizon} steps",
+        f"K = {here.arms} arms",
+        worlds,
+        trials,
+    ]
 
 
 def _among(row: HistoryPoint, candidates: Sequence[Mapping[str, float | str]]) -> bool:
@@ -216,18 +203,7 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
     regret = recommendation.regret
     last = max(last, first + 1)
     return [
-        {
-            "type": "scatter",
-            "x": [first, last, last, first],
-            "y": numbers([regret.low, regret.low, regret.high, regret.high]),
-            "mode": "lines",
-            "line": {"width": 0},
-            "fill": "toself",
-            "fillcolor": faded(VERMILION, 0.25),
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "legendgroup": "fresh",
-        },
+        band([first, last], [regret.low] * 2, [regret.high] * 2, VERMILION, legendgroup="fresh"),
         {
             "type": "scatter",
             "x": [first, last],
@@ -244,14 +220,8 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
     ]
 
 
-def _alt(
-    done: Sequence[HistoryPoint],
-    complete: Sequence[HistoryPoint],
-    better: Sequence[HistoryPoint],
-    recommendation: Recommendation | None,
-    what: str,
-) -> str:
-    alt = f"Points of {len(complete)} complete trials and {len(done) - len(complete)} that stopped early."
+def _alt(better: Sequence[HistoryPoint], recommendation: Recommendation | None, what: str) -> str:
+    alt = ""
     if better and better[-1].value is not None:
         alt += f" Best {what} in the search {short(better[-1].value)} at trial {better[-1].number}"
         alt += f" with {params_in_words(better[-1].params)}."

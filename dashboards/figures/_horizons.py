@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import (
-    COLOURS,
-    MARKERS,
-    ORANGE,
-    Trace,
-    axis,
-    heading,
-    log_ticks,
-    make,
-    nothing,
-    numbers,
-    safe,
-    scale_of,
-)
+from dashboards.figures._parts import whiskers
+from dashboards.figures._scales import axis, log_ticks, numbers, scale_of
+from dashboards.figures._style import COLOURS, MARKERS, ORANGE, Trace, make, nothing
+from dashboards.figures._titles import heading, safe
+from dashboards.words import span
 from environments.errors import InputError
 from studies.advice import paper_advice
 from studies.recommendation import Recommendation
@@ -88,14 +79,10 @@ def _low(found: Sequence[Recommendation], name: str) -> float:
 
 
 def _counts(found: Sequence[Recommendation]) -> list[str]:
-    def span(values: Sequence[int]) -> str:
-        low, high = min(values), max(values)
-        return str(low) if low == high else f"{low} to {high}"
-
     return [
-        f"T = {span([each.horizon for each in found])} steps",
-        f"K = {span([each.arms for each in found])} arms",
-        f"R = {span([each.regret.replications for each in found])} worlds",
+        f"T = {span(each.horizon for each in found)} steps",
+        f"K = {span(each.arms for each in found)} arms",
+        f"R = {span(each.regret.replications for each in found)} worlds",
     ]
 
 
@@ -120,14 +107,12 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
             "mode": "lines+markers" if len(found) > 1 else "markers",
             "line": {"color": colour, "width": 2},
             "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
-            "error_y": {
-                "type": "data",
-                "symmetric": False,
-                "array": numbers(max(0.0, high - value) for value, (_, high) in zip(values, ends, strict=True)),
-                "arrayminus": numbers(max(0.0, value - low) for value, (low, _) in zip(values, ends, strict=True)),
-                "thickness": 1.5,
-                "width": 5,
-            },
+            "error_y": whiskers(
+                values,
+                [min(value, low) for value, (low, _) in zip(values, ends, strict=True)],
+                [max(value, high) for value, (_, high) in zip(values, ends, strict=True)],
+                width=5,
+            ),
             "text": text,
             "hovertemplate": "%{text}<extra></extra>",
             "name": "recommended, with the range not told apart",

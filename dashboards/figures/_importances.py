@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.figures._style import BLUE, axis, counts, faded, heading, make, nothing, numbers, safe
+from dashboards.figures._parts import faded
+from dashboards.figures._scales import axis, labelled, numbers
+from dashboards.figures._style import BLUE, make, nothing
+from dashboards.figures._titles import counts, heading, safe
 from studies.recommendation import Recommendation
 from studies.words import symbol
 
@@ -55,5 +58,5 @@ def importances(recommendation: Recommendation) -> go.Figure:
         f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon}: {words}.",
         height=170 + 42 * len(names),
         xaxis=axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
-        yaxis=axis("", tickmode="array", tickvals=list(range(len(names))), ticktext=names, showgrid=False),
+        yaxis=labelled(names, showgrid=False),
     )

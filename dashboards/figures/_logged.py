@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures._recorded import MOST_ARMS, arm_line, in_words, labels, reach, stretches
-from dashboards.figures._style import GREY, Trace, axis, heading, make, numbers, safe
+from dashboards.figures._arms import MOST_ARMS, arm_line
+from dashboards.figures._recorded import reach
+from dashboards.figures._scales import axis, numbers
+from dashboards.figures._stretches import in_words, labels, stretches
+from dashboards.figures._style import GREY, Trace, make
+from dashboards.figures._titles import heading, safe
 from environments.log_world import LogScenario
 from environments.world import Floats
 from studies.words import short

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import SCALE, Trace, axis, counts, folded, heading, make, rounded, safe
+from dashboards.figures._parts import ink
+from dashboards.figures._scales import labelled, rounded
+from dashboards.figures._style import SCALE, Trace, make
+from dashboards.figures._titles import counts, folded, heading, safe
 from studies.robust_recommendation import Contender, RobustRecommendation
 from studies.robust_words import percent
 from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-DARK = 0.45
-"""Share of the way to the dearest cell from which the ground is dark."""
 
 
 def prices(found: RobustRecommendation) -> go.Figure:
@@ -51,33 +51,21 @@ def prices(found: RobustRecommendation) -> go.Figure:
             for each in rows
             for world in each.worlds
         ],
-        "textfont": {
-            "color": ["#ffffff" if shade > DARK * top else "#000000" for row in shades for shade in row],
-            "size": 12,
-        },
+        "textfont": {"color": ink([0.0, *(shade for row in shades for shade in row)])[1:], "size": 12},
         "hoverinfo": "skip",
         "showlegend": False,
     }
     fresh = found.contenders[0].worlds[0].regret.replications
     where = safe(found.policy), *counts(found.horizon, found.arms, fresh)
-    labels = [folded(name, 24) for name in found.scenarios]
+    bare: dict[str, Any] = {"showgrid": False, "showline": False}
     return make(
         [cells, written],
         heading("What a setting costs in each world", *where, "bold: above the tuned one; below it: mean regret"),
         _alt(found),
         height=170 + 58 * len(rows),
         margin={"t": 80, "r": 8, "b": 48, "l": 8},
-        xaxis=axis(
-            "the world it is", tickmode="array", tickvals=across, ticktext=labels, showgrid=False, showline=False
-        ),
-        yaxis=axis(
-            "",
-            tickmode="array",
-            tickvals=down,
-            ticktext=[_label(each) for each in rows],
-            showgrid=False,
-            showline=False,
-        ),
+        xaxis=labelled([folded(name, 24) for name in found.scenarios], "the world it is", **bare),
+        yaxis=labelled([_label(each) for each in rows], **bare),
     )
 
 

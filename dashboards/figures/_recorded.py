@@ -6,26 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures._style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SKY,
-    VERMILION,
-    Trace,
-    axis,
-    faded,
-    heading,
-    make,
-    numbers,
-    rounded,
-    safe,
-)
-from environments.any_world import RecordedScenario
-from environments.recorded import STRETCHES
+from dashboards.figures._arms import arm_line, arms_to_draw
+from dashboards.figures._scales import axis, numbers
+from dashboards.figures._stretches import in_words, labels, note, stretches
+from dashboards.figures._style import GREY, VERMILION, Trace, make
+from dashboards.figures._titles import heading, safe
 from environments.streams import Stream
 from environments.trace_world import TraceScenario
 from environments.world import Floats
@@ -35,10 +20,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 POINTS = 240
-MOST_ARMS = 8
-ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
-SAID = {Stream.SEARCH: "searched", Stream.SELECTION: "chooses", Stream.REPORT: "reported"}
-SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
 
 
 def recorded(scenario: TraceScenario, window: int) -> go.Figure:
@@ -54,7 +35,8 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
     sign = -1.0 if scenario.minimize else 1.0
     rows, table = _thinned(sign * worlds.smoothed)
     _, best = _thinned(sign * worlds.best[:, None])
-    shown = _shown(worlds.smoothed, worlds.best)
+    held = worlds.smoothed == worlds.best[:, None]
+    shown = arms_to_draw(held.sum(axis=0), worlds.smoothed)
     traces: list[Trace] = []
     for place, k in enumerate(shown):
         traces.append(arm_line(rows, table[:, k], scenario.trace.names[k], place))
@@ -72,7 +54,7 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
     )
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
-    missing = sum(scenario.trace.missing)
+    missing, number = sum(scenario.trace.missing), int(held.any(axis=0).sum())
     context = [safe(scenario.name), f"{scenario.trace.rows} rows", f"K = {scenario.arms} arms", f"window {window}"]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
@@ -80,13 +62,14 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
         traces,
         heading("The trace: centred means over 25 rows", *context),
         f"Centred means of {scenario.arms} arms over {scenario.trace.rows} rows of {scenario.name}, from"
-        f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))}; {_held(worlds.smoothed, worlds.best)}"
-        f" the best at some time; {missing or 'no'} cells are missing. {in_words(scenario)}",
+        f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))};"
+        f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time;"
+        f" {missing or 'no'} cells are missing. {in_words(scenario)}",
         height=520,
         xaxis=axis("row", range=[0, scenario.trace.rows + 1]),
         yaxis=axis(f"{unit}, centred mean", range=[bottom, top]),
         shapes=[*stretches(scenario), _ruler(window)],
-        annotations=[*labels(scenario), {**_note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
+        annotations=[*labels(scenario), {**note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
 
 
@@ -101,20 +84,6 @@ def _thinned(table: Floats) -> tuple[Floats, Floats]:
     return np.asarray(np.round((cuts[:-1] + 1 + cuts[1:]) / 2)), means
 
 
-def _shown(smoothed: Floats, best: Floats) -> list[int]:
-    """All of a few arms; of many those that are the best the longest, then the best on average."""
-    total = smoothed.shape[1]
-    if total <= MOST_ARMS + 2:
-        return list(range(total))
-    time = (smoothed == best[:, None]).sum(axis=0)
-    return sorted(int(k) for k in np.lexsort((-np.nanmean(smoothed, axis=0), -time))[:MOST_ARMS])
-
-
-def _held(smoothed: Floats, best: Floats) -> str:
-    number = int((smoothed == best[:, None]).any(axis=0).sum())
-    return f"{number} {'arm is' if number == 1 else 'arms are'}"
-
-
 def reach(values: Floats) -> tuple[float, float]:
     """What the axis shows: all but single spikes, which would flatten the rest."""
     low, high = (float(end) for end in np.nanquantile(values, [0.01, 0.99]))
@@ -122,73 +91,6 @@ def reach(values: Floats) -> tuple[float, float]:
     return low - room, high + 3 * room
 
 
-def arm_line(rows: Floats, values: Floats, name: str, place: int, where: str = "row") -> Trace:
-    """An arm over time."""
-    return {
-        "type": "scatter",
-        "x": numbers(rows),
-        "y": numbers(values),
-        "mode": "lines",
-        "connectgaps": False,
-        "line": {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2},
-        "name": safe(name, 24),
-        "hovertemplate": f"{safe(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>",
-    }
-
-
-def stretches(scenario: RecordedScenario) -> list[dict[str, Any]]:
-    """What searches, chooses and reports, shaded."""
-    shapes = []
-    for stream in STRETCHES:
-        here = scenario.stretch(stream)
-        shapes.append(
-            {
-                "type": "rect",
-                "xref": "x",
-                "yref": "paper",
-                "x0": here.first + 0.5,
-                "x1": here.last + 0.5,
-                "y0": 0,
-                "y1": 1,
-                "line": {"width": 0},
-                "fillcolor": faded(GREY, SHADES[stream]),
-                "layer": "below",
-            }
-        )
-    return shapes
-
-
-def labels(scenario: RecordedScenario) -> list[dict[str, Any]]:
-    """The same in words on the figure."""
-    return [
-        _note((here.first + here.last) / 2, 1.0, SAID[stream], "top")
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
-    ]
-
-
 def _ruler(window: int) -> dict[str, Any]:
     line = {"color": GREY, "width": 3}
     return {"type": "line", "xref": "x", "yref": "paper", "x0": 1, "x1": window, "y0": 0.03, "y1": 0.03, "line": line}
-
-
-def _note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
-    return {
-        "x": rounded(x),
-        "y": y,
-        "xref": "x",
-        "yref": "paper",
-        "yanchor": anchor,
-        "showarrow": False,
-        "text": text,
-        "font": {"size": 11},
-    }
-
-
-def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
-    """The same in a sentence."""
-    parts = []
-    for stream in STRETCHES:
-        here = scenario.stretch(stream)
-        parts.append(f"{what} {here.first + 1} to {here.last} {SAID[stream]}")
-    return f"{', '.join(parts)}.".capitalize()

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.figures._style import (
-    COLOURS,
-    DASHES,
-    Z95,
-    Trace,
-    axis,
-    band,
-    change_lines,
-    counts,
-    heading,
-    make,
-    numbers,
-    safe,
-)
-from dashboards.figures.changes import moments_of_change
+from dashboards.figures._parts import change_lines, line_in_band
+from dashboards.figures._scales import axis
+from dashboards.figures._style import Trace, make
+from dashboards.figures._titles import counts, heading, safe
+from environments.moments import moments_of_change
 from studies.comparison.boards import Board, Result, Standing
 from studies.comparison.words import HOW
 from studies.words import short
@@ -62,25 +52,15 @@ def regret_curves(result: Result, board: Board) -> go.Figure:
 
 def _line(each: Standing) -> list[Trace]:
     place, curve = each.place - 1, each.entry.curve
-    colour, group = COLOURS[place % len(COLOURS)], f"g{place}"
-    shown: bool | str = True if place < SHOWN else "legendonly"
-    low = [mean - Z95 * error for mean, error in zip(curve.mean, curve.stderr, strict=True)]
-    high = [mean + Z95 * error for mean, error in zip(curve.mean, curve.stderr, strict=True)]
-    return [
-        band([float(t) for t in curve.steps], low, high, colour, legendgroup=group, visible=shown),
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": list(curve.steps),
-            "y": numbers(curve.mean),
-            "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
-            "name": safe(each.policy, 30),
-            "legendgroup": group,
-            "visible": shown,
-            "customdata": numbers(curve.stderr),
-            "hovertemplate": (
-                f"<b>{safe(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"
-                " (standard error)<extra></extra>"
-            ),
-        },
-    ]
+    return line_in_band(
+        curve.steps,
+        curve.mean,
+        curve.stderr,
+        place,
+        both={"visible": True if place < SHOWN else "legendonly"},
+        name=safe(each.policy, 30),
+        hovertemplate=(
+            f"<b>{safe(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"
+            " (standard error)<extra></extra>"
+        ),
+    )

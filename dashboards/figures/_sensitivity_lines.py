@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dashboards.figures._cells import grid_alt, grid_title, ticks_of
-from dashboards.figures._style import (
-    COLOURS,
-    DASHES,
-    MARKERS,
-    Z95,
-    Trace,
-    axis,
-    band,
-    log_ticks,
-    make,
-    numbers,
-    scale_of,
-    wide,
-)
+from dashboards.figures._parts import line_in_band
+from dashboards.figures._scales import axis, log_ticks, numbers, scale_of, wide
+from dashboards.figures._style import MARKERS, Z95, Trace, make
 from studies.grid import Grid
 from studies.words import short
 
@@ -42,38 +31,33 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
     ['β₀ = 0.5', 'β₀ = 1', 'β₀ = 5', 'β₀ = 10']
     """
     spec = grid.spec.resolved()
-    alpha0 = list(spec.alpha0)
+    alpha0 = [float(value) for value in spec.alpha0]
     traces: list[Trace] = []
     chosen = _chosen(len(spec.beta0), grid.best[1])
     for place, j in enumerate(chosen):
         mean, stderr = grid.mean[:, j], grid.stderr[:, j]
-        colour, group = COLOURS[place % len(COLOURS)], f"β{j}"
         low, high = mean - Z95 * stderr, mean + Z95 * stderr
-        if len(alpha0) > 1:
-            traces.append(band(alpha0, list(low), list(high), colour, legendgroup=group))
-        traces.append(
-            {
-                "type": "scatter",
-                "x": numbers(alpha0),
-                "y": numbers(mean),
-                "mode": "lines+markers",
-                "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
-                "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 7},
-                "error_y": {"type": "data", "array": numbers(Z95 * stderr), "visible": len(alpha0) == 1},
-                "name": f"β₀ = {short(spec.beta0[j])}",
-                "legendgroup": group,
-                "customdata": [
-                    [*numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
-                    for i in range(len(alpha0))
-                ],
-                "hovertemplate": (
-                    f"α₀ = %{{x}}, β₀ = {short(spec.beta0[j])}, ε = {short(spec.epsilon)}<br>"
-                    "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
-                    f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications} worlds<br>"
-                    "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
-                ),
-            }
+        around, line = line_in_band(
+            alpha0,
+            mean.tolist(),
+            stderr.tolist(),
+            place,
+            mode="lines+markers",
+            marker={"symbol": MARKERS[place % len(MARKERS)], "size": 7},
+            error_y={"type": "data", "array": numbers(Z95 * stderr), "visible": len(alpha0) == 1},
+            name=f"β₀ = {short(spec.beta0[j])}",
+            customdata=[
+                [*numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
+                for i in range(len(alpha0))
+            ],
+            hovertemplate=(
+                f"α₀ = %{{x}}, β₀ = {short(spec.beta0[j])}, ε = {short(spec.epsilon)}<br>"
+                "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
+                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications} worlds<br>"
+                "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
+            ),
         )
+        traces += [around, line] if len(alpha0) > 1 else [line]
     shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
     reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
     log = wide(reach)

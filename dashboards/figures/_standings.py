@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.figures._style import (
-    BLUE,
-    VERMILION,
-    Trace,
-    axis,
-    counts,
-    heading,
-    log_ticks,
-    make,
-    numbers,
-    safe,
-    wide,
-)
+from dashboards.figures._parts import whiskers
+from dashboards.figures._scales import axis, labelled, log_ticks, numbers, wide
+from dashboards.figures._style import BLUE, VERMILION, Trace, make
+from dashboards.figures._titles import counts, heading, safe
 from studies.comparison.boards import Board, Result
 from studies.comparison.tables import mark
 from studies.words import params_in_words, short
@@ -49,13 +40,8 @@ def standings(result: Result) -> go.Figure:
         height=150 + ROW * len(order),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
         xaxis=axis("mean regret, less is better", "log" if log else "linear", log_ticks(values) if log else None),
-        yaxis=axis(
-            "",
-            tickmode="array",
-            tickvals=list(range(len(order))),
-            ticktext=[f"{safe(policy, 30)} {marks[policy]}".strip() for policy in order],
-            range=[len(order) - 0.4, -0.6],
-            showgrid=True,
+        yaxis=labelled(
+            [f"{safe(policy, 30)} {marks[policy]}".strip() for policy in order], range=[len(order) - 0.4, -0.6]
         ),
     )
 
@@ -68,15 +54,9 @@ def _dots(board: Board, order: list[str]) -> Trace:
         "mode": "markers",
         "x": numbers(each.mean for each in found),
         "y": list(range(len(found))),
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(each.high - each.mean for each in found),
-            "arrayminus": numbers(each.mean - each.low for each in found),
-            "color": colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
+        "error_x": whiskers(
+            [each.mean for each in found], [each.low for each in found], [each.high for each in found], colour
+        ),
         "marker": {"color": colour, "symbol": symbol, "size": 9, "line": {"width": 2, "color": colour}},
         "name": NAMES[board.setting],
         "hovertext": [

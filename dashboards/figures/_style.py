@@ -1,4 +1,4 @@
-"""What all figures share: colours, fonts, titles, numbers of a sensible length, alt texts.
+"""What all figures share: colours, fonts, themes, alt texts.
 
 Colours are Okabe and Ito's, and no line is told from another by colour alone: dashes and markers differ too.
 Papers are transparent. Grids and lines are half-transparent greys, so that between a light and a dark page
@@ -7,14 +7,8 @@ only the entries of `THEMES` differ: a page may hand them to `Plotly.relayout` a
 
 from __future__ import annotations
 
-import html
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -43,8 +37,6 @@ THEMES: dict[str, dict[str, str]] = {
 
 Z95 = 1.959964
 """Half the width of a 95 % interval, in standard errors."""
-
-LONGEST_NAME = 56
 
 
 def themed(figure: go.Figure, dark: bool | None = None) -> go.Figure:
@@ -116,173 +108,6 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
     figure.update_layout({key.replace(".", "_"): value for key, value in THEMES["either"].items()})
     figure.update_layout(layout)
     return figure
-
-
-def axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
-    """An axis; with ticks at given values only."""
-    out: dict[str, Any] = {
-        "title": {"text": title, "standoff": 8, "font": {"size": 12}},
-        "type": kind,
-        "gridcolor": GRID,
-        "linecolor": LINE,
-        "showline": True,
-        "zeroline": False,
-        "ticks": "outside",
-        "tickcolor": LINE,
-        "automargin": True,
-    }
-    if ticks is not None:
-        out |= {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [short(v) for v in ticks]}
-    elif kind == "log":
-        out |= {"dtick": "D2", "exponentformat": "none"}
-    return out | more
-
-
-def heading(main: str, *context: str) -> str:
-    """A title: what it is in bold, then a line or two of where and how much, short enough for a telephone.
-
-    >>> heading("Regret", "blips", "T = 100", "K = 5", "R = 20")
-    '<b>Regret</b><br><span style="font-size:12px">blips · T = 100 · K = 5 · R = 20</span>'
-    """
-    lines: list[list[str]] = [[]]
-    for part in context:
-        if lines[-1] and sum(len(html.unescape(each)) + 3 for each in lines[-1]) + len(html.unescape(part)) > 50:
-            lines.append([])
-        lines[-1].append(part)
-    small = [f'<span style="font-size:12px">{" · ".join(line)}</span>' for line in lines if line]
-    return "<br>".join([f"<b>{main}</b>", *small])
-
-
-def counts(horizon: int, arms: int, replications: int | None = None) -> list[str]:
-    """T, K and R as titles say them.
-
-    >>> counts(1000, 10, 200)
-    ['T = 1000 steps', 'K = 10 arms', 'R = 200 worlds']
-    """
-    out = [f"T = {horizon} steps", f"K = {arms} arms"]
-    return out if replications is None else [*out, f"R = {replications} worlds"]
-
-
-def safe(name: object, longest: int = LONGEST_NAME) -> str:
-    """A name that someone gave, as Plotly may render it: no tags, no templates, no control codes, not too long.
-
-    >>> safe("<script>%{x}")
-    '&lt;script&gt;%&#123;x}'
-    """
-    text = "".join(letter if letter.isprintable() else " " for letter in str(name))
-    if len(text) > longest:
-        text = text[: longest - 1].rstrip() + "…"
-    return html.escape(text, quote=False).replace("%{", "%&#123;")
-
-
-def folded(name: object, longest: int = 24) -> str:
-    """A name as the label of a tick: broken after a plus, and after the first hyphen of a long one.
-
-    >>> folded("localized-jump+blips")
-    'localized-<br>jump+<br>blips'
-    """
-    text = safe(name, longest)
-    return (text.replace("-", "-<br>", 1) if len(text) > 10 else text).replace("+", "+<br>")
-
-
-def rounded(value: float, digits: int = 6) -> float | None:
-    """A few digits that count; None for what is no number.
-
-    >>> rounded(1.23456789), rounded(float("nan"))
-    (1.23457, None)
-    """
-    value = float(value)
-    if not math.isfinite(value):
-        return None
-    out = float(f"{value:.{digits}g}")
-    return int(out) if out.is_integer() and abs(out) < 1e15 else out
-
-
-def numbers(values: Iterable[float]) -> list[float | None]:
-    """Plain short numbers: half the size of a base64 array of doubles, and readable by every Plotly."""
-    return [rounded(value) for value in values]
-
-
-def band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, **more: Any) -> Trace:
-    """An interval around a line."""
-    return {
-        "type": "scatter",
-        "x": numbers([*x, *reversed(x)]),
-        "y": numbers([*high, *reversed(low)]),
-        "mode": "lines",
-        "line": {"width": 0},
-        "fill": "toself",
-        "fillcolor": faded(colour),
-        "hoverinfo": "skip",
-        "showlegend": False,
-    } | more
-
-
-def faded(colour: str, opacity: float = 0.22) -> str:
-    """A hex colour, half-transparent.
-
-    >>> faded("#0072B2")
-    'rgba(0,114,178,0.22)'
-    """
-    return f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"
-
-
-def scale_of(values: Sequence[float], most: float = 4.0) -> str:
-    """ "log" where values are positive and better spread on a log axis, else "linear".
-
-    >>> scale_of([0.5, 1, 5, 10]), scale_of([1, 2, 3, 4]), scale_of([0, 1, 10])
-    ('log', 'linear', 'linear')
-    """
-    if len(values) < 2 or min(values) <= 0:
-        return "linear"
-    if len(values) == 2:
-        return "log" if max(values) / min(values) >= most else "linear"
-
-    def unevenness(points: Any) -> float:
-        gaps = np.diff(np.sort(points))
-        return float(gaps.std() / gaps.mean()) if gaps.mean() > 0 else 0.0
-
-    return "log" if unevenness(np.log(values)) < unevenness(np.asarray(values, dtype=float)) else "linear"
-
-
-def wide(values: Iterable[float], ratio: float = 10.0) -> bool:
-    """Whether positive values span so much that a log scale shows more."""
-    finite = [value for value in values if math.isfinite(value)]
-    return bool(finite) and min(finite) > 0 and max(finite) / min(finite) > ratio
-
-
-def log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
-    """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
-
-    >>> log_ticks([0.02, 30.0]), log_ticks([3.0, 60.0])
-    ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
-    """
-    finite = [value for value in values if math.isfinite(value) and value > 0]
-    if not finite:
-        return None
-    low, high = min(finite), max(finite)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1,), (1, 2, 5)):
-        ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
-        ticks = [tick for tick in ticks if 0.95 * low <= tick <= 1.05 * high]
-        if len(ticks) >= 3:
-            return ticks[:: -(-len(ticks) // most)]
-    return [float(f"{value:.2g}") for value in (low, high)] if high > 1.2 * low else [float(f"{low:.3g}")]
-
-
-def change_lines(changes: Sequence[int]) -> tuple[list[Trace], list[dict[str, Any]]]:
-    """Moments of change: one shape of vertical lines, and the legend entry that says what they are."""
-    if not changes:
-        return [], []
-    kept, name = list(changes), "moment of change"
-    if len(kept) > 60:
-        every = -(-len(kept) // 60)
-        kept, name = kept[::every], f"moment of change (1 of {every} drawn)"
-    path = "".join(f"M{t},0V1" for t in kept)
-    line = {"color": CHANGE, "width": 1, "dash": "dot"}
-    shape = {"type": "path", "path": path, "xref": "x", "yref": "paper", "line": line, "layer": "below"}
-    entry = {"type": "scatter", "x": [None], "y": [None], "mode": "lines", "line": line, "name": name}
-    return [entry], [shape]
 
 
 def nothing(title: str, why: str, alt: str) -> go.Figure:

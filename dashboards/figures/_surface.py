@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from dashboards.figures._cells import grid_alt, grid_title, marks, ticks_of
-from dashboards.figures._style import SCALE, VERMILION, Trace, log_ticks, make, numbers, rounded, scale_of, wide
+from dashboards.figures._scales import log_ticks, numbers, rounded, scale_of, wide
+from dashboards.figures._style import SCALE, VERMILION, Trace, make
 from studies.grid import Grid
-from studies.recommendation import Recommendation
 from studies.words import short
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SOLID = "#9a9fa6"
 """WebGL draws half-transparent lines all but invisibly on white."""
 
 
-def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
+def surface(grid: Grid) -> go.Figure:
     """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
 
     >>> import numpy as np
@@ -73,7 +73,7 @@ def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
         if log:
             main["surfacecolor"] = [[rounded(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))]
     return make(
-        [main, *_marks(grid, recommended)],
+        [main, *_marks(grid)],
         grid_title("Mean regret over α₀ and β₀", grid),
         grid_alt("Surface in three dimensions of the mean regret", grid),
         height=560,
@@ -89,18 +89,14 @@ def surface(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
     )
 
 
-def _marks(grid: Grid, recommended: Recommendation | None) -> list[Trace]:
-    """Marks that lie on cells stand on the surface; the recommended point stands at the regret it was reported with."""
+def _marks(grid: Grid) -> list[Trace]:
+    """The lowest cell and the paper's, on the surface; advice that is none of the cells has no height."""
     spec = grid.spec.resolved()
-    symbols = {"circle": "circle", "square": "square", "star": "diamond"}
     found = []
-    for mark in marks(grid, recommended):
-        if mark.name == "recommended" and recommended is not None:
-            height = recommended.regret.mean
-        elif mark.alpha0 in spec.alpha0 and mark.beta0 in spec.beta0:
-            height = float(grid.mean[spec.alpha0.index(mark.alpha0), spec.beta0.index(mark.beta0)])
-        else:
+    for mark in marks(grid, None):
+        if mark.alpha0 not in spec.alpha0 or mark.beta0 not in spec.beta0:
             continue
+        height = float(grid.mean[spec.alpha0.index(mark.alpha0), spec.beta0.index(mark.beta0)])
         found.append(
             {
                 "type": "scatter3d",
@@ -109,7 +105,7 @@ def _marks(grid: Grid, recommended: Recommendation | None) -> list[Trace]:
                 "z": numbers([height]),
                 "mode": "markers",
                 "marker": {
-                    "symbol": symbols[mark.symbol],
+                    "symbol": mark.symbol,
                     "size": 6,
                     "color": "#ffffff",
                     "line": {"color": "#000000", "width": 2},

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dashboards.figures._style import SCALE, Trace, axis, heading, make, rounded, safe
+from dashboards.figures._scales import labelled, rounded
+from dashboards.figures._style import SCALE, Trace, make
+from dashboards.figures._titles import heading, safe
 from studies.comparison.boards import Result
 from studies.comparison.tables import by_relative_regret, mark, relative
 from studies.comparison.words import HOW, percent
@@ -26,13 +28,13 @@ WORST = 10.0
 
 def winners(results: Sequence[Result]) -> go.Figure:
     """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
-    policies, columns = by_relative_regret(results), range(len(results))
+    policies = by_relative_regret(results)
     shares = [[relative(result, policy) for result in results] for policy in policies]
     marks = [[mark(result.main.find(policy)) for result in results] for policy in policies]
     written = len(results) <= MOST_WRITTEN
     cells: Trace = {
         "type": "heatmap",
-        "x": list(columns),
+        "x": list(range(len(results))),
         "y": list(range(len(policies))),
         "z": [[_depth(share) for share in row] for row in shares],
         "text": [
@@ -71,22 +73,10 @@ def winners(results: Sequence[Result]) -> go.Figure:
         f" {how}. The best: {best}.",
         height=430 + ROW * len(policies),
         margin={"t": 150, "r": 16, "b": 150, "l": 60},
-        xaxis=axis(
-            "",
-            tickmode="array",
-            tickvals=list(columns),
-            ticktext=[safe(result.label) for result in results],
-            tickangle=-90 if len(results) > 2 else 0,
-            showgrid=False,
+        xaxis=labelled(
+            [safe(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
         ),
-        yaxis=axis(
-            "",
-            tickmode="array",
-            tickvals=list(range(len(policies))),
-            ticktext=[safe(policy, 30) for policy in policies],
-            range=[len(policies) - 0.5, -0.5],
-            showgrid=False,
-        ),
+        yaxis=labelled([safe(policy, 30) for policy in policies], range=[len(policies) - 0.5, -0.5], showgrid=False),
     )
 
 

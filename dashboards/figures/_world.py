@@ -7,28 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures._style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SKY,
-    VERMILION,
-    Trace,
-    axis,
-    band,
-    change_lines,
-    counts,
-    faded,
-    heading,
-    make,
-    rounded,
-    safe,
-)
-from dashboards.figures.changes import moments_of_change
+from dashboards.figures._arms import arm_style, arms_to_draw
+from dashboards.figures._parts import band, change_lines, faded
+from dashboards.figures._scales import axis, rounded
+from dashboards.figures._style import BLUE, GREY, VERMILION, Trace, make
+from dashboards.figures._titles import counts, heading, safe
 from environments.draw import draw_worlds
+from environments.moments import moments_of_change
 from environments.scenario import Scenario
 from environments.view import View, straight, view_of
 from environments.world import Floats, Ints
@@ -36,9 +21,6 @@ from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
-MOST_ARMS = 8
 
 
 def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
@@ -76,7 +58,7 @@ def world_figure(
     steps, means, variances = seen
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
     total = means.shape[1]
-    shown = _shown(means, best)
+    shown = arms_to_draw(np.bincount(best, minlength=total), means)
     traces: list[Trace] = []
     for what, table, y in (("mean", means, "y"), ("variance", variances, "y2")):
         if len(shown) < total:
@@ -103,16 +85,6 @@ def world_figure(
     )
 
 
-def _shown(means: Floats, best: Any) -> list[int]:
-    """The arms to draw: all of a few; of many those that are best the longest, then the best on average."""
-    total = means.shape[1]
-    if total <= MOST_ARMS + 4:
-        return list(range(total))
-    time = np.bincount(best, minlength=total)
-    average = np.nan_to_num(np.nanmean(means, axis=0))
-    return sorted(int(k) for k in np.lexsort((-average, -time))[:MOST_ARMS])
-
-
 def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> Trace:
     kept = straight(steps, values)
     return {
@@ -121,7 +93,7 @@ def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> 
         "y": [rounded(values[i]) for i in kept],
         "yaxis": y,
         "mode": "lines",
-        "line": {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2},
+        "line": arm_style(place),
         "name": "an arm",
         "legendgroup": "arms",
         "showlegend": what == "mean" and place == 0,

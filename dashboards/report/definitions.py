@@ -65,14 +65,3 @@ def _value(key: str, value: object, horizon: int) -> str:
         except InputError:
             return value
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def settings_in_words(settings: dict[str, int | float | str]) -> str:
-    """Settings that a study changed, on one line.
-
-    >>> settings_in_words({"every": "5%", "noise": "laplace"})
-    'every = 5%, noise = laplace'
-    """
-    return ", ".join(
-        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in settings.items()
-    )

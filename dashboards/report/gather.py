@@ -12,7 +12,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.grid import Grid
 from studies.grid_storage import read_grid
-from studies.keys import COMPARISON, GRID, ROBUST, read_recommendation, read_robust, read_spec
+from studies.keys import COMPARISON, GRID, ROBUST, read_grid_spec, read_recommendation, read_robust, read_spec
 from studies.library import find_studies
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front, RobustRecommendation
@@ -94,16 +94,16 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
     over_worlds: list[RobustRecommendation | Front] = []
     begun: list[str] = []
     for study in sorted(studies, key=lambda each: each.study_name):
-        if GRID in study.user_attrs:
-            grid = _grid(storage, study)
-            if grid is None:
-                unfinished.append(study.study_name)
-            else:
-                grids.append(grid)
-            continue
         if COMPARISON in study.user_attrs:  # has a page of its own
             continue
         try:
+            if GRID in study.user_attrs and read_grid_spec(study) is not None:
+                grid = read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
+                if grid is None:
+                    unfinished.append(study.study_name)
+                else:
+                    grids.append(grid)
+                continue
             if ROBUST in study.user_attrs:
                 several = read_robust(study)
                 if several is None:
@@ -111,13 +111,13 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
                 else:
                     over_worlds.append(several)
                 continue
-            spec, found = read_spec(study), read_recommendation(study)
+            spec = read_spec(study)
+            if spec is not None:
+                parts.append(_study(storage, study, spec))
+                continue
         except InputError:
-            spec = None
-        if spec is None:
-            strangers.append(study.study_name)
-        else:
-            parts.append(_study(storage, study, spec, found))
+            pass
+        strangers.append(study.study_name)
     parts.sort(key=_order)
     count = sum(part.recommendation is not None for part in parts)
     grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms or 0, grid.spec.horizon or 0, grid.study))
@@ -132,14 +132,9 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
     )
 
 
-def _grid(storage: RDBStorage, study: FrozenStudy) -> Grid | None:
-    """The grid of a study; None where it is unfinished."""
-    return read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
-
-
-def _study(storage: RDBStorage, study: FrozenStudy, spec: StudySpec, found: Recommendation | None) -> StudyPart:
-    maximise = study.directions[0].name == "MAXIMIZE"
-    return StudyPart(study.study_name, spec.resolved(), found, read_trials(storage, study._study_id, maximise=maximise))
+def _study(storage: RDBStorage, study: FrozenStudy, spec: StudySpec) -> StudyPart:
+    found, trials = read_recommendation(study), read_trials(storage, study._study_id, spec)
+    return StudyPart(study.study_name, spec.resolved(), found, trials)
 
 
 def _with_curves(part: StudyPart, studies: int) -> StudyPart:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dashboards import figures
+from dashboards.grid_marks import recommended_in
 from dashboards.report.gather import GridPart, Material
 from dashboards.report.panels import panel
-from dashboards.report.sections import GridSection, Numbers, short_title
+from dashboards.report.sections import GridSection, ShownTable, short_title
 from dashboards.report.slugs import Slugs
 from studies.grid import Grid
 from studies.recommendation import Recommendation
@@ -23,9 +24,8 @@ def grid_sections(material: Material, slugs: Slugs) -> list[GridSection]:
 def _grid(part: GridPart, found: list[Recommendation], slugs: Slugs) -> GridSection:
     grid, name = part.grid, part.grid.study
     spec = grid.spec.resolved()
-    mine = next((each for each in found if each.policy == "raven-ucb" and _fits(each, grid)), None)
     drawn = {
-        "map": figures.heat_map(grid, mine),
+        "map": figures.heat_map(grid, recommended_in(spec, found)),
         "lines": figures.sensitivity_lines(grid),
         "surface": figures.surface(grid),
     }
@@ -55,17 +55,7 @@ def _grid(part: GridPart, found: list[Recommendation], slugs: Slugs) -> GridSect
     )
 
 
-def _fits(each: Recommendation, grid: Grid) -> bool:
-    spec = grid.spec.resolved()
-    return (each.scenario, each.settings, each.horizon, each.arms) == (
-        spec.scenario,
-        dict(spec.settings),
-        spec.horizon,
-        spec.arms,
-    )
-
-
-def _numbers(grid: Grid) -> Numbers:
+def _numbers(grid: Grid) -> ShownTable:
     spec = grid.spec
     rows = []
     for i, alpha0 in enumerate(spec.alpha0):
@@ -74,4 +64,6 @@ def _numbers(grid: Grid) -> Numbers:
             for j in range(len(spec.beta0))
         ]
         rows.append([f"α₀ {short(alpha0)}", *cells])
-    return Numbers(["", *(f"β₀ {short(beta0)}" for beta0 in spec.beta0)], rows)
+    columns = ["", *(f"β₀ {short(beta0)}" for beta0 in spec.beta0)]
+    caption = "Mean regret ± standard error; * can't be told from the best cell"
+    return ShownTable(caption, columns, rows, tuple(range(1, len(columns))))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
 from importlib.metadata import version
 
 from dashboards.report.gather import Material
 from dashboards.report.playing import worlds_played
+from dashboards.words import span
+from studies.keys import project_version
 
 LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")
 
@@ -48,11 +49,11 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             (
                 "Replications",
                 [
-                    f"Search {_span(spec.replications for spec in specs)} worlds a trial,"
-                    f" {_span(spec.trials for spec in specs)} trials a study;"
-                    f" selection {_span(spec.selection for spec in specs)},"
-                    f" report {_span(spec.report for spec in specs)} worlds;"
-                    f" seed {_span(spec.seed for spec in specs)}.",
+                    f"Search {span(spec.replications for spec in specs)} worlds a trial,"
+                    f" {span(spec.trials for spec in specs)} trials a study;"
+                    f" selection {span(spec.selection for spec in specs)},"
+                    f" report {span(spec.report for spec in specs)} worlds;"
+                    f" seed {span(spec.seed for spec in specs)}.",
                 ],
             )
         )
@@ -105,7 +106,7 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             )
         )
     if material.grids:
-        counts = _span(part.grid.spec.replications for part in material.grids)
+        counts = span(part.grid.spec.replications for part in material.grids)
         terms.append(
             (
                 "Grids",
@@ -121,7 +122,7 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             (
                 "Curves",
                 [
-                    f"Regret over time was played for this page in {_span(curves)} worlds of yet another stream: enough"
+                    f"Regret over time was played for this page in {span(curves)} worlds of yet another stream: enough"
                     " to see when regret comes about, too few to rank by. Rank by the table."
                 ],
             )
@@ -131,8 +132,8 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             (
                 "Search pictures",
                 [
-                    "Of long searches at most 400 trials are drawn, every improvement among them. Importances are"
-                    " PED-ANOVA over complete trials; below 20 there are none."
+                    "Of long searches some trials are drawn, evenly, as the legend says; the line of the best so far"
+                    " knows every improvement. Importances are PED-ANOVA over complete trials; below 20 there are none."
                 ],
             )
         )
@@ -145,7 +146,7 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
 
 def versions(material: Material) -> str:
     """What made this page, and what made its studies where that differs."""
-    here = version("ravenlab")
+    here = project_version()
     made = sorted({each.version for each in material.recommendations} - {here})
     words = [
         f"ravenlab {here}",
@@ -164,9 +165,3 @@ NOT_CLAIMED = (
     "That the simulated worlds are yours. They change in known ways; whether yours does so is for you to judge.",
     "That the search's own best value can be believed: it is the least of many noisy means, and shown only as history.",
 )
-
-
-def _span(values: Iterable[int]) -> str:
-    """One number, or from where to where."""
-    found = sorted(set(values))
-    return str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"

@@ -17,11 +17,14 @@ from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
+from dashboards.words import span
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from environments.trace_world import TraceScenario
 from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
 from studies.robust_recommendation import RobustRecommendation
+
+STRANGE = "Not a study of ravenlab, of a version that this one can't read, or a grid of its user's own scenario"
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,12 @@ def _lead(material: Material) -> list[str]:
             "Begin with: ravenlab tune variance-drift --horizon 10000, or ravenlab grid variance-drift; then ask for"
             " the report again.",
         ]
-    horizons = sorted({part.spec.horizon or 0 for part in material.studies})
     lines = []
     if count:
-        span = f"T = {horizons[0]}" if len(horizons) == 1 else f"T = {horizons[0]} to {horizons[-1]}"
+        horizons = span(part.spec.horizon or 0 for part in material.studies)
         recommended = len(material.recommendations)
         how = "a recommendation" if recommended == 1 else f"{recommended or 'no'} recommendations"
-        lines.append(f"{_count(count, 'study', 'studies')} at {span}, with {how}.")
+        lines.append(f"{_count(count, 'study', 'studies')} at T = {horizons}, with {how}.")
     if grids:
         lines.append(f"{_count(grids, 'sensitivity grid', 'sensitivity grids')} of α₀ and β₀.")
     several = [each for each in material.over_worlds if isinstance(each, RobustRecommendation)]
@@ -143,10 +145,7 @@ def _missing(material: Material) -> list[Missing]:
         Missing(name, "The search over several scenarios is unfinished; the same command goes on with it.")
         for name in material.unfinished_over_worlds
     ]
-    lines += [
-        Missing(name, "Not a study of ravenlab, or of a version that this one can't read; it was left out.")
-        for name in material.strangers
-    ]
+    lines += [Missing(name, f"{STRANGE}; it was left out.") for name in material.strangers]
     if material.studies and not material.grids and not material.unfinished_grids:
         lines.append(Missing("", "No sensitivity grid has been played (ravenlab grid)."))
     return lines

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboards.figures import moments_of_change
 from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.log_world import LogScenario
+from environments.moments import moments_of_change
 from environments.streams import Stream
 from environments.world import Floats
 from policies import find_policy

@@ -10,7 +10,7 @@ window.ravenlabReport = (() => {
   // ---- the table ----
   const compare = new Intl.Collator("en", { numeric: true }).compare;
   function order(a, b) {
-    const x = a === "" ? NaN : Number(a), y = b === "" ? NaN : Number(b);
+    const x = Number(a), y = Number(b);
     return Number.isNaN(x) || Number.isNaN(y) ? compare(a, b) : x - y;
   }
   function sort(heading) {

@@ -6,22 +6,23 @@ import json
 from collections.abc import Iterable
 
 from dashboards import figures
-from dashboards.report.definitions import define, settings_in_words
+from dashboards.report.definitions import define
 from dashboards.report.gather import GridPart, Material, StudyPart
 from dashboards.report.logs import define_log
 from dashboards.report.panels import Panel, panel
 from dashboards.report.recorded import recorded_of, shares_by_arm
-from dashboards.report.sections import Numbers, SaidOf, ScenarioSection, SummaryGroup
+from dashboards.report.sections import SaidOf, ScenarioSection, ShownTable, SummaryGroup
 from dashboards.report.slugs import Slugs
-from dashboards.report.summary import sentence
+from dashboards.report.summary import RIVALS, sentence
 from dashboards.report.traces import define_trace
+from dashboards.words import settings_in_words
 from environments import find_scenario
 from environments.errors import InputError
 from environments.log_world import LogScenario
 from environments.trace_world import TraceScenario
 from studies.recommendation import Recommendation
 
-CONTENDERS = {"recommended": "recommended", "paper": "the paper's advice", "defaults": "the policy's defaults"}
+CONTENDERS = {"recommended": "recommended", **RIVALS}
 
 WORLD_STEPS = 20_000_000
 """Steps × arms of a world beyond which it is not drawn."""
@@ -86,18 +87,14 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
     words = [*([] if usual else [f"K = {arms}"]), *([settings_in_words(settings)] if settings else [])]
     title = f"{name} ({', '.join(words)})" if words else name
     panels, notes = [], []
-    if scenario is not None:
-        if horizon * (arms + scenario.extra_arms) <= WORLD_STEPS:
-            seed = studies[0].spec.seed if studies else grids[0].seed
-            panels.append(panel(slugs, f"world {title}", figures.world(scenario, horizon, arms, seed=seed)))
-        else:
-            notes.append("The world is too large to be drawn here.")
-    panels += _horizons(title, studies, slugs)
-    for part in studies:
-        if part.played is not None:
-            names = [CONTENDERS[name] for name in part.played.results]
-            drawn = figures.curves(list(part.played.results.values()), part.played.changes, names)
-            panels.append(panel(slugs, f"curves {part.name}", drawn))
+    if scenario is None:
+        notes.append("This version does not know a scenario of this name, so it can't say what it is.")
+    elif horizon * (arms + scenario.extra_arms) <= WORLD_STEPS:
+        seed = studies[0].spec.seed if studies else grids[0].seed
+        panels.append(panel(slugs, f"world {title}", figures.world(scenario, horizon, arms, seed=seed)))
+    else:
+        notes.append("The world is too large to be drawn here.")
+    panels += [*_horizons(title, studies, slugs), *_curves(studies, slugs)]
     definition = None if scenario is None else define(scenario, horizon)
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
 
@@ -111,18 +108,14 @@ def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
         panels.append(panel(slugs, f"trace {title}", figures.recorded(scenario, first.spec.horizon or 1)))
     else:
         notes.append(f"{first.spec.trace} is not at hand or holds something else by now, so it is not drawn.")
-    panels += _horizons(title, studies, slugs)
-    for part in studies:
-        found = part.recommendation
-        if found is not None and found.trace is not None and definition is None:
+    panels += [*_horizons(title, studies, slugs), *_curves(studies, slugs)]
+    for found in _found(studies):
+        if found.trace is not None:
             definition = define_trace(found, found.trace)
             rows = shares_by_arm(found.trace.arms, found.trace.rows)
-            table = Numbers(["arm", "missing cells", "of its rows"], rows) if rows else None
-        if part.played is not None:
-            names = [CONTENDERS[name] for name in part.played.results]
-            results = list(part.played.results.values())
-            drawn = figures.curves(results, names=names, costs=part.spec.minimize, bands=False)
-            panels.append(panel(slugs, f"curves {part.name}", drawn))
+            columns = ["arm", "missing cells", "of its rows"]
+            table = ShownTable("Missing cells by arm", columns, rows, (1, 2)) if rows else None
+            break
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
 
 
@@ -135,13 +128,34 @@ def _log(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
         panels.append(panel(slugs, f"log {title}", figures.logged(scenario)))
     else:
         notes.append(f"{first.spec.log} is not at hand or holds something else by now, so it is not drawn.")
-    for part in studies:
-        if part.recommendation is not None and part.recommendation.log is not None:
-            facts = part.recommendation.log
-            definition = define_log(facts)
-            table = Numbers(["arm", "events", "of all"], shares_by_arm(facts.arms, facts.events))
+    for found in _found(studies):
+        if found.log is not None:
+            definition = define_log(found.log)
+            rows = shares_by_arm(found.log.arms, found.log.events)
+            table = ShownTable("Events by arm", ["arm", "events", "of all"], rows, (1, 2))
             break
-    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table, "Events")
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+
+
+def _found(studies: list[StudyPart]) -> list[Recommendation]:
+    return [part.recommendation for part in studies if part.recommendation is not None]
+
+
+def _curves(studies: list[StudyPart], slugs: Slugs) -> list[Panel]:
+    """What was recommended and its rivals over time, a figure a study; windows of a trace overlap, so without bands."""
+    panels = []
+    for part in studies:
+        if part.played is not None:
+            names = [CONTENDERS[name] for name in part.played.results]
+            drawn = figures.curves(
+                list(part.played.results.values()),
+                part.played.changes,
+                names,
+                costs=part.spec.minimize,
+                bands=part.spec.trace is None,
+            )
+            panels.append(panel(slugs, f"curves {part.name}", drawn))
+    return panels
 
 
 def _horizons(title: str, studies: list[StudyPart], slugs: Slugs) -> list[Panel]:

@@ -32,7 +32,8 @@ def _search(part: StudyPart, link: str, slugs: Slugs) -> SearchSection:
         lines.append(part.missing)
         lines += _so_far(part)
     if trials.shown:
-        panels.append(panel(slugs, f"history {part.name}", figures.history(trials.shown, found)))
+        drawn = figures.history(trials.shown, found, spec, {"COMPLETE": trials.complete, "PRUNED": trials.pruned})
+        panels.append(panel(slugs, f"history {part.name}", drawn))
     if found is not None and found.importance:
         panels.append(panel(slugs, f"importances {part.name}", figures.importances(found)))
     return SearchSection(link, part.name, short_title(spec.scenario, spec.horizon, part.name, spec.name), lines, panels)

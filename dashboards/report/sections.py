@@ -1,4 +1,4 @@
-"""What the sections of the page hold."""
+"""What sections of pages hold."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ class Entry:
     id: str
     title: str
     children: list[Entry] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table for people: cells are words already. `numbers` says which columns are set flush right."""
+
+    caption: str
+    columns: list[str]
+    rows: list[list[str]]
+    numbers: tuple[int, ...] = ()
+    folded: bool = False
+    """Whether the reader has to open it."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +57,7 @@ class ScenarioSection:
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
-    table: Numbers | None = None
-    counted: str = "Missing cells"
-    """What the table counts."""
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A small table."""
-
-    columns: list[str]
-    rows: list[list[str]]
+    table: ShownTable | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class GridSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-    table: Numbers | None
+    table: ShownTable | None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dashboards.report.definitions import settings_in_words
+from dashboards.words import settings_in_words
 from studies.log_words import warning
 from studies.recommendation import Estimate, Recommendation, Rival
 from studies.trace_words import NOT_DECIDABLE
@@ -15,7 +15,7 @@ from studies.words import short, symbol
 Verdict = Literal["same", "worse", "better", "unclear"]
 """Of a rival against what is recommended: the very same parameters, clearly worse, clearly better, or noise."""
 
-NAMES = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
+RIVALS = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ def judge(each: Recommendation, rival: Rival) -> Verdict:
     return "worse" if rival.low > 0.0 else "better"
 
 
-def percent(each: Recommendation, rival: Rival) -> float | None:
-    """A rival's extra regret in percent of the recommended one's; None where that has no meaning."""
+def percent(each: Recommendation, extra: float) -> float | None:
+    """Extra regret in percent of the recommended one's; None where that has no meaning."""
     if each.log is not None or each.regret.mean <= 0.0:
         return None
-    return 100.0 * rival.difference / each.regret.mean
+    return 100.0 * extra / each.regret.mean
 
 
 def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
@@ -103,38 +103,32 @@ def _estimate(found: Estimate, field: str) -> list[Piece]:
 
 def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
     """The half sentence on one rival."""
-    name, verdict, share = NAMES[rival.name], judge(each, rival), percent(each, rival)
+    name, verdict, share = RIVALS[rival.name], judge(each, rival), percent(each, rival.difference)
+    one = rival.name == "paper"
     if verdict == "same":
-        return [Piece(f"that is {name} itself" if rival.name == "paper" else "these are the policy's own defaults")]
+        return [Piece(f"that is {name} itself" if one else "these are the policy's own defaults")]
     if share is None:
         amount = Piece(short(abs(rival.difference)), rival.difference, f"versus.{rival.name}.difference")
     else:
         amount = Piece(_share(abs(share)), share, f"versus.{rival.name}.percent")
-    if rival.name == "paper":
-        more, less, same = "costs {} more", "costs {} less", "can't be told from it"
-    else:
-        more, less, same = "cost {} more", "cost {} less", "can't be told from it"
     if verdict == "unclear":
         ends = [_end(each, rival.low), Piece(" to "), _end(each, rival.high)]
         if each.recorded is not None:
-            return [Piece(f"against {name} it is {NOT_DECIDABLE} (they cost "), *ends, Piece(" more)")]
-        return [Piece(f"{name} {same} ("), *ends, Piece(" more)")]
-    before, _, after = (more if verdict == "worse" else less).partition("{}")
-    pieces = [Piece(f"{name} {before}"), amount, Piece(after)]
+            costs = "it costs" if one else "they cost"
+            return [Piece(f"against {name} it is {NOT_DECIDABLE} ({costs} "), *ends, Piece(" more)")]
+        return [Piece(f"{name} can't be told from it ("), *ends, Piece(" more)")]
+    pieces = [Piece(f"{name} {'costs' if one else 'cost'} "), amount, Piece(" more" if verdict == "worse" else " less")]
     if verdict == "better":
-        pieces.append(Piece(" on the fresh worlds, so prefer them here" if rival.name == "defaults" else _PREFER_PAPER))
+        pieces.append(Piece(f" on the fresh worlds, so prefer {'it' if one else 'them'} here"))
     return pieces
 
 
 def _end(each: Recommendation, value: float) -> Piece:
     """An end of an interval around nothing: in percent of the recommended regret where that has a meaning."""
-    if each.log is not None or each.regret.mean <= 0.0:
+    share = percent(each, value)
+    if share is None:
         return Piece(f"{value:+.2g}".replace("-", "−"), value)
-    share = 100.0 * value / each.regret.mean
     return Piece(f"{share:+.2g} %".replace("-", "−"), share)
-
-
-_PREFER_PAPER = " on the fresh worlds, so prefer it here"
 
 
 def _share(value: float) -> str:
@@ -179,7 +173,7 @@ def _compared(name: str, verdicts: Sequence[Verdict]) -> str:
     }
     parts = [words[verdict].format(count) for verdict, count in counts.items() if count]
     studies = "1 study" if len(verdicts) == 1 else f"{len(verdicts)} studies"
-    return f"Against {NAMES[name]}, compared in {studies}, what is recommended is {', '.join(parts)}."
+    return f"Against {RIVALS[name]}, compared in {studies}, what is recommended is {', '.join(parts)}."
 
 
 def _of(count: int, total: int) -> str:

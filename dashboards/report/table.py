@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dashboards.report.definitions import settings_in_words
 from dashboards.report.slugs import slug
 from dashboards.report.summary import judge, percent
+from dashboards.words import settings_in_words
 from studies.recommendation import Recommendation
 from studies.words import params_in_words, short, symbol
 
@@ -87,7 +87,7 @@ def _rival(each: Recommendation, name: str) -> Cell:
     rival = next((rival for rival in each.versus if rival.name == name), None)
     if rival is None:
         return Cell("–", "", number=True)
-    verdict, share = judge(each, rival), percent(each, rival)
+    verdict, share = judge(each, rival), percent(each, rival.difference)
     if verdict == "same":
         return Cell("the same", 0.0, number=True)
     value = rival.difference if share is None else share

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dashboards.points import point_of
 from studies.keys import STDERR
+from studies.objective import parse_objective
+from studies.spec import StudySpec
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -36,7 +39,7 @@ class Trials:
         return self.complete + self.pruned
 
 
-def read_trials(storage: RDBStorage, study_id: int, *, maximise: bool = False, most: int = MOST_POINTS) -> Trials:
+def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, most: int = MOST_POINTS) -> Trials:
     """Count the trials of a study and give at most so many: all that were the best so far, the rest evenly."""
     from sqlalchemy import text
 
@@ -49,10 +52,11 @@ def read_trials(storage: RDBStorage, study_id: int, *, maximise: bool = False, m
             ),
             {"study": study_id},
         ).all()
+    maximise = parse_objective(spec.objective).maximise
     states = [str(row[2]) for row in rows]
     with_value = [row for row in rows if row[3] is not None]
     kept = [with_value[place] for place in thinned([_key(row, maximise) for row in with_value], most)]
-    return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), _points(storage, kept))
+    return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), _points(storage, kept, spec))
 
 
 def _key(row: Any, maximise: bool) -> float | None:
@@ -83,12 +87,10 @@ def thinned(values: Sequence[float | None], most: int) -> list[int]:
     return sorted(kept)
 
 
-def _points(storage: RDBStorage, rows: Sequence[Any]) -> list[HistoryPoint]:
+def _points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> list[HistoryPoint]:
     """The rows with their parameters and standard errors."""
     from optuna.distributions import json_to_distribution
     from sqlalchemy import bindparam, text
-
-    from dashboards.figures import HistoryPoint
 
     ids = [row[0] for row in rows]
     params: dict[int, dict[str, Any]] = {}
@@ -109,8 +111,6 @@ def _points(storage: RDBStorage, rows: Sequence[Any]) -> list[HistoryPoint]:
                 if isinstance(error, int | float):
                     errors[trial] = float(error)
     return [
-        HistoryPoint(
-            number=number, value=value, stderr=errors.get(trial), state=str(state), params=params.get(trial, {})
-        )
+        point_of(spec, number, value, str(state), errors.get(trial), params.get(trial, {}))
         for trial, number, state, value in rows
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dashboards import figures
 from dashboards.report.gather import Material
 from dashboards.report.panels import Panel, panel
-from dashboards.report.sections import Numbers
+from dashboards.report.sections import ShownTable
 from dashboards.report.slugs import Slugs
 from studies.robust_recommendation import Contender, Front, RobustRecommendation
 from studies.robust_words import front_in_words, headline, percent, robust_in_words
@@ -23,7 +23,7 @@ class WorldsSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-    table: Numbers
+    table: ShownTable
 
 
 def said_of(found: RobustRecommendation) -> str:
@@ -56,7 +56,7 @@ def _any(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _numbers(scenarios: list[str], settings: list[Contender]) -> Numbers:
+def _numbers(scenarios: list[str], settings: list[Contender]) -> ShownTable:
     rows = []
     for each in settings:
         cells = [
@@ -65,4 +65,6 @@ def _numbers(scenarios: list[str], settings: list[Contender]) -> Numbers:
             for world in each.worlds
         ]
         rows.append([each.name, params_in_words(each.params), *cells])
-    return Numbers(["setting", "parameters", *scenarios], rows)
+    columns = ["setting", "parameters", *scenarios]
+    caption = "Mean regret, and in brackets the price with its 95 % interval"
+    return ShownTable(caption, columns, rows, tuple(range(2, len(columns))))

@@ -5,20 +5,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    PINK,
-    VERMILION,
-    Trace,
-    axis,
-    heading,
-    log_ticks,
-    make,
-    safe,
-)
+from dashboards.figures._scales import axis, log_ticks
+from dashboards.figures._style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, make
+from dashboards.figures._titles import heading, safe
 from dashboards.reproduction._lines import guide, line, with_band
+from dashboards.words import span
 from studies.reproduction.document import Outcome
 from studies.words import about, short
 
@@ -57,12 +48,16 @@ def regret_figure(outcome: Outcome, problem: str) -> go.Figure:
         traces += with_band(rows.column("T"), y, floor, high, name, COLOURS[player], PLACES[player])
         parts.append(f"{name} {short(y[-1])} (95 %: {short(low[-1])} to {short(high[-1])})")
     claimed = bounds.where(bound="gap-dependent").column("value")[-1]
-    worlds = sorted(set(regret.column("replications")))
-    shown = " to ".join(str(count) for count in worlds)
     values = [*regret.column("regret"), *bounds.column("value")]
     return make(
         traces,
-        heading("Regret and its bounds", safe(title), f"K = {arms} arms", f"R = {shown} runs", "95 % bands"),
+        heading(
+            "Regret and its bounds",
+            safe(title),
+            f"K = {arms} arms",
+            f"R = {span(regret.column('replications'))} runs",
+            "95 % bands",
+        ),
         f"Mean regret against T, both on log axes, with {title}. At T = {about(regret.column('T')[-1])}: "
         f"{'; '.join(parts)}; the claimed gap-dependent bound is {short(claimed)}.",
         height=540,

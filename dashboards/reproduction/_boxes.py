@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._distributions import MEAN, box
-from dashboards.figures._style import Trace, axis, heading, make, numbers, safe
+from dashboards.figures._distributions import MEAN
+from dashboards.figures._parts import box, whiskers
+from dashboards.figures._scales import axis, labelled, numbers
+from dashboards.figures._style import GREY, Trace, make
+from dashboards.figures._titles import heading, safe
 from dashboards.reproduction._logistics import AXES, LINES, MEASURES, NAMES, PAPER
 from studies.reproduction.tables import Table
 
@@ -40,12 +43,13 @@ def boxes(table: Table, panels: Sequence[str], title: str, context: Sequence[str
             traces.append(_paper(rows, first) | axes)
         top = 1.0 - place * share
         names = [safe(NAMES[row["policy"]]) for row in rows]
-        layout[f"yaxis{end}"] = axis("", tickmode="array", tickvals=list(range(len(rows))), ticktext=names) | {
-            "range": [len(rows) - 0.4, -0.8],
-            "gridcolor": "rgba(0,0,0,0)",
-            "domain": [max(0.0, top - share + GAP), top],
-            "anchor": f"x{end}",
-        }
+        layout[f"yaxis{end}"] = labelled(
+            names,
+            range=[len(rows) - 0.4, -0.8],
+            gridcolor="rgba(0,0,0,0)",
+            domain=[max(0.0, top - share + GAP), top],
+            anchor=f"x{end}",
+        )
         layout[f"xaxis{end}"] = axis(AXES[measure], nticks=6, anchor=f"y{end}")
     return make(
         traces,
@@ -57,21 +61,14 @@ def boxes(table: Table, panels: Sequence[str], title: str, context: Sequence[str
 
 
 def _means(rows: list[dict[str, Any]], legend: bool) -> Trace:
+    mean, low, high = ([row[key] for row in rows] for key in ("mean", "mean_low", "mean_high"))
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(row["mean"] for row in rows),
+        "x": numbers(mean),
         "y": list(range(len(rows))),
         "marker": MEAN,
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(row["mean_high"] - row["mean"] for row in rows),
-            "arrayminus": numbers(row["mean"] - row["mean_low"] for row in rows),
-            "color": "#808080",
-            "thickness": 2,
-            "width": 5,
-        },
+        "error_x": whiskers(mean, low, high, GREY, thickness=2, width=5),
         "name": "our mean and its 95 % interval",
         "legendgroup": "mean",
         "showlegend": legend,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import SCALE, VERMILION, Trace, axis, make, numbers
+from dashboards.figures._parts import WHITE, ink
+from dashboards.figures._scales import labelled, numbers
+from dashboards.figures._style import SCALE, VERMILION, Trace, make
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-WHITE = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
-"""Marks that read on every colour, on paper and in the dark."""
 
 ASIDE = 0.2
 """Marks stand above the middle of a cell, numbers below it."""
@@ -24,8 +23,6 @@ def cell_map(
     alpha0, beta0 = (list(dict.fromkeys(row[axis_] for row in rows)) for axis_ in ("alpha0", "beta0"))
     at = {(row["alpha0"], row["beta0"]): row for row in rows}
     shades = {cell: shade(row[name]) for cell, row in at.items()}
-    low, high = min(shades.values()), max(shades.values())
-    dark = {cell: value - low > 0.45 * ((high - low) or 1.0) for cell, value in shades.items()}
     cells: Trace = {
         "type": "heatmap",
         "x": list(range(len(alpha0))),
@@ -46,7 +43,7 @@ def cell_map(
         "x": [alpha0.index(a) for a, _ in at],
         "y": [beta0.index(b) - ASIDE for _, b in at],
         "text": [text(row[name]) for row in rows],
-        "textfont": {"size": 11, "color": ["#ffffff" if dark[cell] else "#000000" for cell in at]},
+        "textfont": {"size": 11, "color": ink(list(shades.values()))},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -64,8 +61,7 @@ def cell_map(
         }
 
     def ticks(title: str, values: list[float]) -> dict[str, Any]:
-        labels = {"tickmode": "array", "tickvals": list(range(len(values))), "ticktext": [f"{v:g}" for v in values]}
-        return axis(title) | labels | {"showgrid": False, "range": [-0.5, len(values) - 0.5]}
+        return labelled([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
 
     apart = 0.2 if lowest is printed else 0.0
     return make(

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dashboards.figures._style import (
-    BLUE,
-    CHANGE,
-    GREEN,
-    ORANGE,
-    VERMILION,
-    Trace,
-    axis,
-    band,
-    faded,
-    heading,
-    make,
-    numbers,
-)
+from dashboards.figures._parts import faded, shaded, whiskers
+from dashboards.figures._scales import axis, numbers
+from dashboards.figures._style import BLUE, CHANGE, GREEN, GREY, ORANGE, VERMILION, Trace, make
+from dashboards.figures._titles import heading
+from dashboards.reproduction._lines import line, with_band
 from studies.reproduction.claims import claims
 from studies.reproduction.tables import Table
 
@@ -29,20 +21,19 @@ TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
 class Look(NamedTuple):
-    """How a line is drawn and called."""
+    """How a line is drawn and called; its place settles dash and marker."""
 
     name: str
     colour: str
-    dash: str
-    marker: str
+    place: int
     ends: tuple[str, str]
     """The columns of its band."""
 
 
 LOOKS = {
-    "published": Look("as published (band: 90 % of runs)", ORANGE, "dash", "square", ("run_low", "run_high")),
-    "defined": Look("as defined (band: 95 %)", BLUE, "solid", "circle", ("low", "high")),
-    "tuned-ucb1": Look("UCB1, c tuned (band: 95 %)", GREEN, "dot", "diamond", ("low", "high")),
+    "published": Look("as published (band: 90 % of runs)", ORANGE, 1, ("run_low", "run_high")),
+    "defined": Look("as defined (band: 95 %)", BLUE, 0, ("low", "high")),
+    "tuned-ucb1": Look("UCB1, c tuned (band: 95 %)", GREEN, 2, ("low", "high")),
 }
 
 
@@ -50,8 +41,8 @@ def reduction_figure(reduction: Table, facts: Mapping[str, Any]) -> go.Figure:
     """All lines over T, beside the two numbers that the paper prints."""
     traces: list[Trace] = []
     said = []
-    for line, look in LOOKS.items():
-        rows = reduction.where(line=line)
+    for which, look in LOOKS.items():
+        rows = reduction.where(line=which)
         if len(rows):
             traces += _line(rows, look)
             first, *_, last = rows
@@ -91,15 +82,8 @@ def curse_figure(curse: Table, facts: Mapping[str, Any]) -> go.Figure:
         f"{row['difference']:.1f} points (95 %: {row['low']:.1f} to {row['high']:.1f})"
         for row in curse
     ]
-    marks = _points(times, gaps, "difference with 95 % interval", ORANGE, "square", text)
-    marks["error_y"] = {
-        "type": "data",
-        "symmetric": False,
-        "array": numbers(row["high"] - row["difference"] for row in curse),
-        "arrayminus": numbers(row["difference"] - row["low"] for row in curse),
-        "thickness": 1.5,
-        "width": 4,
-    }
+    bars = whiskers(gaps, curse.column("low"), curse.column("high"))
+    marks = line(times, gaps, "difference with 95 % interval", ORANGE, 1, mode="markers", error_y=bars, **_told(text))
     ends = [0.9 * min(times), 1.1 * max(times)]
     return make(
         [marks],
@@ -125,23 +109,12 @@ def _line(rows: Table, look: Look) -> list[Trace]:
         f"(95 %: {row['low']:.1f} to {row['high']:.1f})"
         for row in rows
     ]
-    drawn = _points(times, values, look.name, look.colour, look.marker, text)
-    drawn |= {"mode": "lines+markers", "line": {"color": look.colour, "width": 2, "dash": look.dash}}
-    low, high = look.ends
-    return [band(times, rows.column(low), rows.column(high), look.colour), drawn]
+    low, high = (rows.column(end) for end in look.ends)
+    return with_band(times, values, low, high, look.name, look.colour, look.place, **_told(text))
 
 
-def _points(x: list[Any], y: list[Any], name: str, colour: str, symbol: str, text: list[str]) -> Trace:
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": numbers(y),
-        "mode": "markers",
-        "marker": {"symbol": symbol, "size": 7, "color": colour},
-        "text": text,
-        "hovertemplate": "%{text}<extra></extra>",
-        "name": name,
-    }
+def _told(text: list[str]) -> dict[str, Any]:
+    return {"text": text, "hovertemplate": "%{text}<extra></extra>"}
 
 
 def _level(x: list[float], y: float, name: str, dash: str) -> Trace:
@@ -160,7 +133,6 @@ def _beyond(longest: int, last: int) -> tuple[list[dict[str, Any]], list[dict[st
     """The region of horizons that the paper leaves out, if any was run."""
     if last <= longest:
         return [], []
-    box = {"type": "rect", "xref": "x", "yref": "paper", "x0": longest, "x1": 1.1 * last, "y0": 0, "y1": 1}
     note = {
         "text": "where the paper<br>does not look",
         "xref": "paper",
@@ -173,7 +145,7 @@ def _beyond(longest: int, last: int) -> tuple[list[dict[str, Any]], list[dict[st
         "showarrow": False,
         "font": {"size": 11},
     }
-    return [box | {"fillcolor": faded("#808080", 0.12), "line": {"width": 0}, "layer": "below"}], [note]
+    return [shaded(longest, 1.1 * last, faded(GREY, 0.12))], [note]
 
 
 def _counts(facts: Mapping[str, Any], reduction: Table) -> list[str]:
@@ -188,6 +160,4 @@ def _counts(facts: Mapping[str, Any], reduction: Table) -> list[str]:
 
 
 def _logs(ends: list[float]) -> list[float]:
-    from math import log10
-
     return [log10(end) for end in ends]

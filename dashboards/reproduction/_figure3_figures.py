@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dashboards.figures import sensitivity_lines, surface
-from dashboards.figures._style import VERMILION, Trace, axis, heading, log_ticks, numbers
+from dashboards.figures._scales import axis, log_ticks, numbers
+from dashboards.figures._style import VERMILION, Trace
+from dashboards.figures._titles import heading
 from dashboards.reproduction._cell_map import cell_map
 from dashboards.reproduction._panels import panels
 from studies.grid import Grid, GridSpec
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 ARMS = 10
 FEW_TICKS = 5
+PRINTED = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}}
+"""How the paper's optima are marked."""
 
 
 def grids(cells: Table, protocol: str) -> list[tuple[str, Grid]]:
@@ -50,7 +54,7 @@ def heat_maps(cells: Table, protocol: str) -> go.Figure:
     """Mean regret of every cell of the six grids; shades are of each grid by itself, on a log scale."""
     found = grids(cells, protocol)
     drawn = [
-        (title, cell_map(_rows(cells, protocol, grid), "regret", "{:.3g}".format, math.log)) for title, grid in found
+        (title, cell_map(rows_of(cells, protocol, grid), "regret", "{:.3g}".format, math.log)) for title, grid in found
     ]
     lowest = "; ".join(f"{_plain(title)}: lowest {_cell(grid)}" for title, grid in found)
     return panels(
@@ -88,7 +92,7 @@ def named_best(cells: Table, protocol: str, few: int) -> go.Figure:
     drawn = []
     parts = []
     for title, grid in grids(cells, protocol):
-        rows = _rows(cells, protocol, grid)
+        rows = rows_of(cells, protocol, grid)
         drawn.append((title, cell_map(rows, "named_best", _percent)))
         printed = next(row for row in rows if row["printed"])
         parts.append(f"{_plain(title)}: the printed cell {_percent(printed['named_best'])} %")
@@ -112,7 +116,7 @@ def _printed_mark(row: dict[str, Any]) -> Trace:
         "mode": "markers",
         "x": numbers([row["alpha0"]]),
         "y": numbers([row["printed_regret"]]),
-        "marker": {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}},
+        "marker": PRINTED,
         "name": "optimum as printed",
         "hovertemplate": (
             f"<b>The paper's optimum</b><br>α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>printed regret "
@@ -129,7 +133,8 @@ def _ticks(reach: list[float]) -> list[float]:
     return ticks if len(ticks) <= FEW_TICKS else log_ticks(reach) or ticks
 
 
-def _rows(cells: Table, protocol: str, grid: Grid) -> list[dict[str, Any]]:
+def rows_of(cells: Table, protocol: str, grid: Grid) -> list[dict[str, Any]]:
+    """The cells of one grid."""
     return list(cells.where(protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon))
 
 

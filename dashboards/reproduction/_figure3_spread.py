@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import BLUE, GREY, ORANGE, VERMILION, Trace, axis, faded, log_ticks, make, numbers
-from dashboards.reproduction._cell_map import WHITE
-from dashboards.reproduction._figure3_figures import grids, title_of
+from dashboards.figures._parts import WHITE, box, whiskers
+from dashboards.figures._scales import axis, labelled, log_ticks, numbers
+from dashboards.figures._style import BLUE, GREY, ORANGE, VERMILION, Trace, make
+from dashboards.reproduction._figure3_figures import PRINTED, grids, rows_of, title_of
 from studies.reproduction.tables import Table
 from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_BOX = {"lowerfence": "q05", "q1": "q25", "median": "q50", "q3": "q75", "upperfence": "q95"}
+QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 
 
 def printed_against(optima: Table, protocol: str, few: int) -> go.Figure:
@@ -23,20 +24,13 @@ def printed_against(optima: Table, protocol: str, few: int) -> go.Figure:
     labels = [f"{row['scenario']}<br>T = {row['horizon']}" for row in rows]
 
     def bar(low: str, middle: str, high: str, shift: float, **more: Any) -> Trace:
+        values, lows, highs = ([row[name] for row in rows] for name in (middle, low, high))
         return {
             "type": "scatter",
             "mode": "markers",
-            "x": numbers(row[middle] for row in rows),
+            "x": numbers(values),
             "y": [place + shift for place in places],
-            "error_x": {
-                "type": "data",
-                "symmetric": False,
-                "array": numbers(row[high] - row[middle] for row in rows),
-                "arrayminus": numbers(row[middle] - row[low] for row in rows),
-                "thickness": 2,
-                "width": 5,
-                "color": more["marker"]["color"],
-            },
+            "error_x": whiskers(values, lows, highs, more["marker"]["color"], thickness=2, width=5),
             "customdata": [[*numbers((row[low], row[high]))] for row in rows],
             "hovertemplate": "%{x} (95 %: %{customdata[0]} to %{customdata[1]})<extra></extra>",
         } | more
@@ -71,7 +65,7 @@ def printed_against(optima: Table, protocol: str, few: int) -> go.Figure:
             "mode": "markers",
             "x": numbers(row["printed_regret"] for row in rows),
             "y": [place - 0.22 for place in places],
-            "marker": {"symbol": "star", "size": 14, "color": VERMILION, "line": {"color": "#000000", "width": 1}},
+            "marker": PRINTED,
             "name": "printed in the paper",
             "hovertemplate": "printed %{x}<extra></extra>",
         },
@@ -91,8 +85,7 @@ def printed_against(optima: Table, protocol: str, few: int) -> go.Figure:
         height=190 + 66 * len(rows),
         margin={"t": 70, "r": 16, "b": 118, "l": 60},
         xaxis=axis("regret (reward units)", "log", log_ticks(reach)),
-        yaxis=axis("", tickmode="array", tickvals=places, ticktext=labels)
-        | {"range": [len(rows) - 0.5, -0.5], "showgrid": False},
+        yaxis=labelled(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
     )
 
 
@@ -103,28 +96,16 @@ def boxes(cells: Table, protocol: str) -> go.Figure:
     parts: list[str] = []
     shown: set[str] = set()
     for title, grid in grids(cells, protocol):
-        rows = list(cells.where(protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon))
+        rows = rows_of(cells, protocol, grid)
         lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
         pair = [(lowest, "lowest cell"), (printed, "printed cell")]
         for place, (row, kind) in enumerate(pair):
             colour = (BLUE, VERMILION)[place]
-            traces.append(
-                {
-                    "type": "box",
-                    "orientation": "h",
-                    "y": [len(labels) + (place - 0.5) * 0.36],
-                    **{name: numbers([row[column]]) for name, column in _BOX.items()},
-                    "fillcolor": faded(colour, 0.35),
-                    "line": {"color": colour, "width": 1.5},
-                    "width": 0.3,
-                    "name": kind,
-                    "legendgroup": kind,
-                    "showlegend": kind not in shown,
-                    "hoverinfo": "skip",
-                }
-            )
+            at = len(labels) + (place - 0.5) * 0.36
+            legend = {"name": kind, "legendgroup": kind, "showlegend": kind not in shown}
+            traces.append(box(at, [row[name] for name in QUANTILES], colour, width=0.3, **legend))
             shown.add(kind)
-            traces.append(_mean_mark(row, kind, len(labels) + (place - 0.5) * 0.36))
+            traces.append(_mean_mark(row, kind, at))
             parts.append(
                 f"{title.replace('<br>', ', ')}, {kind}: median {short(row['q50'])}, mean {short(row['regret'])}"
             )
@@ -138,8 +119,7 @@ def boxes(cells: Table, protocol: str) -> go.Figure:
         + ".",
         height=190 + 62 * len(labels),
         xaxis=axis("regret of one world (reward units)", "log", log_ticks(reach)),
-        yaxis=axis("", tickmode="array", tickvals=list(range(len(labels))), ticktext=labels)
-        | {"range": [len(labels) - 0.5, -0.5], "showgrid": False},
+        yaxis=labelled(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
     )
 
 

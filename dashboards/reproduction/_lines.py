@@ -1,13 +1,13 @@
-"""Lines with bands and points with intervals: what the figures of several sections are made of."""
+"""Lines, alone and in their bands: what the figures of several sections are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from dashboards.figures._style import DASHES, GREY, MARKERS, Trace, band, numbers
-
-PROTOCOLS = {"published": "as published", "defined": "as defined"}
+from dashboards.figures._parts import band
+from dashboards.figures._scales import numbers
+from dashboards.figures._style import DASHES, GREY, MARKERS, Trace
 
 
 def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, place: int, **more: Any) -> Trace:
@@ -46,18 +46,5 @@ def with_band(
     told = [list(pair) for pair in zip(numbers(low), numbers(high), strict=True)]
     return [
         band(x, low, high, colour, legendgroup=name, **inner),
-        line(x, y, name, colour, place, customdata=told, hovertemplate=hover, **more),
+        line(x, y, name, colour, place, **({"customdata": told, "hovertemplate": hover} | more)),
     ]
-
-
-def bars(y: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> dict[str, Any]:
-    """Error bars from intervals."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": numbers(top - value for top, value in zip(high, y, strict=True)),
-        "arrayminus": numbers(value - bottom for bottom, value in zip(low, y, strict=True)),
-        "color": colour,
-        "thickness": 1.5,
-        "width": 4,
-    }

@@ -6,22 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SKY,
-    VERMILION,
-    Trace,
-    axis,
-    heading,
-    make,
-    numbers,
-    rounded,
-    safe,
-)
+from dashboards.figures._parts import whiskers
+from dashboards.figures._scales import axis, labelled, numbers, rounded
+from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION, Trace, make
+from dashboards.figures._titles import heading, safe
 from studies.reproduction.claims import LOGISTICS
 
 if TYPE_CHECKING:
@@ -96,8 +84,7 @@ def dots(rows: Sequence[str], series: Sequence[Dots], title: str, context: Seque
         f"{title}. " + " ".join(_told(rows, each) for each in series),
         height=170 + (26 + 10 * len(series)) * len(rows),
         xaxis=axis(what, nticks=5, rangemode="tozero", tickangle=0, tickformat="~s"),
-        yaxis=axis("", tickmode="array", tickvals=list(range(len(rows))), ticktext=[safe(row) for row in rows])
-        | {"range": [len(rows) - 0.5, -0.5], "gridcolor": "rgba(0,0,0,0)"},
+        yaxis=labelled([safe(row) for row in rows], range=[len(rows) - 0.5, -0.5], gridcolor="rgba(0,0,0,0)"),
     )
 
 
@@ -121,15 +108,8 @@ def _dots(rows: Sequence[str], each: Dots, shift: float) -> Trace:
         "hovertemplate": "%{text}<extra></extra>",
     }
     if any(a < b for a, b in zip(low, high, strict=True)):
-        out["error_x"] = {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(b - v for b, v in zip(high, value, strict=True)),
-            "arrayminus": numbers(v - a for a, v in zip(low, value, strict=True)),
-            "color": each.marker.get("line", {}).get("color", each.marker.get("color")),
-            "thickness": 1.5,
-            "width": 4,
-        }
+        colour = each.marker.get("line", {}).get("color", each.marker.get("color"))
+        out["error_x"] = whiskers(value, low, high, colour)
     return out
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import Trace, axis, band, change_lines, heading, make, numbers
+from dashboards.figures._parts import band, change_lines
+from dashboards.figures._scales import axis, numbers
+from dashboards.figures._style import Trace, make
+from dashboards.figures._titles import heading
 from dashboards.reproduction._logistics import AXES, LINES, MEASURES, NAMES, PAPER
 from studies.reproduction.tables import Table
 

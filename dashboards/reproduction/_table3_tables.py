@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dashboards.report.sections import ShownTable
 from dashboards.reproduction._logistics import COMPARISONS, MEASURES, NAMES
 from dashboards.reproduction._variances import ESTIMATORS
-from dashboards.reproduction.section import ShownTable
+from dashboards.words import p_value
 from studies.reproduction.tables import Table
 from studies.words import short, symbol
 
@@ -62,7 +63,7 @@ def _tests(tests: Table) -> ShownTable:
             MEASURES[row["measure"]],
             NAMES[row["policy"]],
             f"{row['difference']:+.0f} ({row['low']:+.0f} to {row['high']:+.0f})",
-            _probability(row["holm"]),
+            p_value(row["holm"]),
             "yes" if row["told_apart"] else "no",
         ]
         for row in tests
@@ -74,10 +75,6 @@ def _tests(tests: Table) -> ShownTable:
         "by the same amount for all policies of a world, so one of them is shown"
     )
     return ShownTable(caption, columns, rows, (3, 4), True)
-
-
-def _probability(p: float) -> str:
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
 def _parameters(parameters: Table) -> ShownTable:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.figures._style import BLUE, GREEN, ORANGE, PINK, Trace, axis, band, counts, heading, make, numbers
+from dashboards.figures._scales import axis
+from dashboards.figures._style import BLUE, GREEN, ORANGE, PINK, Trace, make
+from dashboards.figures._titles import counts, heading
+from dashboards.reproduction._lines import with_band
 from dashboards.reproduction._logistics import Dots, dots
 from studies.reproduction.tables import Table
 
@@ -19,35 +22,19 @@ ESTIMATORS = {
 }
 """The variants in words."""
 
-LOOKS = {
-    "welford": (BLUE, "solid", "circle"),
-    "printed": (ORANGE, "dash", "square"),
-    "accumulated": (PINK, "dot", "diamond"),
-}
+COLOURS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 
 
 def variance_lines(table: Table) -> go.Figure:
     """S² against the number of rewards, both on log axes, beside the true variance."""
     traces: list[Trace] = []
     sizes = table.distinct("n")
-    for name, (colour, dash, symbol) in LOOKS.items():
+    for place, (name, colour) in enumerate(COLOURS.items()):
         rows = table.where(estimator=name)
         mean, low, high = (rows.column(key) for key in ("mean", "low", "high"))
-        floor = min(mean) / 3
-        traces.append(band(sizes, [max(each, floor) for each in low], high, colour, legendgroup=name))
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "x": sizes,
-                "y": numbers(mean),
-                "line": {"color": colour, "dash": dash, "width": 2},
-                "marker": {"symbol": symbol, "size": 7},
-                "name": ESTIMATORS[name],
-                "legendgroup": name,
-                "hovertemplate": f"<b>{ESTIMATORS[name]}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>",
-            }
-        )
+        above = [max(each, min(mean) / 3) for each in low]  # a log axis has no zero
+        hover = f"<b>{ESTIMATORS[name]}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
+        traces += with_band(sizes, mean, above, high, ESTIMATORS[name], colour, place, hovertemplate=hover)
     last = sizes[-1]
     ends = [f"{ESTIMATORS[row['estimator']]} {row['mean']:.3g}" for row in table.where(n=last)]
     true = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below"}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import BLUE, GREEN, ORANGE, VERMILION, Trace, axis, faded, heading, make, numbers
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.figures._parts import faded, shaded, whiskers
+from dashboards.figures._scales import axis, labelled, numbers
+from dashboards.figures._style import BLUE, GREEN, ORANGE, VERMILION, Trace, make
+from dashboards.figures._titles import heading
+from dashboards.report.sections import ShownTable
+from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.rules import DEAR
 from studies.reproduction.tables import Table
@@ -31,7 +35,6 @@ def section(outcome: Outcome, document: Document) -> Section:
 def price(costs: Table) -> go.Figure:
     """What the advice and the defaults cost more than the recommendation, a row each, with 95 % intervals."""
     rows = list(costs)
-    places = list(range(len(rows)))
     limit: Trace = {
         "type": "scatter",
         "mode": "lines",
@@ -60,41 +63,19 @@ def price(costs: Table) -> go.Figure:
         + ".",
         height=170 + 46 * len(rows),
         xaxis=axis("more regret, in %"),
-        yaxis=axis("", tickmode="array", tickvals=places, ticktext=labels)
-        | {"range": [len(rows) - 0.5, -0.5], "showgrid": False},
-        shapes=[
-            {
-                "type": "rect",
-                "xref": "x",
-                "yref": "paper",
-                "x0": 0,
-                "x1": 100 * DEAR,
-                "y0": 0,
-                "y1": 1,
-                "fillcolor": faded(GREEN, 0.15),
-                "line": {"width": 0},
-                "layer": "below",
-            }
-        ],
+        yaxis=labelled(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
+        shapes=[shaded(0, 100 * DEAR, faded(GREEN, 0.15))],
     )
 
 
 def _dots(rows: list[dict[str, Any]], name: str, shift: float, colour: str, symbol: str, label: str) -> Trace:
-    value = [100 * row[name] for row in rows]
+    value, low, high = ([100 * row[f"{name}{end}"] for row in rows] for end in ("", "_low", "_high"))
     return {
         "type": "scatter",
         "mode": "markers",
         "x": numbers(value),
         "y": [place + shift for place in range(len(rows))],
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": numbers(100 * row[f"{name}_high"] - x for row, x in zip(rows, value, strict=True)),
-            "arrayminus": numbers(x - 100 * row[f"{name}_low"] for row, x in zip(rows, value, strict=True)),
-            "thickness": 2,
-            "width": 5,
-            "color": colour,
-        },
+        "error_x": whiskers(value, low, high, colour, thickness=2, width=5),
         "marker": {"symbol": symbol, "size": 9, "color": colour},
         "name": label,
         "text": [f"{row['world']}, T = {row['horizon']}<br>{label}: {_range(row, name)}" for row in rows],

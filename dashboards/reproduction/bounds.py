@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dashboards.report.sections import ShownTable
 from dashboards.reproduction._bounds_figures import assumption_figure, rates_figure, regret_figure
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.rules import FLAT
 from studies.reproduction.tables import Table

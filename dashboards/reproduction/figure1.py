@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import BLUE, VERMILION, Trace, axis, faded, heading, log_ticks, make, numbers
-from dashboards.reproduction._lines import PROTOCOLS, bars, guide, line
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.figures._parts import WHITE, box, faded, whiskers
+from dashboards.figures._scales import axis, labelled, log_ticks, numbers
+from dashboards.figures._style import BLUE, VERMILION, Trace, make
+from dashboards.figures._titles import heading
+from dashboards.report.sections import ShownTable
+from dashboards.reproduction._lines import guide, line
+from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 from studies.words import short
@@ -35,7 +39,7 @@ def section(outcome: Outcome, document: Document) -> Section:
         ],
         did=[
             f"One arm that pays N(0, 1), n = {sizes}; "
-            + ", ".join(f"{count} samples of each size {PROTOCOLS[name]}" for name, count in draws.items())
+            + ", ".join(f"{count} samples of each size as {name}" for name, count in draws.items())
             + ". The sample variance divides by n − 1."
         ],
         found=[*_settled(spreads, protocols[-1]), _typical(spreads, below, protocols[-1])],
@@ -85,40 +89,22 @@ def _distribution(outcome: Outcome, statistic: str, draws: dict[str, int]) -> go
     rows = list(spreads.where(protocol=boxed, statistic=statistic))
     colour = COLOURS[boxed]
     for place, row in enumerate(rows):
-        traces.append(
-            {
-                "type": "box",
-                "x": [place + 0.18],
-                "lowerfence": numbers([row["q05"]]),
-                "q1": numbers([row["q25"]]),
-                "median": numbers([row["median"]]),
-                "q3": numbers([row["q75"]]),
-                "upperfence": numbers([row["q95"]]),
-                "width": 0.3,
-                "fillcolor": faded(colour, 0.3),
-                "line": {"color": colour, "width": 1.5},
-                "name": f"{draws[boxed]} samples, {PROTOCOLS[boxed]}: quartiles, 5 % and 95 %",
-                "showlegend": place == 0,
-                "hoverinfo": "skip",
-            }
-        )
+        quantiles = [row[key] for key in ("q05", "q25", "median", "q75", "q95")]
+        name = f"{draws[boxed]} samples, as {boxed}: quartiles, 5 % and 95 %"
+        upright = {"orientation": "v", "x": [place + 0.18], "y": None}
+        traces.append(box(place, quantiles, colour, width=0.3, name=name, showlegend=place == 0, **upright))
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "x": [place + 0.18 for place in range(len(rows))],
             "y": numbers(row["average"] for row in rows),
-            "marker": {"symbol": "diamond", "size": 8, "color": "#ffffff", "line": {"color": "#000000", "width": 1.5}},
+            "marker": {"symbol": "diamond", "size": 8, **WHITE},
             "name": "average",
             "hovertemplate": f"average sample {statistic} %{{y}}<extra></extra>",
         }
     )
     true = guide([-0.5, len(sizes) - 0.5], [TRUTH[statistic]] * 2, f"true {statistic}", "dash")
-    ticks: dict[str, Any] = {
-        "tickmode": "array",
-        "tickvals": list(range(len(sizes))),
-        "ticktext": [str(size) for size in sizes],
-    }
     first, last = rows[0], rows[-1]
     return make(
         [true, *traces],
@@ -126,7 +112,7 @@ def _distribution(outcome: Outcome, statistic: str, draws: dict[str, int]) -> go
         f"Boxes of the sample {statistic} for samples of {sizes[0]} to {sizes[-1]} rewards. From 5 % to 95 % they "
         f"reach from {short(first['q05'])} to {short(first['q95'])} at n = {first['n']} and from {short(last['q05'])} "
         f"to {short(last['q95'])} at n = {last['n']}; the median at n = {first['n']} is {short(first['median'])}.",
-        xaxis=axis("rewards in a sample, n", range=[-0.5, len(sizes) - 0.5], **ticks),
+        xaxis=labelled([str(size) for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]),
         yaxis=axis(f"sample {statistic}"),
     )
 
@@ -140,7 +126,7 @@ def _dots(dots: Table, sizes: list[int], count: int) -> Trace:
         "x": numbers(round(value, 3) for value in x),
         "y": [float(f"{value:.4g}") for value in dots.column("value")],
         "marker": {"size": 4, "color": faded(VERMILION, 0.55)},
-        "name": f"{count} samples, {PROTOCOLS['published']}",
+        "name": f"{count} samples, as published",
         "hovertemplate": "%{y}<extra></extra>",
     }
 
@@ -156,10 +142,10 @@ def _spread(spreads: Table, draws: dict[str, int]) -> go.Figure:
         for protocol in draws:
             rows = spreads.where(statistic=statistic, protocol=protocol)
             y, low, high = (rows.column(name) for name in ("spread", "spread_low", "spread_high"))
-            more: dict[str, Any] = {"mode": "markers", "error_y": bars(y, low, high, COLOURS[protocol])}
+            more: dict[str, Any] = {"mode": "markers", "error_y": whiskers(y, low, high, COLOURS[protocol])}
             shift = 1.06 if protocol == "published" else 1.0
             x = [size * shift for size in sizes]
-            name = f"{statistic}s, {PROTOCOLS[protocol]}"
+            name = f"{statistic}s, as {protocol}"
             hover = f"<b>{name}</b><br>n = %{{customdata}}: %{{y}}<extra></extra>"
             marker = {"size": 9, "symbol": ("circle", "square")[place], "color": COLOURS[protocol]}
             more |= {"customdata": sizes, "hovertemplate": hover, "marker": marker}
@@ -188,7 +174,7 @@ def _table(spreads: Table, below: Table) -> ShownTable:
     for share in below:
         which = {"protocol": share["protocol"], "n": share["n"]}
         mean, variance = (spreads.one(statistic=statistic, **which) for statistic in TRUTH)
-        cells = [PROTOCOLS[share["protocol"]], str(share["n"]), str(share["draws"])]
+        cells = [f"as {share['protocol']}", str(share["n"]), str(share["draws"])]
         cells += [short(each[key]) for each in (mean, variance) for key in ("spread", "theory")]
         cells += [short(variance["median"]), f"{share['share']:.1%}", f"{share['low']:.1%} to {share['high']:.1%}"]
         rows.append(cells)

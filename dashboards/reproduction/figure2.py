@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dashboards.report.sections import ShownTable
 from dashboards.reproduction._figure2_figures import curse_figure, reduction_figure
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.reproduction.section import Section
 from studies.reproduction.claims import claims
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table

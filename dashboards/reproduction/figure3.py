@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dashboards.report.sections import ShownTable
 from dashboards.reproduction._figure3_figures import heat_maps, landscape, lines, named_best
 from dashboards.reproduction._figure3_spread import boxes, printed_against
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 from studies.words import short

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dashboards.figures._style import counts
-from dashboards.figures.changes import moments_of_change
+from dashboards.figures._titles import counts
 from dashboards.reproduction._logistics import AXES, COMPARISONS, MEASURES, NAMES, RAVEN
 from dashboards.reproduction._over_time import over_time
 from dashboards.reproduction.section import Section
+from dashboards.words import capitalised
 from environments import find_scenario
+from environments.moments import moments_of_change
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 
@@ -76,8 +77,7 @@ def _ends(curves: Table, comparison: str, measure: str) -> str:
     first = f"RAVEN-UCB ends with {ends[RAVEN]:.0f}, number {place} of {len(order)}"
     other = order[1] if place == 1 else order[0]
     rival = f"{'next' if place == 1 else 'first'} is {NAMES[other]} with {ends[other]:.0f}"
-    start = COMPARISONS[comparison]
-    return f"{start[0].upper()}{start[1:]}, in {MEASURES[measure]}: {first}; {rival}."
+    return f"{capitalised(COMPARISONS[comparison])}, in {MEASURES[measure]}: {first}; {rival}."
 
 
 def _printed(table: Table | None) -> dict[str, dict[str, float]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dashboards.figures._style import counts
+from dashboards.figures._titles import counts
 from dashboards.reproduction._boxes import boxes
 from dashboards.reproduction._logistics import COMPARISONS, NAMES, RAVEN
 from dashboards.reproduction.section import Section
+from dashboards.words import capitalised
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 
@@ -44,9 +45,9 @@ def _spread(here: Table, comparison: str) -> str:
     rows = {row["policy"]: row for row in here.where(measure="regret")}
     widths = {name: row["high"] - row["low"] for name, row in rows.items()}
     narrow, broad = min(widths, key=lambda name: widths[name]), max(widths, key=lambda name: widths[name])
-    raven, start = rows[RAVEN], COMPARISONS[comparison]
+    raven = rows[RAVEN]
     return (
-        f"{start[0].upper()}{start[1:]}, nine tenths of the worlds gave RAVEN-UCB a regret of {raven['low']:.0f} to "
-        f"{raven['high']:.0f} against the best arm of the moment; {NAMES[narrow]} spreads least "
+        f"{capitalised(COMPARISONS[comparison])}, nine tenths of the worlds gave RAVEN-UCB a regret of "
+        f"{raven['low']:.0f} to {raven['high']:.0f} against the best arm of the moment; {NAMES[narrow]} spreads least "
         f"({widths[narrow]:.0f} from end to end), {NAMES[broad]} most ({widths[broad]:.0f})."
     )

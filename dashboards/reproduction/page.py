@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from dashboards.report.panels import Panel, panel
-from dashboards.report.sections import Entry
+from dashboards.report.sections import Entry, ShownTable
 from dashboards.report.slugs import Slugs
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.reproduction.section import Section
 from dashboards.reproduction.verdict_table import Group, groups, tally
 from studies.keys import project_version
 from studies.reproduction.document import Document

@@ -5,20 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dashboards.report.sections import ShownTable
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-
-@dataclass(frozen=True)
-class ShownTable:
-    """A table for people: cells are words already. `numbers` says which columns are set flush right."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    numbers: tuple[int, ...] = ()
-    folded: bool = False
-    """Whether the reader has to open it."""
 
 
 @dataclass(frozen=True)

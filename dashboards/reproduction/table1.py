@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dashboards.figures._world import world_figure
-from dashboards.reproduction._lines import PROTOCOLS
-from dashboards.reproduction.section import Section, ShownTable
+from dashboards.report.sections import ShownTable
+from dashboards.reproduction.section import Section
 from environments.view import View
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 CATEGORIES = {"DPC": "distributional parameter change", "PC": "periodic change", "TF": "temporary fluctuation"}
+"""As the paper calls them."""
 
 
 def section(outcome: Outcome, document: Document) -> Section:
@@ -59,8 +60,7 @@ def _found(held: Table, protocol: str) -> str:
         f"at {short(row['changing_steps'])} of the steps"
         for row in rows
     ]
-    word = PROTOCOLS[protocol]
-    return f"{word[0].upper()}{word[1:]}, {'; '.join(parts)}."
+    return f"As {protocol}, {'; '.join(parts)}."
 
 
 def _picture(outcome: Outcome, row: dict[str, str], protocol: str) -> go.Figure:
@@ -81,7 +81,7 @@ def _picture(outcome: Outcome, row: dict[str, str], protocol: str) -> go.Figure:
         arms=outcome.facts["arms"],
         changes=outcome.tables["moments"].where(**which).column("step"),
         which=f"seed {outcome.facts['seed']}",
-        title=f"{row['scenario']}, {PROTOCOLS[protocol]}",
+        title=f"{row['scenario']}, as {protocol}",
         height=440,
     )
 
@@ -98,7 +98,7 @@ def _held(held: Table) -> ShownTable:
     rows = [
         [
             row["scenario"],
-            PROTOCOLS[row["protocol"]],
+            f"as {row['protocol']}",
             row["broken_when"],
             str(row["worlds"]),
             f"{row['share']:.0%}",

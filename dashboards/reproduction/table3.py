@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, counts
+from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE
+from dashboards.figures._titles import counts
 from dashboards.reproduction._logistics import COMPARISONS, NAMES, PAPER, RAVEN, Dots, dots
 from dashboards.reproduction._table3_tables import shown_tables
 from dashboards.reproduction._variances import estimator_dots, variance_lines
 from dashboards.reproduction.section import Section
+from dashboards.words import capitalised
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 
@@ -102,9 +104,8 @@ def _ranking(scores: Table, tests: Table, comparison: str, measure: str) -> str:
     told += f" and from {len(better)} better: {', '.join(better)}" if better else " and from no better one"
     other = order[1] if place == 1 else order[0]
     rival = f"{'next is' if place == 1 else 'first is'} {NAMES[other]} with {means[other]:.0f}"
-    start = COMPARISONS[comparison]
     return (
-        f"{start[0].upper()}{start[1:]}, RAVEN-UCB is number {place} of {len(order)} with a mean regret of "
+        f"{capitalised(COMPARISONS[comparison])}, RAVEN-UCB is number {place} of {len(order)} with a mean regret of "
         f"{means[RAVEN]:.0f}; {rival}. After Holm's correction {told}."
     )
 

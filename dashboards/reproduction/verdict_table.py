@@ -30,8 +30,6 @@ SIGNS: dict[Word, str] = {"stands": "✓", "within noise": "≈", "does not stan
 SAID = ("%", "regret", "reward", "pulls")
 """Units that stand beside the number, or in the claim."""
 
-PROTOCOLS = {"published": "as published", "defined": "as defined"}
-
 
 @dataclass(frozen=True)
 class VerdictRow:
@@ -45,7 +43,6 @@ class VerdictRow:
     kind: str
     """The verdict as a class of the style sheet."""
     reason: str
-    rule: str
 
 
 @dataclass(frozen=True)
@@ -111,14 +108,13 @@ def _rows(claim: Claim, verdicts: Sequence[Verdict]) -> ClaimRows:
         link=claim.experiment,
         verdicts=[
             VerdictRow(
-                protocol=PROTOCOLS[verdict.protocol],
+                protocol=f"as {verdict.protocol}",
                 ours="" if verdict.ours is None else _with_unit(short(verdict.ours.value), claim.unit),
                 interval=_interval(verdict.ours),
                 word=verdict.word,
                 sign=SIGNS[verdict.word],
                 kind=verdict.word.replace(" ", "-"),
                 reason=verdict.reason,
-                rule=verdict.rule,
             )
             for verdict in verdicts
         ],

@@ -12,7 +12,10 @@ import optuna_dashboard
 import plotly.graph_objects as go
 import pytest
 
-from dashboards.attach import _stored, attach, attach_to_grid, attach_to_study, value_name
+from dashboards.attach import attach, attach_to_grid, attach_to_study
+from dashboards.attached import stored_figure
+from dashboards.stamps import is_attached
+from dashboards.words import value_name
 from studies import keys
 from studies.copying import read_study, write_study
 from studies.export import export
@@ -49,7 +52,7 @@ def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> 
     assert "$" not in note
     assert figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
-    assert _stored(study, "ravenlab-world")["layout"]["height"] == 450
+    assert stored_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
 
 def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) -> None:
@@ -59,11 +62,11 @@ def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) 
     assert figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
     assert "2 of 16 cells can't be told" in optuna_dashboard.get_note(study)
-    before = _stored(study, "ravenlab-heat-map")
+    before = stored_figure(study, "ravenlab-heat-map")
     searched(storage)
     assert attach_to_grid(study) >= 1
-    assert "recommended" in json.dumps(_stored(study, "ravenlab-heat-map"))
-    assert _stored(study, "ravenlab-heat-map") != before
+    assert "recommended" in json.dumps(stored_figure(study, "ravenlab-heat-map"))
+    assert stored_figure(study, "ravenlab-heat-map") != before
 
 
 def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
@@ -118,7 +121,7 @@ def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
     attach(study)
     assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
     assert len(rows(path)) <= before
-    assert _stored(study, "ravenlab-history") is not None
+    assert stored_figure(study, "ravenlab-history") is not None
 
 
 def test_figures_stay_small() -> None:
@@ -154,11 +157,11 @@ def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
 def test_a_figure_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
     study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
-    whole = _stored(study, "ravenlab-history")
+    whole = stored_figure(study, "ravenlab-history")
     study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
-    assert _stored(study, "ravenlab-history") is None
+    assert stored_figure(study, "ravenlab-history") is None
     assert attach(study) == 1
-    assert _stored(study, "ravenlab-history") == whole
+    assert stored_figure(study, "ravenlab-history") == whole
 
 
 @pytest.mark.parametrize("done", [0, 1, 3])
@@ -169,6 +172,14 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
     assert f"{done} of 10 trials" in optuna_dashboard.get_note(study)
     assert attach(study) == 0
     assert attach(gridded(storage, finished=False)) == 0
+
+
+def test_a_scenario_of_its_users_own_is_not_drawn_where_it_is_not_at_hand(tmp_path: Path) -> None:
+    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
+    assert attach(study) == 4
+    assert figures(study) == {"ravenlab-history", "ravenlab-importances"}
+    assert is_attached(study)
 
 
 def test_a_copy_is_complete(tmp_path: Path) -> None:

@@ -60,5 +60,10 @@ def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
     first = page.locator("section table").first.locator("tbody tr")
     assert first.count() == len(POLICIES)
     assert "20 × 20" in page.locator("main").inner_text()
+    heading = page.locator("section table").first.locator("thead th").first
+    page.emulate_media(media="print")
+    assert heading.inner_text() == "Policy"
+    assert heading.locator("span").is_visible()
+    page.emulate_media(media="screen")
     page.set_viewport_size({"width": 400, "height": 900})
     page.wait_for_function("() => document.documentElement.scrollWidth <= 400")

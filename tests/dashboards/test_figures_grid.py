@@ -65,7 +65,7 @@ def test_fine_grids_stay_small(share: float) -> None:
     fine = Grid(grid.spec, grid.study, grid.mean, grid.stderr, inside)
     out = check(heat_map(fine, RECOMMENDED), most=60_000)
     assert out["layout"]["xaxis"]["tickvals"] == [0.01, 0.1, 1, 10]
-    check(surface(fine, RECOMMENDED), most=40_000)
+    check(surface(fine), most=40_000)
     check(sensitivity_lines(fine))
 
 
@@ -109,7 +109,7 @@ def test_narrow_grids(draw: Any, alpha0: tuple[float, ...], beta0: tuple[float, 
 
 
 def test_the_surface_has_log_axes() -> None:
-    scene = check(surface(made_grid(), RECOMMENDED))["layout"]["scene"]
+    scene = check(surface(made_grid()))["layout"]["scene"]
     assert scene["xaxis"]["type"] == scene["yaxis"]["type"] == "log"
     assert (scene["xaxis"]["title"]["text"], scene["yaxis"]["title"]["text"]) == ("α₀", "β₀")
 

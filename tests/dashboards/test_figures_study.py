@@ -65,6 +65,14 @@ def test_two_thousand_trials_are_thinned_and_say_so() -> None:
     assert "2000 trials" in figure.layout.title.text
 
 
+def test_some_of_many_trials_are_counted_as_what_they_are() -> None:
+    figure = history(made_rows(20), None, SPEC, {"COMPLETE": 1600, "PRUNED": 400})
+    check(figure)
+    assert "2000 trials" in figure.layout.title.text
+    assert {"trial (16 of 1600 drawn)", "stopped early (4 of 400 drawn)"} <= set(names(figure))
+    assert "1600 complete trials and 400 that stopped early" in explain(figure)
+
+
 @pytest.mark.parametrize(
     "rows",
     [

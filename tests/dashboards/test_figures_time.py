@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dashboards.figures import curves, explain, moments_of_change, world
+from dashboards.figures import curves, explain, world
 from environments import find_scenario
 from environments.catalogue import scenarios
 from environments.draw import draw_worlds
+from environments.moments import moments_of_change
 from environments.world import tables
 from policies.simulation import simulate
 from tests.dashboards.drawn import check, names, shown_text

@@ -7,14 +7,16 @@ from pathlib import Path
 import optuna
 import pytest
 
+from dashboards.grid_marks import recommended_in
 from dashboards.report.gather import gather
 from dashboards.report.page import build
 from dashboards.report.render import render
 from dashboards.report.trials import read_trials, thinned
 from environments.errors import InputError
+from studies.grid import GridSpec
 from studies.spec import StudySpec
 from studies.storage import open_storage
-from tests.dashboards.made import add_grid
+from tests.dashboards.made import add_grid, full
 from tests.dashboards.outline import Outline
 from tests.studies.made import EVEN, LINES, WILD, recommendation, store, stored, url
 from tuning.cli import run
@@ -83,7 +85,7 @@ def test_what_this_version_does_not_know(tmp_path: Path) -> None:
 def test_long_searches_are_thinned(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
-    found = read_trials(opened, study._study_id, most=20)
+    found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), most=20)
     assert (found.complete, found.pruned, found.failed) == (59, 1, 0)
     assert len(found.shown) == 20
     assert found.shown[0].number == 0
@@ -102,3 +104,47 @@ def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
     assert "would take too long" in page.missing[0].text
     with pytest.raises(InputError, match="unknown study"):
         gather(opened, "here", ["nothing"])
+
+
+def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    store(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
+    (shown,) = build(gather(opened, "here")).searches[0].panels
+    best = next(trace for trace in shown.figure.data if trace.name == "best so far")
+    assert list(best.y) == [50, 50], "of 50 and 48 the larger one"
+    assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"
+    assert shown.context.endswith("3 trials")
+
+
+def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = StudySpec(scenario="blips", horizon=200, policy="d-ucb", fixed={"xi": 0.5})
+    study = store(opened, spec, 0)
+    held = {"one_minus_gamma": 0.25}
+    study.add_trial(optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": EVEN}))
+    assert read_trials(opened, study._study_id, spec).shown[0].params == {"gamma": 0.75}
+
+
+def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
+    where = full(tmp_path / "s.sqlite3", grids=2)
+    opened = open_storage(where, create=False)
+    first, second = (name for name in optuna.get_all_study_names(opened) if name.startswith("grid"))
+    optuna.load_study(study_name=first, storage=opened).set_user_attr("ravenlab:grid", {"scenario": "gone"})
+    elsewhere = {"scenario": "mine.py:world~0a1b2c3d"}
+    optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", elsewhere)
+    material = gather(opened, "here")
+    assert (len(material.studies), material.grids, material.unfinished_grids) == (3, [], [])
+    assert set(material.strangers) == {first, second}
+
+
+def test_what_is_marked_in_a_grid() -> None:
+    grid = GridSpec(scenario="variance-drift", horizon=1000)
+    mine = recommendation(study="b")
+    others = [
+        recommendation(study="a", objective="cvar:0.9"),
+        recommendation(study="a", horizon=2000),
+        recommendation(study="a", policy="sw-raven"),
+        recommendation(study="a", settings={"growth": 0.5}),
+    ]
+    assert recommended_in(grid, [*others, recommendation(study="c"), mine]) == mine
+    assert recommended_in(grid, others) is None

@@ -7,17 +7,7 @@ import json
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboards.figures import HistoryPoint
-from dashboards.slim import slim, thinned
-
-
-def test_many_trials_are_thinned_and_the_best_is_kept() -> None:
-    noisy = [HistoryPoint(n, 50.0 + np.sin(n), 1.0, "COMPLETE", {}) for n in range(2000)]
-    assert thinned(noisy[:300]) == noisy[:300]
-    kept = thinned(noisy)
-    assert len(kept) < 320
-    assert min(p.value for p in kept if p.value is not None) == min(p.value for p in noisy if p.value is not None)
-    assert (kept[0], kept[-1]) == (noisy[0], noisy[-1])
+from dashboards.slim import slim
 
 
 def test_arrays_become_short_lists() -> None:

@@ -108,7 +108,7 @@ class Doing:
             assert told.returncode == 0, told.stderr
             if known == "make demo":
                 done = [shlex.split(line) for line in told.stdout.splitlines() if line.startswith(".venv/bin/ravenlab")]
-                assert len(done) == 2, told.stdout
+                assert len(done) == 3, told.stdout
                 for each in done:
                     self._ravenlab(each[1:])
         elif known == "pip install":

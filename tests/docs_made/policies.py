@@ -31,7 +31,8 @@ def overview() -> list[str]:
 def part(name: str) -> list[str]:
     """A policy's reference and parameters."""
     policy = find_policy(name)
-    lines = [f"{meaning(policy)} {'Ours' if 'ours' in policy.reference else 'Reference'}: {policy.reference}."]
+    reference = policy.reference.removesuffix("; ours")
+    lines = [f"{meaning(policy)} {'Reference' if reference == policy.reference else 'Ours'}: {reference}."]
     values: dict[str, Value] = {}
     rows = []
     for param in policy.parameters:

@@ -54,7 +54,7 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
 
 def _lacks(study: optuna.Study) -> bool:
     """Whether there is something to attach; of a study that can't be read that is said when it is tried."""
-    from dashboards.attach import is_attached
+    from dashboards.stamps import is_attached
     from environments.errors import InputError
 
     try:

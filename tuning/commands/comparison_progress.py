@@ -36,7 +36,7 @@ class ComparisonReporter(Reporter):
         if landed == self.entries:
             self.line(f"{name}: complete already, nothing to do.")
         elif self.bars is not None:
-            self.whole = self.bars.add_task(name, total=self.entries, completed=landed, note="")
+            self.whole = self.add(name, self.entries, landed)
         else:
             going_on = f", going on after {landed}" if landed else ""
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""

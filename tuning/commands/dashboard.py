@@ -48,6 +48,10 @@ def dashboard(
         if danger is not None:
             typer.echo(danger, err=True)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; Ctrl-C ends it)")
+        typer.echo(
+            "What to use stands in the note of a study, behind the last icon on its left;"
+            " its best trial is only what the search saw."
+        )
         if open_browser:
             import webbrowser
 

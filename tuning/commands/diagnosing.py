@@ -44,6 +44,7 @@ def diagnose(
     from studies.diagnosis import diagnose as answer
     from studies.diagnosis.proposal import propose
     from studies.diagnosis.reading import read_rewards
+    from tuning.commands.calling import called
     from tuning.commands.tables import print_json, print_table, say
     from tuning.commands.words import whole_number
     from tuning.files import check_place, replacing
@@ -78,4 +79,4 @@ def diagnose(
         say("A study of such a world:")
         typer.echo(proposed)
     else:
-        say(f"{study_file} is written. Next: ravenlab tune --study {study_file}")
+        say(f"{study_file} is written. Next: {called()} tune --study {study_file}")

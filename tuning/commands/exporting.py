@@ -53,8 +53,9 @@ def export(
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
     from studies.rows import list_studies
-    from tuning.commands.tables import plain, put
+    from tuning.commands.tables import plain, put, say
     from tuning.files import replacing
+    from tuning.wording import counted
 
     if form not in FORMATS:
         raise unknown("format", form, FORMATS)
@@ -78,3 +79,4 @@ def export(
         return
     with replacing(output) as file:
         file.write(text)
+    say(f"{output} is written: {counted(len(every), 'recommendation')}.")

@@ -28,6 +28,7 @@ def init(
     """
     import studies
     from environments.errors import InputError
+    from tuning.commands.calling import called
     from tuning.commands.tables import say
     from tuning.files import replacing
 
@@ -42,16 +43,16 @@ def init(
 
         with replacing(file) as out:
             out.write(as_csv(example_trace()))
-        say(f"{file} is written: milliseconds of five servers. Then: ravenlab tune --trace {file} --minimize")
+        say(f"{file} is written: milliseconds of five servers. Then: {called()} tune --trace {file} --minimize")
         return
     if log:
         from environments import example_log
 
         with replacing(file) as out:
             out.write(example_log.as_csv(example_log.example_log()))
-        say(f"{file} is written: clicks on five banners. Then: ravenlab tune --log {file}")
+        say(f"{file} is written: clicks on five banners. Then: {called()} tune --log {file}")
         return
     template = (Path(studies.__file__).parent / "template.toml").read_text(encoding="utf-8")
     with replacing(file) as out:
         out.write(template)
-    say(f"{file} is written. Edit it, then: ravenlab validate {file}")
+    say(f"{file} is written. Edit it, then: {called()} validate {file}")

@@ -29,16 +29,24 @@ def print_outcome(ran: list[Ran], as_json: bool) -> None:
 
 
 def say_next(ran: list[Ran], storage: str | None) -> None:
-    """What can be done with what was found, on stderr; words that a shell would cut stand in quotes."""
+    """What can be done with what was found, on stderr: a line a command, to be copied whole.
+
+    Words that a shell would cut stand in quotes.
+    """
     from shlex import quote
 
     from studies.urls import shown
+    from tuning.commands.calling import called
 
+    command = called()
     where = "" if storage is None else f" --storage {quote(shown(storage))}"
     names = [quote(one.study) for one in ran if one.recommendation is not None]
     which = f" {names[0]}" if len(names) == 1 else ""
-    typer.echo(f"Next: ravenlab export{which}{where} -o recommended.json   (to use it in a program)", err=True)
-    typer.echo(f"      ravenlab report{where}, or ravenlab dashboard{where}   (to look at it)", err=True)
+    typer.echo("Next, to use it in a program:", err=True)
+    typer.echo(f"  {command} export{which}{where} -o recommended.json", err=True)
+    typer.echo("or to look at it:", err=True)
+    typer.echo(f"  {command} report{where}", err=True)
+    typer.echo(f"  {command} dashboard{where}", err=True)
 
 
 def _print_table(found: list[Recommendation]) -> None:
@@ -53,13 +61,29 @@ def _print_table(found: list[Recommendation]) -> None:
         use = params_in_words(one.params)
         rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
     columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
-    print_table("Recommended, measured on fresh worlds", columns, rows, numbers=columns[2:], stacked=True)
+    print_table(f"Recommended, measured on {_measured_on(found)}", columns, rows, numbers=columns[2:], stacked=True)
     for one in found:
-        if one.log is not None:
-            from studies.log_words import score_in_words
+        for line in _of_data(one):
+            typer.echo(line)
 
-            for line in score_in_words(one, one.log):
-                typer.echo(line)
+
+def _measured_on(found: list[Recommendation]) -> str:
+    """Worlds that were drawn anew, or the part of a user's own data that nothing had seen."""
+    kinds = {"fresh worlds" if one.recorded is None else "data that were held out" for one in found}
+    return " or ".join(sorted(kinds, reverse=True))
+
+
+def _of_data(one: Recommendation) -> list[str]:
+    """What has to be known of a regret on a user's own data: what it is of, and how much it is worth."""
+    if one.log is not None:
+        from studies.log_words import score_in_words
+
+        return score_in_words(one, one.log)
+    if one.trace is not None:
+        from studies.trace_words import regret_in_words
+
+        return regret_in_words(one, one.trace)
+    return []
 
 
 def _cost(rival: Rival, on_a_file: bool) -> str:

@@ -177,4 +177,5 @@ def _print_trials(best: list[FrozenTrial]) -> None:
                 params_in_words(trial.params),
             ]
         )
-    print_table("Best trials", ["trial", "value", "± error", "parameters"], rows, numbers=["trial", "value", "± error"])
+    columns = ["trial", "value", "± error", "parameters"]
+    print_table("Best trials, as the search saw them", columns, rows, numbers=columns[:3])

@@ -14,7 +14,14 @@ from tuning.commands.crews import hire
 if TYPE_CHECKING:
     from studies.spec import StudySpec
     from tuning.crew import Crew
+    from tuning.progress import Reporter
     from tuning.running import Ran
+
+MANY_IN_PYTHON = 1e8
+"""Steps of a plain class from which it is said how long they take."""
+
+A_SECOND_IN_PYTHON = 5e5
+"""Steps of a simple plain class that a core of today takes in a second."""
 
 
 def tune(
@@ -139,4 +146,19 @@ def _run(specs: Sequence[StudySpec], url: str, crew: Crew, limit: float | None, 
         return done
 
     with Reporter(quiet, many=crew.side_by_side > 1) as reporter, saying_what_is_kept(reporter, url):
+        _warn_of_plain_classes(specs, reporter)
         return side_by_side(crew, [partial(one, spec) for spec in specs])
+
+
+def _warn_of_plain_classes(specs: Sequence[StudySpec], reporter: Reporter) -> None:
+    """The usual budget is made for compiled rules; a class in Python takes long enough to look hung."""
+    from policies import find_policy
+    from policies.own import PlainPolicy
+
+    steps = sum(spec.simulated_steps() for spec in specs if issubclass(find_policy(spec.policy), PlainPolicy))
+    if steps > MANY_IN_PYTHON:
+        minutes = steps / A_SECOND_IN_PYTHON / 60
+        reporter.line(
+            f"A plain class plays at Python's speed: {steps:.2g} steps, about {minutes:.0f} min of one core. A smaller"
+            " --horizon, --trials or --replications takes less; --backend loky uses all cores."
+        )

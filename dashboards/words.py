@@ -1,0 +1,64 @@
+"""What notes, figures and pages say alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from studies.objective import parse_objective
+from studies.words import short
+
+
+def value_name(objective: str) -> str:
+    """What a trial's value is, in words.
+
+    >>> value_name("mean"), value_name("cvar:0.9")
+    ('mean regret', 'mean of the worst 10 % of regrets')
+    """
+    parsed = parse_objective(objective)
+    names = {
+        "mean": "mean regret",
+        "reward": "mean reward",
+        "quantile": f"{100 * parsed.level:g} % quantile of regret",
+        "cvar": f"mean of the worst {100 * (1 - parsed.level):.4g} % of regrets",
+        "after": f"mean regret after {parsed.time}",
+    }
+    return names[parsed.kind]
+
+
+def settings_in_words(settings: Mapping[str, int | float | str]) -> str:
+    """Settings that a study changed, on one line.
+
+    >>> settings_in_words({"every": "5%", "noise": "laplace"})
+    'every = 5%, noise = laplace'
+    """
+    return ", ".join(
+        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in settings.items()
+    )
+
+
+def span(values: Iterable[float]) -> str:
+    """One number, or from where to where.
+
+    >>> span([1000, 100, 500]), span([7, 7])
+    ('100 to 1000', '7')
+    """
+    found = sorted(set(values))
+    return short(found[0]) if len(found) == 1 else f"{short(found[0])} to {short(found[-1])}"
+
+
+def capitalised(text: str) -> str:
+    """A sentence's beginning; what follows stays as it is.
+
+    >>> capitalised("as RAVEN-UCB")
+    'As RAVEN-UCB'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def p_value(p: float) -> str:
+    """A p-value as people read it.
+
+    >>> p_value(0.034), p_value(1e-30), p_value(1.0)
+    ('0.034', '< 0.0001', '1')
+    """
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
