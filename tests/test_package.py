@@ -143,6 +143,14 @@ def test_works_beside_a_users_own_folders(command: list[str], tmp_path: Path) ->
         assert '"scenario": "blips"' in done.stdout
 
 
+def test_a_clone_in_the_current_folder_hides_nothing(tmp_path: Path) -> None:
+    """One who has just cloned and installed stands beside a folder called ravenlab."""
+    (tmp_path / "ravenlab").mkdir()
+    code = "import ravenlab; print(ravenlab.RavenUCB(arms=2))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("RavenUCB(arms=2, alpha0=1.0"), done.stderr
+
+
 def test_says_what_shadows_it(tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "__init__.py").write_text("")

@@ -28,7 +28,7 @@ def fitted(name: str, room: int) -> str:
     """A name in so many letters: its beginning and its end say most.
 
     >>> fitted("raven-ucb/incremental-drift/T10000/K10", 26)
-    'raven-ucb/inc…t/T10000/K10'
+    'raven-ucb/in…ft/T10000/K10'
     >>> fitted("blips", 26)
     'blips'
     """

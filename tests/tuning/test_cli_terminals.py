@@ -15,6 +15,7 @@ from studies.storage import open_storage
 from tests.project import ROOT, environment
 from tests.studies.made import recommendation, store, url
 from tuning.cli import run
+from tuning.commands.calling import called
 from tuning.commands.tables import print_table
 from tuning.screen import has_bars
 
@@ -133,6 +134,15 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     print_table("Title", columns, [row], cut=True)
     assert "regret" not in screen.text.split("No room")[0]
     assert "No room for" in screen.text
+
+
+def test_commands_are_called_as_they_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.argv", ["my env/bin/ravenlab", "tune"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert called() == "'my env/bin/ravenlab'"
+    (tmp_path / "ravenlab").write_text("#!/bin/sh\n")
+    (tmp_path / "ravenlab").chmod(0o755)
+    assert called() == "ravenlab"
 
 
 def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:

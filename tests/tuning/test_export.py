@@ -56,9 +56,10 @@ def test_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_file_can_be_loaded(storage: str, tmp_path: Path) -> None:
+def test_a_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "recommended.json"
     assert run(["export", "--storage", storage, "-o", str(path)]) == 0
+    assert capsys.readouterr().out.replace("\n", "").endswith(f"is written: {len(GIVEN)} recommendations.")
     assert Policy.load(path, scenario="variance-drift", horizon=10_000).values["alpha0"] == 0.25
 
 

@@ -110,11 +110,21 @@ def test_what_does_not_go_with_a_trace(options: list[str], said: str, file: Path
     assert said in refused("tune", "--trace", str(file), "--dry-run", *options)
 
 
+def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_csv(tmp_path / "short.csv", table(rows=40))
+    assert run(["tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
+    out = capsys.readouterr().out
+    assert "measured on data that were held out" in out
+    assert "are needed for that interval to be believed" in out
+
+
 def test_bad_files_are_one_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
-    for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n", "a,b\n1,2\n3,4\n"):
+    for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n"):
         path.write_text(text)
         assert str(path) in refused("tune", "--trace", str(path))
+    path.write_text("a,b\n1,2\n3,4\n")
+    assert "for a trace of 2 rows" in refused("tune", "--trace", str(path))
     assert "--minimize goes with --trace" in refused("tune", "blips", "--minimize", "--dry-run")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MANY_IN_PYTHON = 1e8
 """Steps of a plain class from which it is said how long they take."""
 
-A_SECOND_IN_PYTHON = 5e5
+A_SECOND_IN_PYTHON = 3e5
 """Steps of a simple plain class that a core of today takes in a second."""
 
 
