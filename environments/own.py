@@ -61,7 +61,7 @@ class Brought(Generic[T]):
         self._held[name] = Named(value, source)
 
     def get(self, name: str) -> T | None:
-        """The object of a name, with the hash or without where that leaves no doubt; None if it was not brought."""
+        """The object of a name, without the hash the last one that was brought; None if it was not brought."""
         found = self._match(name)
         return None if found is None else found.value
 
@@ -136,11 +136,12 @@ def load_own(text: str, kind: str) -> tuple[Any, str]:
     place, _, wanted = text.rpartition(":")
     if not wanted.isidentifier() or not place.endswith(".py"):
         raise InputError(f"{kind} must be written ./file.py:Name but got {text!r}.")
-    path = Path(place).expanduser().resolve()
     try:
+        path = Path(place).expanduser().resolve()
         source = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{kind} {text!r} can't be read: {error.strerror}.") from None
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: the home of somebody who has none
+        said = str(getattr(error, "strerror", None) or error).rstrip(".")
+        raise InputError(f"{kind} {text!r} can't be read: {said}.") from None
     digest = hashlib.sha256(source).hexdigest()
     module = _run(path, f"{MODULE}{digest[:16]}", kind)
     if not hasattr(module, wanted):
@@ -159,7 +160,7 @@ def _run(path: Path, name: str, kind: str) -> Any:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise InputError(f"{kind} file {path} can't be run: {where_it_broke(error, {str(path)})}.") from None
     return module

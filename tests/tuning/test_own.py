@@ -203,6 +203,7 @@ def test_an_installed_package_offers_policies(
         ("MyUCB = 3\n", "must be a class"),
         ("import nothing_of_this_name\n", "ModuleNotFoundError: No module named 'nothing_of_this_name' in line 1"),
         ("def (:\n", "SyntaxError"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3 in line 2"),
         ("Other = 3\n", "unknown name in mine.py 'MyUCB'"),
         (UCB1.replace("def __init__(self, arms, c)", "def __init__(self, arms, d)"), "must take its parameter c"),
         (UCB1.replace('ravenlab.Param("c", 2.0, 0.001, 10.0)', "3"), "must be ravenlab.Param"),
@@ -245,7 +246,7 @@ def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, message: str
     assert message in refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2")
 
 
-@pytest.mark.parametrize("name", ["nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
+@pytest.mark.parametrize("name", ["nowhere.py:X", "~nobody-of-this-name/nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
 def test_a_file_that_is_not_there(name: str) -> None:
     assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
 
