@@ -92,7 +92,8 @@ def _unpacked(payload: bytes) -> Game:
     game = baggage.game
     if baggage.file is not None and baggage.code is not None and game.policy not in POLICIES.names():
         assert game.source is not None
-        folder = Path(tempfile.mkdtemp(prefix="ravenlab-"))
-        (folder / baggage.file).write_bytes(baggage.code)
-        bring_policy(f"{folder / baggage.file}:{game.source.rpartition(':')[2]}")
+        with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder:  # once it has run, nobody reads the file again
+            file = Path(folder, baggage.file)
+            file.write_bytes(baggage.code)
+            bring_policy(f"{file}:{game.source.rpartition(':')[2]}")
     return game

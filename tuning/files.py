@@ -12,6 +12,9 @@ from typing import IO
 
 from environments.errors import InputError
 
+LONGEST_NAME = 255
+"""Bytes of a file's or folder's name that any file system of today takes."""
+
 
 def check_place(path: Path) -> None:
     """Refuse a place where no file can be, before long work that would end in it."""
@@ -33,7 +36,10 @@ def check_folder(folder: Path, option: str = "--output") -> None:
     """Refuse a place that can't be a folder to write in, before long work. It is not made yet: that may be in vain."""
     try:
         a_file = folder.exists() and not folder.is_dir()
-        nearest = next(place for place in (folder.resolve(), *folder.resolve().parents) if os.path.lexists(place))
+        whole = folder.resolve()
+        nearest = next(place for place in (whole, *whole.parents) if os.path.lexists(place))
+        if any(len(os.fsencode(part)) > LONGEST_NAME for part in whole.relative_to(nearest).parts):
+            raise ValueError("too long, which a folder above it that is not there hides from the file system")
     except (OSError, RuntimeError, ValueError):
         raise InputError(f"{option} {str(folder)[:200]!r} can't be made: it is not the name of a folder.") from None
     if a_file:

@@ -34,6 +34,7 @@ def test_names_choose_studies(storage: str, tmp_path: Path, capsys: Captured) ->
         (["report", "--storage", "sqlite:///missing.sqlite3"], "does not exist"),
         (["report", "-o", str(tmp_path / "no" / "x.html"), "--storage", storage], "there is no folder"),
         (["report", "-o", str(tmp_path / "y.html"), "--figures", str(path), "--storage", storage], "is a file"),
+        (["report", "-o", str(tmp_path / "y.html"), "--figures", f"{tmp_path}/new/{'x' * 300}"], "not the name of"),
     ):
         assert fragment in refused(*words)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["some.html"]

@@ -37,8 +37,9 @@ class Doing:
         monkeypatch.chdir(folder)
         monkeypatch.setenv("COLUMNS", "200")
         monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+        (folder / "docs" / "examples").mkdir(parents=True)
         for name in EXAMPLES:
-            shutil.copy(DOCS / "examples" / name, folder / name)
+            shutil.copy(DOCS / "examples" / name, folder / "docs" / "examples" / name)
         for kind in ("trace", "log"):
             self._ravenlab(["init", f"a_{kind}.csv", f"--{kind}"])
         if not full:

@@ -45,7 +45,7 @@ WORDS: dict[tuple[str, str], str] = {
     ("tune --log", "FILE.csv"): "a_log.csv",
     ("diagnose", "FILE.csv"): "a_trace.csv",
     ("diagnose", "latency.csv"): "a_trace.csv",
-    ("tune", "./mine.py:Mine"): "./falling_greedy.py:FallingGreedy",
+    ("tune", "./mine.py:Mine"): "./docs/examples/falling_greedy.py:FallingGreedy",
     ("compare", "all"): "localized-jump,stationary",
     ("compare --policies", "all"): "raven-ucb,ucb1",
     ("reproduce", "all"): "figure1",
@@ -59,7 +59,7 @@ DROPPED = {"--cluster": "a cluster takes seconds to start; tests/faults and test
 """Options that are left out, with their values: the command does the same on this machine."""
 
 EXAMPLES = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
-"""Files of docs/examples that lie where commands are run, as do `a_trace.csv` and `a_log.csv` (`ravenlab init`)."""
+"""Files of docs/examples that lie there where commands are run; beside them `a_trace.csv` and `a_log.csv` (`init`)."""
 
 NOT_RUN: dict[str, str] = {
     "git clone": "a test has no network; the fresh clone is tried by hand",

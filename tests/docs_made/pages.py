@@ -27,6 +27,7 @@ def made() -> dict[Path, str]:
         "study-files.md": study_files.parts(),
         "architecture.md": parts_of_the_page(),
         "commands.md": commands.parts(),
+        "your-own-policies-and-scenarios.md": {"falling_greedy": shown_code("falling_greedy.py")},
     }
     for page, parts in pages.items():
         text = (DOCS / page).read_text(encoding="utf-8")
@@ -36,6 +37,11 @@ def made() -> dict[Path, str]:
             text = filled(text, name, lines)
         files[DOCS / page] = text
     return files
+
+
+def shown_code(example: str) -> list[str]:
+    """An example as a block of code."""
+    return ["```python", (DOCS / "examples" / example).read_text(encoding="utf-8").rstrip(), "```"]
 
 
 def stale() -> list[Path]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +14,17 @@ import environments
 from environments.errors import InputError
 from environments.example_trace import as_csv, example_trace
 from environments.identity import COMPUTING_PACKAGES
+from environments.own import MODULE
 from policies import find_policy
+from policies.own import BROUGHT as POLICIES
+from policies.own import bring_policy
 from tests.cluster import DaskCluster, dask_cluster
 from tests.project import DOCS, ROOT
 from tests.said import refused
 from tuning import cli
 from tuning.carrying import SMALL_BYTES, Carrier
 from tuning.cluster import connected
+from tuning.cluster_tasks import _unpacked
 from tuning.connecting import check_address
 from tuning.crew import Pace
 from tuning.cutting import LEAST_SECONDS, SCHEDULER_SECONDS, TASK_SECONDS, cut_for
@@ -63,6 +69,23 @@ def test_a_policy_and_a_scenario_of_ones_own_travel(
         shutil.copy(EXAMPLES / name, here)
     own = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
     same_on_the_cluster(["tune", *own, *TINY], cluster, capsys)
+
+
+def test_a_policy_that_came_is_compiled_and_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = here / "tmp"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    shutil.copy(EXAMPLES / "fast_greedy.py", here)
+    source = "./fast_greedy.py:FastGreedy"
+    name = bring_policy(source)
+    (carried,) = Carrier().pack((Game(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), whole=True)
+    monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
+    for module in [each for each in sys.modules if each.startswith(MODULE)]:
+        monkeypatch.delitem(sys.modules, module)
+    (here / "fast_greedy.py").unlink()
+    game = _unpacked(carried.payload)
+    assert play_range(game, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
+    assert not list(place.iterdir())
 
 
 def test_studies_grids_and_comparisons_side_by_side(

@@ -15,6 +15,7 @@ from environments.world import Floats
 from policies.simulation import simulate
 from studies import keys
 from studies.advice import paper_advice
+from studies.faults import LostConnection
 from studies.measure import parse_measure
 from studies.robust import RobustSpec, robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
@@ -189,6 +190,23 @@ def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
     for member in found.members[:2]:
         means = regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
         np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
+
+
+def test_what_landed_with_the_connection_is_not_called_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last word arrived, but nobody heard so: the next try finds all done, by this very run."""
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
+    write = keys.write_robust
+
+    def written_and_lost(study: optuna.Study, found: RobustRecommendation | Front | None) -> None:
+        write(study, found)
+        raise LostConnection(url, "the server went away")
+
+    monkeypatch.setattr(keys, "write_robust", written_and_lost)
+    found = run_robust(spec, url)
+    assert found.found is not None
+    assert found.fresh
+    assert [one.study for one in found.own] == [one.study_name() for one in spec.each()]
+    assert not run_robust(spec, url).fresh
 
 
 def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:

@@ -98,9 +98,13 @@ def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
     path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
     path.write_text(text)
     assert run(["validate", str(path)]) == 0
-    assert capsys.readouterr().out.count("2 scenarios, 200 trials") == 2
+    out = capsys.readouterr().out
+    assert out.count("2 scenarios, 200 trials") == 2
+    assert out.startswith(f"{path}: 2 studies, 712,000,000 steps\n")
     assert run(["tune", f"--study={path}", "--dry-run"]) == 0
-    assert "robust/raven-ucb/blips,periodic/T2000/K10: 200 trials" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "robust/raven-ucb/blips,periodic/T2000/K10: 200 trials" in out
+    assert out.endswith("6 studies, 7.12e+08 simulated steps in all\n")
     jsonschema.validate(tomllib.loads(text), study_file_schema())
     for wrong, said in (
         ("[[robust]]\nscenarios = ['blips']", "robust 1: robust must have at least 2 scenarios but got 1."),

@@ -23,22 +23,35 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
         return
     for each in worlds:
         for own in each.each():
-            typer.echo(f"{own.study_name()}: {own.trials} trials × {own.replications} replications, {own.sampler}")
+            _print_study(own)
         what = "Pareto front" if each.pareto else f"measure {each.measure}"
         typer.echo(
             f"{each.study_name()}: {each.base.trials} trials × {each.base.replications} replications × "
-            f"{len(each.scenarios)} scenarios, {each.base.sampler}, {what}"
+            f"{len(each.scenarios)} scenarios, {each.base.sampler}, {what}, {_searched(each):.3g} steps"
         )
-    total = 0
     for spec in specs:
-        steps = spec.simulated_steps()
-        total += steps
-        typer.echo(
-            f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
-            f"{spec.sampler}, pruner {spec.pruner}, {steps:.3g} steps"
-        )
-    if specs:
-        typer.echo(f"{counted(len(specs), 'study', 'studies')}, {total:.3g} simulated steps in all")
+        _print_study(spec)
+    count = len(specs) + sum(1 + len(each.scenarios) for each in worlds)
+    total = sum(spec.simulated_steps() for spec in specs) + sum(map(all_steps, worlds))
+    typer.echo(f"{counted(count, 'study', 'studies')}, {total:.3g} simulated steps in all")
+
+
+def _print_study(spec: StudySpec) -> None:
+    typer.echo(
+        f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
+        f"{spec.sampler}, pruner {spec.pruner}, {spec.simulated_steps():.3g} steps"
+    )
+
+
+def all_steps(spec: RobustSpec) -> int:
+    """Steps of a search over several scenarios, and of the study of each that comes first."""
+    return _searched(spec) + sum(own.simulated_steps() for own in spec.each())
+
+
+def _searched(spec: RobustSpec) -> int:
+    base = spec.base.resolved()
+    assert base.horizon is not None
+    return base.trials * base.replications * base.horizon * len(spec.scenarios)
 
 
 def study_object(spec: StudySpec) -> dict[str, Any]:
@@ -55,14 +68,11 @@ def study_object(spec: StudySpec) -> dict[str, Any]:
 
 def robust_object(spec: RobustSpec) -> dict[str, Any]:
     """A search over several scenarios that would run, and the study of each that comes first."""
-    own = [study_object(each) for each in spec.each()]
-    base = spec.base.resolved()
-    assert base.horizon is not None
     return {
         **study_object(spec.base),
         "study": spec.study_name(),
-        "steps": base.trials * base.replications * base.horizon * len(spec.scenarios),
+        "steps": _searched(spec),
         "measure": None if spec.pareto else spec.measure,
         "scenarios": list(spec.scenarios),
-        "first": own,
+        "first": [study_object(each) for each in spec.each()],
     }

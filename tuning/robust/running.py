@@ -58,13 +58,16 @@ def run_robust(
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
     own: list[Ran] = []
+    worked = False
 
     def go_on(storage: RDBStorage) -> RanRobust:
+        nonlocal worked
         study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
         agreed = _agreed(spec, study)
         done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if done is not None and landed >= agreed.base.trials:
-            return RanRobust(name, landed, fresh=False, own=[], found=done)
+            return RanRobust(name, landed, fresh=worked, own=own, found=done)
+        worked = True
         tuned = keys.read_tuned(study)
         if tuned is None:
             own[:], tuned = _run_each(agreed, url, crew, deadline, listener)
