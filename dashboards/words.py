@@ -53,12 +53,3 @@ def capitalised(text: str) -> str:
     'As RAVEN-UCB'
     """
     return text[:1].upper() + text[1:]
-
-
-def p_value(p: float) -> str:
-    """A p-value as people read it.
-
-    >>> p_value(0.034), p_value(1e-30), p_value(1.0)
-    ('0.034', '< 0.0001', '1')
-    """
-    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"

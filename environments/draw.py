@@ -9,6 +9,7 @@ import numpy as np
 from environments.base import Draft
 from environments.checks import check_which
 from environments.noise import NOISES
+from environments.own import in_one_line
 from environments.room import check_room
 from environments.scenario import Scenario
 from environments.streams import Stream
@@ -82,7 +83,8 @@ def draft_of(
         extra_arms=scenario.extra_arms,
     )
     for effect in sorted(scenario.effects, key=lambda effect: effect.order):
-        effect.apply(draft)
+        with in_one_line("effect", effect.name, type(effect)):
+            effect.apply(draft)
     return draft
 
 

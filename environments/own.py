@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Generic, TypeVar
 
 from environments.errors import InputError, unknown
@@ -25,6 +27,9 @@ MARK = ".py:"
 
 MODULE = "ravenlab_own_"
 """How modules of brought files are called."""
+
+MADE = "<string>"
+"""The file of what dataclasses write themselves."""
 
 
 def is_own(text: str) -> bool:
@@ -56,7 +61,7 @@ class Brought(Generic[T]):
         self._held[name] = Named(value, source)
 
     def get(self, name: str) -> T | None:
-        """The object of a name, with the hash or without where that leaves no doubt; None if it was not brought."""
+        """The object of a name, without the hash the last one that was brought; None if it was not brought."""
         found = self._match(name)
         return None if found is None else found.value
 
@@ -131,11 +136,12 @@ def load_own(text: str, kind: str) -> tuple[Any, str]:
     place, _, wanted = text.rpartition(":")
     if not wanted.isidentifier() or not place.endswith(".py"):
         raise InputError(f"{kind} must be written ./file.py:Name but got {text!r}.")
-    path = Path(place).expanduser().resolve()
     try:
+        path = Path(place).expanduser().resolve()
         source = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{kind} {text!r} can't be read: {error.strerror}.") from None
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: the home of somebody who has none
+        said = str(getattr(error, "strerror", None) or error).rstrip(".")
+        raise InputError(f"{kind} {text!r} can't be read: {said}.") from None
     digest = hashlib.sha256(source).hexdigest()
     module = _run(path, f"{MODULE}{digest[:16]}", kind)
     if not hasattr(module, wanted):
@@ -154,9 +160,9 @@ def _run(path: Path, name: str, kind: str) -> Any:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise InputError(f"{kind} file {path} can't be run: {where_it_broke(error, path)}.") from None
+        raise InputError(f"{kind} file {path} can't be run: {where_it_broke(error, {str(path)})}.") from None
     return module
 
 
@@ -170,15 +176,37 @@ def travel_whole() -> None:
             register_pickle_by_value(module)
 
 
-def where_it_broke(error: BaseException, path: Path | str = "") -> str:
-    """What went wrong in a user's code, in a few words, with the line of the file where that is known.
+@contextmanager
+def in_one_line(kind: str, name: str, own: type[Any]) -> Iterator[None]:
+    """Have whatever breaks in a class of a user's own be one line that says where; in one of ours it is a fault.
+
+    >>> from fractions import Fraction
+    >>> with in_one_line("effect", "mine", Fraction):
+    ...     1 / 0
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: effect 'mine' broke: ZeroDivisionError: division by zero.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if own.__module__.startswith("environments."):
+            raise
+        files = {each.__code__.co_filename for each in vars(own).values() if isinstance(each, FunctionType)}
+        raise InputError(f"{kind} {name!r} broke: {where_it_broke(error, files - {MADE})}.") from None
+
+
+def where_it_broke(error: BaseException, files: Container[str] = ()) -> str:
+    """What went wrong in a user's code, in a few words, with the last line of it that lies in one of some files.
 
     >>> where_it_broke(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
     import traceback
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     if isinstance(error, SyntaxError) and error.lineno:
         lines.append(error.lineno)
     said = " ".join(str(error).split())[:200]

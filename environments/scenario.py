@@ -11,6 +11,7 @@ from environments.base import BaseDraw, Effect
 from environments.checks import nonnegative, number, whole
 from environments.errors import InputError, unknown
 from environments.noise import check_noise
+from environments.own import in_one_line
 
 LONGEST_HORIZON = 10**9
 """Steps; the tape of one world takes 17 bytes a step."""
@@ -109,7 +110,8 @@ class Scenario:
                 raise InputError(f"effects must differ but {effect.name} was given twice.")
             if effect.moves_variance and self.noise == "bernoulli":
                 raise InputError(f"noise must not be bernoulli with {effect.name}: its variance follows from its mean.")
-            effect.check(horizon, arms)
+            with in_one_line("effect", effect.name, type(effect)):
+                effect.check(horizon, arms)
         if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > LARGEST_SCHEDULE:
             raise InputError(
                 f"arms must be fewer or every longer: {self._rows(horizon)} levels of {arms} arms are too many."
@@ -120,7 +122,11 @@ class Scenario:
         return self._tape_bytes(horizon) + 32 * self._rows(horizon) * (arms + self.extra_arms)
 
     def _rows(self, horizon: int) -> int:
-        return 1 + sum(effect.rows(horizon) for effect in self.effects)
+        rows = 1
+        for effect in self.effects:
+            with in_one_line("effect", effect.name, type(effect)):
+                rows += effect.rows(horizon)
+        return rows
 
     def _tape_bytes(self, horizon: int) -> int:
         return horizon * (17 + 48 * self.delayed)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from environments.errors import InputError
-from environments.own import where_it_broke
+from environments.own import in_one_line
 from environments.streams import generator
 from environments.world import DELAYED, Worlds, fill_rewards
 
@@ -43,16 +43,9 @@ def play_plain(
             _play_one(policy, player, worlds, r, {int(t): place for place, t in enumerate(marks)}, into)
 
 
-@contextmanager
-def guarded(policy: type[PlainPolicy]) -> Iterator[None]:
+def guarded(policy: type[PlainPolicy]) -> AbstractContextManager[None]:
     """Whatever breaks in a user's class is one line that says where."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        broke = where_it_broke(error, policy.plain.__init__.__code__.co_filename)
-        raise InputError(f"policy {policy.name!r} broke: {broke}.") from None
+    return in_one_line("policy", policy.name, policy.plain)
 
 
 def _play_one(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 
 from studies.grid import Grid
+from studies.reproduction.tables import Cell, Table
 
 COLUMNS = (
     "scenario",
@@ -27,16 +26,12 @@ def write(grids: Iterable[Grid]) -> str:
     >>> write([]).strip()
     'scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable'
     """
-    buffer = io.StringIO()
-    rows = csv.writer(buffer, lineterminator="\n")
-    rows.writerow(COLUMNS)
+    rows: list[tuple[Cell, ...]] = []
     for grid in grids:
         spec = grid.spec.resolved()
         flat = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
         for cell, (mean, stderr, equal) in zip(spec.cells(), flat, strict=True):
             place = [f"{cell[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")]
-            found = [repr(float(mean)), repr(float(stderr))]
-            rows.writerow(
-                [spec.scenario, spec.horizon, *place, *found, spec.replications, "true" if equal else "false"]
-            )
-    return buffer.getvalue()
+            found = [float(mean), float(stderr), spec.replications, "true" if equal else "false"]
+            rows.append((spec.scenario, spec.horizon, *place, *found))
+    return Table(COLUMNS, tuple(rows)).as_csv()

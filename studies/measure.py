@@ -13,6 +13,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.world import Floats
+from studies.objective import mean_of_largest, parse_level, worst
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Measure:
         """How many of the worst worlds count."""
         if self.kind == "worst":
             return 1
-        return scenarios if self.kind == "mean" else max(1, round(scenarios * (1.0 - self.level)))
+        return scenarios if self.kind == "mean" else worst(scenarios, self.level)
 
     def value(self, relative: Floats) -> Floats:
         """Over the last axis, worlds.
@@ -34,8 +35,7 @@ class Measure:
         >>> float(Measure("cvar", 0.5).value(np.array([1.0, 4.0, 2.0, 2.0])))
         3.0
         """
-        kinds = relative.shape[-1]
-        return np.asarray(np.sort(relative, axis=-1)[..., kinds - self.counted(kinds) :].mean(axis=-1))
+        return mean_of_largest(relative, self.counted(relative.shape[-1]))
 
     def sample(self, relative: Floats) -> Floats:
         """Of [..., R, S] the mean over the worlds that count, replication by replication; its mean is the value."""
@@ -53,10 +53,7 @@ def parse_measure(text: str) -> Measure:
     kind, colon, rest = text.partition(":")
     if kind in ("worst", "mean") and not colon:
         return Measure(kind)  # type: ignore[arg-type]
-    try:
-        level = float(rest) if kind == "cvar" else -1.0
-    except ValueError:
-        level = -1.0
-    if not 0.0 < level < 1.0:
+    level = parse_level(rest) if kind == "cvar" else None
+    if level is None:
         raise InputError(f"measure must be worst, mean or cvar:0.5 (any level between 0 and 1) but got {text!r}.")
     return Measure("cvar", level)

@@ -46,10 +46,39 @@ class Objective:
         if self.kind == "quantile":
             return np.asarray(np.quantile(sample, self.level, axis=-1))
         if self.kind == "cvar":
-            count = sample.shape[-1]
-            worst = max(1, round(count * (1.0 - self.level)))
-            return np.asarray(np.sort(sample, axis=-1)[..., count - worst :].mean(axis=-1))
+            return mean_of_largest(sample, worst(sample.shape[-1], self.level))
         return np.asarray(sample.mean(axis=-1))
+
+
+def worst(count: int, level: float) -> int:
+    """How many the worst 1 − level of so many are: one at least.
+
+    >>> worst(200, 0.9), worst(3, 0.9)
+    (20, 1)
+    """
+    return max(1, round(count * (1.0 - level)))
+
+
+def mean_of_largest(sample: Floats, count: int) -> Floats:
+    """Over the last axis, of the `count` largest numbers of it.
+
+    >>> mean_of_largest(np.array([1.0, 4.0, 2.0, 2.0]), 2)
+    array(3.)
+    """
+    return np.asarray(np.sort(sample, axis=-1)[..., sample.shape[-1] - count :].mean(axis=-1))
+
+
+def parse_level(text: str) -> float | None:
+    """A level between 0 and 1; None for what is none.
+
+    >>> parse_level("0.9"), parse_level("90 %")
+    (0.9, None)
+    """
+    try:
+        level = float(text)
+    except ValueError:
+        return None
+    return level if 0.0 < level < 1.0 else None
 
 
 def parse_objective(text: str) -> Objective:
@@ -62,11 +91,8 @@ def parse_objective(text: str) -> Objective:
     if kind in ("mean", "reward") and not colon:
         return Objective(kind)
     if kind in ("quantile", "cvar") and colon:
-        try:
-            level = float(rest)
-        except ValueError:
-            level = float("nan")
-        if not 0.0 < level < 1.0:
+        level = parse_level(rest)
+        if level is None:
             raise InputError(f"objective {kind} must have a level between 0 and 1 but got {rest!r}.")
         return Objective(kind, level=level)
     if kind == "after" and rest:

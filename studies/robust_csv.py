@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 
+from studies.reproduction.tables import Cell, Table
 from studies.robust_recommendation import Front, Member, RobustRecommendation
 
 BEFORE = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
@@ -21,17 +20,15 @@ def write(found: Iterable[RobustRecommendation | Front]) -> str:
     True
     """
     found = list(found)
-    rows = [(one, each) for one in found for each in (one.members if isinstance(one, Front) else one.contenders)]
-    params = list(dict.fromkeys(name for _, each in rows for name in each.params))
-    buffer = io.StringIO()
-    out = csv.writer(buffer, lineterminator="\n")
-    out.writerow([*BEFORE, *params, *AFTER])
-    for one, each in rows:
+    settings = [(one, each) for one in found for each in (one.members if isinstance(one, Front) else one.contenders)]
+    params = list(dict.fromkeys(name for _, each in settings for name in each.params))
+    rows: list[tuple[Cell, ...]] = []
+    for one, each in settings:
         front = str(each.kept).lower() if isinstance(each, Member) else ""
-        place = [one.study, one.policy, one.horizon, one.arms, each.name, each.tuned_for or "", front]
+        place: list[Cell] = [one.study, one.policy, one.horizon, one.arms, each.name, each.tuned_for or "", front]
         values = [each.params.get(name, "") for name in params]
         for world in each.worlds:
             regret, price = world.regret, world.price
             numbers = [regret.mean, regret.low, regret.high, price.mean, price.low, price.high]
-            out.writerow([*place, *values, world.scenario, *map(repr, numbers), regret.replications])
-    return buffer.getvalue()
+            rows.append((*place, *values, world.scenario, *numbers, regret.replications))
+    return Table((*BEFORE, *params, *AFTER), tuple(rows)).as_csv()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from studies.measure import parse_measure
 from studies.recommendation_words import edges_in_words, equals_in_words
 from studies.robust_recommendation import Contender, Front, Price, RobustRecommendation, World
-from studies.words import hundredths, params_in_words
+from studies.words import hundredths, listed, params_in_words
 
 
 def percent(share: float) -> str:
@@ -47,10 +47,9 @@ def dearest_guess(found: RobustRecommendation) -> tuple[Contender, World] | None
 
 def robust_in_words(found: RobustRecommendation) -> list[str]:
     """What is recommended and why one may trust it, a sentence or two an item."""
-    names = ", ".join(found.scenarios[:-1]) + f" or {found.scenarios[-1]}"
     fresh = found.contenders[0].worlds[0].regret.replications
     lines = [
-        f"Use {params_in_words(found.params)}, whether it is {names}.",
+        f"Use {params_in_words(found.params)}, whether it is {listed(found.scenarios)}.",
         f"{headline(found)} That is regret above that of the setting tuned for the world, in {fresh} fresh worlds of"
         f" each; the search, where the tuned settings too look better than they are, saw"
         f" {percent(found.search_estimate - 1.0)}.",

@@ -1,8 +1,8 @@
-"""Parameters and numbers for people: symbols, and numbers of a sensible length."""
+"""Parameters, numbers, counts and lists as people write them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 SYMBOLS = {
     "alpha0": "α₀",
@@ -63,6 +63,15 @@ def hundredths(share: float) -> str:
     return "0.0" if text == "-0.0" else text.replace("-", "−")
 
 
+def p_value(p: float) -> str:
+    """A p-value as people read it.
+
+    >>> p_value(0.034), p_value(1e-30), p_value(1.0)
+    ('0.034', '< 0.0001', '1')
+    """
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
 def params_in_words(params: Mapping[str, float | str]) -> str:
     """Parameters on one line.
 
@@ -70,3 +79,21 @@ def params_in_words(params: Mapping[str, float | str]) -> str:
     'α₀ 1.5, ε 0.1'
     """
     return ", ".join(f"{symbol(name)} {short(value)}" for name, value in params.items()) or "no parameters"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """So many of something.
+
+    >>> counted(1, "worker"), counted(2, "worker"), counted(0, "study", "studies")
+    ('1 worker', '2 workers', '0 studies')
+    """
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def listed(words: Sequence[str], last: str = "or") -> str:
+    """Words with commas between them, and one before the last.
+
+    >>> listed(["tpe", "gp", "grid"]), listed(["CCB"], "and")
+    ('tpe, gp or grid', 'CCB')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"

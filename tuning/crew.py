@@ -16,7 +16,7 @@ from environments.checks import whole
 from environments.errors import InputError
 from environments.own import travel_whole
 from policies.simulation import Simulation, simulate
-from tuning.wording import listed
+from studies.words import listed
 
 T = TypeVar("T")
 

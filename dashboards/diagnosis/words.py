@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dashboards.words import p_value
 from studies.diagnosis.result import Diagnosis, Finding
+from studies.words import p_value
 
 COLUMNS = ("kind", "found", "strength", "p", "halves")
 

@@ -120,22 +120,21 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
             "showlegend": place == 0,
         }
     ]
-    if found[0].policy == "raven-ucb":
-        advice = [(each.horizon, paper_advice(each.scenario, each.horizon)) for each in found]
-        points = [(horizon, given[name]) for horizon, given in advice if given is not None and name in given]
-        if points:
-            out.append(
-                {
-                    "type": "scatter",
-                    "x": [horizon for horizon, _ in points],
-                    "y": numbers(value for _, value in points),
-                    "yaxis": y,
-                    "mode": "markers",
-                    "marker": {"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
-                    "name": "the paper's advice",
-                    "legendgroup": "paper",
-                    "showlegend": place == 0,
-                    "hovertemplate": f"The paper's advice<br>T = %{{x}}: {safe(symbol(name))} = %{{y}}<extra></extra>",
-                }
-            )
+    advice = [(each.horizon, paper_advice(each.scenario, each.horizon, each.policy)) for each in found]
+    points = [(horizon, given[name]) for horizon, given in advice if given is not None and name in given]
+    if points:
+        out.append(
+            {
+                "type": "scatter",
+                "x": [horizon for horizon, _ in points],
+                "y": numbers(value for _, value in points),
+                "yaxis": y,
+                "mode": "markers",
+                "marker": {"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
+                "name": "the paper's advice",
+                "legendgroup": "paper",
+                "showlegend": place == 0,
+                "hovertemplate": f"The paper's advice<br>T = %{{x}}: {safe(symbol(name))} = %{{y}}<extra></extra>",
+            }
+        )
     return out

@@ -8,9 +8,8 @@ from typing import Any
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction._logistics import COMPARISONS, MEASURES, NAMES
 from dashboards.reproduction._variances import ESTIMATORS
-from dashboards.words import p_value
 from studies.reproduction.tables import Table
-from studies.words import short, symbol
+from studies.words import p_value, short, symbol
 
 
 def shown_tables(tables: Mapping[str, Table]) -> list[ShownTable]:

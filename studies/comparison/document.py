@@ -8,10 +8,10 @@ from typing import Any
 
 from studies.comparison.boards import Board, Result, Standing
 from studies.comparison.tables import WordTable, board_caption, board_table, by_relative_regret, overview_table, records
-from studies.comparison.words import lead, overview_lead, p_value, percent, search_note
+from studies.comparison.words import lead, overview_lead, percent, search_note
 from studies.export import latex_table, markdown_table
 from studies.keys import project_version
-from studies.words import short
+from studies.words import p_value, short
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _latex_behind(each: Standing) -> tuple[str, str]:
     behind = each.behind
     if behind is None:
         return "", ""
-    p = f"${p_value(behind.holm).removeprefix('= ')}$"
+    p = f"${p_value(behind.holm)}$"
     if behind.share is None:
         return f"${short(behind.difference)}$ $[{short(behind.low)}, {short(behind.high)}]$", p
     mean, low, high = (percent(share).replace("−", "-") for share in behind.share)

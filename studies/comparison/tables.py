@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from studies.comparison.boards import Board, Result, Standing
-from studies.comparison.words import HOW, p_value, percent
+from studies.comparison.words import HOW, percent
 from studies.reproduction.tables import Table
-from studies.words import params_in_words, short
+from studies.words import p_value, params_in_words, short
 
 BEST, EQUAL = "★", "≈"
 
@@ -106,7 +106,7 @@ def _behind(each: Standing) -> str:
 
 
 def _p(each: Standing) -> str:
-    return "–" if each.behind is None else p_value(each.behind.holm).removeprefix("= ")
+    return "–" if each.behind is None else p_value(each.behind.holm)
 
 
 def records(results: Sequence[Result]) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from studies.comparison.boards import Behind, Board, Result, Standing
 from studies.comparison.spec import SLOW_REPLICATIONS, SLOW_TRIALS
-from studies.words import hundredths, params_in_words, short
+from studies.words import hundredths, listed, p_value, params_in_words, short
 
 MOST_NAMES = 4
 """Names that a sentence lists before it only counts."""
@@ -51,7 +51,7 @@ def margin(board: Board) -> str:
     assert second.behind is not None
     if not others:
         return (
-            f"The next is {second.policy} ({amount(second.behind)}, p {p_value(second.behind.holm)});"
+            f"The next is {second.policy} ({amount(second.behind)}, {_p(second.behind)});"
             " it can be told from the best, and so can all others."
         )
     beaten = len(board.standings) - 1 - len(others)
@@ -63,11 +63,11 @@ def _named(others: Sequence[Standing]) -> str:
     told = []
     for each in others[:MOST_NAMES]:
         assert each.behind is not None
-        told.append(f"{each.policy} ({amount(each.behind)}, p {p_value(each.behind.holm)})")
+        told.append(f"{each.policy} ({amount(each.behind)}, {_p(each.behind)})")
     more = len(others) - len(told)
     if more:
         return f"{', '.join(told)} and {more} more"
-    return " and ".join([*([", ".join(told[:-1])] if told[1:] else []), told[-1]])
+    return listed(told, "and")
 
 
 def amount(behind: Behind) -> str:
@@ -91,13 +91,10 @@ def percent(share: float) -> str:
     return hundredths(share).removesuffix(".0")
 
 
-def p_value(p: float) -> str:
-    """A p-value for a sentence, with its sign.
-
-    >>> p_value(0.01234), p_value(1e-9)
-    ('= 0.012', '< 0.0001')
-    """
-    return "< 0.0001" if p < 1e-4 else f"= {p:.2g}"
+def _p(behind: Behind) -> str:
+    """Its corrected p-value for a sentence."""
+    text = p_value(behind.holm)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def search_note(result: Result) -> str | None:

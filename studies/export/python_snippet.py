@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from policies import find_policy
+from policies import find_policy, policy_names
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import RobustRecommendation
 
@@ -29,6 +29,8 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 
 def _entry(each: Recommendation | RobustRecommendation) -> list[str]:
+    if each.policy not in policy_names():
+        return [f"    # {each.study!a}: {each.policy!a} is its user's own; make it from its file, with {each.params!a}"]
     policy = find_policy(each.policy)
     where = f"{each.scenario!a}, horizon {each.horizon}"
     if policy.peeks:

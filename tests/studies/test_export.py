@@ -117,7 +117,8 @@ def test_a_latex_table_is_not_broken_by_names() -> None:
 def test_the_python_snippet_runs(tmp_path: Path) -> None:
     peeking = recommendation(policy="published-thompson", params={})
     path = tmp_path / "snippet.py"
-    path.write_text(export([*GIVEN, peeking], "python"), encoding="utf-8")
+    own = recommendation(policy="their\n.py:Policy~12345678", params={"c\nprint(1)": 2.0})
+    path.write_text(export([*GIVEN, peeking, own], "python"), encoding="utf-8")
     done = python(path, folder=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(GIVEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from studies.ranges import Range
 from studies.reading import spec_from
 from studies.recommendation_words import edges_in_words, in_words
 from studies.spec import StudySpec
@@ -42,6 +43,13 @@ def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
     hint = line.split("--range ")[1].split()[0]
     wider = spec_from({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
+
+
+def test_a_rate_that_was_searched_as_it_is_gets_no_other_range() -> None:
+    plain = Range(low=0.2, high=0.3, scale="linear")
+    spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000, space={"gamma": plain})
+    (line,) = edges_in_words("d-raven", edges(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.3}))
+    assert "--range gamma=0.2:0.4 would settle it" in line
 
 
 def test_numbers_stay_short() -> None:

@@ -64,6 +64,16 @@ class MyUCB:
 '''
 
 
+EFFECT = """
+from dataclasses import dataclass
+import ravenlab
+@dataclass(frozen=True)
+class Mine(ravenlab.Effect):
+    name, category, meaning, order = "mine", "PC", "it breaks", 15
+    def {}: return 1 / 0
+"""
+
+
 @pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
 def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(UCB1)
@@ -186,9 +196,14 @@ def test_an_installed_package_offers_policies(
     ("text", "message"),
     [
         ("class MyUCB:\n    def select(self):\n        return 0\n", "update is missing"),
+        (
+            "class MyUCB:\n    def select(self):\n        return 0\n    def update(self, arm, reward):\n        pass\n",
+            "broke: TypeError: MyUCB() takes no arguments",
+        ),
         ("MyUCB = 3\n", "must be a class"),
         ("import nothing_of_this_name\n", "ModuleNotFoundError: No module named 'nothing_of_this_name' in line 1"),
         ("def (:\n", "SyntaxError"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3 in line 2"),
         ("Other = 3\n", "unknown name in mine.py 'MyUCB'"),
         (UCB1.replace("def __init__(self, arms, c)", "def __init__(self, arms, d)"), "must take its parameter c"),
         (UCB1.replace('ravenlab.Param("c", 2.0, 0.001, 10.0)', "3"), "must be ravenlab.Param"),
@@ -213,6 +228,12 @@ def test_what_is_wrong_in_a_users_file_is_one_line(text: str, message: str, tmp_
         ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
         ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
         ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
+        (EFFECT.format("apply(self, draft)"), "effect 'mine' broke: ZeroDivisionError: division by zero in line 7."),
+        (EFFECT.format("rows(self, horizon)"), "effect 'mine' broke: ZeroDivisionError: division by zero in line 7."),
+        (
+            EFFECT.format("check(self, horizon, arms)"),
+            "effect 'mine' broke: ZeroDivisionError: division by zero in line 7.",
+        ),
         (
             "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
             "class Mine(ravenlab.Effect):\n    every: int\n",
@@ -225,7 +246,7 @@ def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, message: str
     assert message in refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2")
 
 
-@pytest.mark.parametrize("name", ["nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
+@pytest.mark.parametrize("name", ["nowhere.py:X", "~nobody-of-this-name/nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
 def test_a_file_that_is_not_there(name: str) -> None:
     assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
 

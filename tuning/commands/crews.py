@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
     """The crew that the options ask for; everything wrong with them is said at once, before anything is begun."""
     from environments.errors import InputError
+    from studies.words import listed
     from tuning.commands.words import workers
     from tuning.crew import BACKENDS, hired
-    from tuning.wording import listed
 
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {listed(BACKENDS)} but got {backend!r}.")

@@ -39,8 +39,8 @@ def delete(
     from studies.driver import only_driver
     from studies.library import find_studies
     from studies.urls import storage_url
+    from studies.words import counted
     from tuning.commands.tables import say
-    from tuning.wording import counted
 
     with opened(storage) as store:
         found = find_studies(store, studies, prefixes=False)

@@ -27,9 +27,9 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     """
     from dataclasses import asdict
 
+    from studies.words import counted
     from tuning.commands.tables import print_json, print_table, say
     from tuning.doctor.rows import problems
-    from tuning.wording import counted
 
     rows, workers = _checked(storage, cluster)
     count = problems(rows)

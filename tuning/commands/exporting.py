@@ -53,9 +53,9 @@ def export(
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
     from studies.rows import list_studies
+    from studies.words import counted
     from tuning.commands.tables import plain, put, say
     from tuning.files import replacing
-    from tuning.wording import counted
 
     if form not in FORMATS:
         raise unknown("format", form, FORMATS)

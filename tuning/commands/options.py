@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from studies.words import listed
 from tuning.commands import completing
-from tuning.wording import listed
 
 PROBLEM = "The problem"
 WORKERS = "Who does the work"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tuning.wording import counted
+from studies.words import counted
 
 if TYPE_CHECKING:
     from studies.robust import RobustSpec

@@ -36,9 +36,10 @@ def report(
         # some studies, and each figure as a file of its own
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
+    from studies.words import counted
     from tuning.commands.report_files import write_report
     from tuning.commands.tables import say
-    from tuning.wording import counted, size
+    from tuning.wording import size
 
     made = write_report(studies or None, output, pictures, storage)
     for line in made.warnings:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from studies.words import listed
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
-from tuning.wording import listed
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
 """What of the paper can be run again."""

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from studies.words import listed
 from tuning.commands import completing
 from tuning.commands.options import PROBLEM, WORKERS
-from tuning.wording import listed
 
 SEARCH = "The search"
 VALIDATION = "Validation"

@@ -34,9 +34,9 @@ def validate(
     """
     from studies.files import load_robust_tables, load_study_file
     from studies.shipped import find_study_file
+    from studies.words import counted
     from tuning.commands.plans import all_steps, robust_object, study_object
     from tuning.commands.tables import print_json
-    from tuning.wording import counted
 
     paths = [(name, find_study_file(name)) for name in files]
     held = [(name, load_study_file(path), load_robust_tables(path)) for name, path in paths]

@@ -6,9 +6,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from environments.identity import ABSENT, LIBRARIES
+from studies.words import counted
 from tuning.doctor.nodes import NOT_PASSED, NOT_READ, Cluster, Node
 from tuning.doctor.rows import NOTE, OK, PROBLEM, Check
-from tuning.wording import counted, size
+from tuning.wording import size
 
 WORDS = ("python", *LIBRARIES, "ravenlab", "sources", "machine", "processor")
 PASSING = ("python", "dask", "distributed", "cloudpickle", "joblib", "ravenlab", "sources")

@@ -18,13 +18,13 @@ from studies.reproduction.rules import (
     judge_growth,
     judge_number,
 )
+from studies.words import listed
 from tuning.paired import paired_tests
 from tuning.reproduction._estimators import NO_VARIANCE, SIZES, regrets
 from tuning.reproduction._intervals import measured_mean
 from tuning.reproduction._logistics import CCB, PAPER_WORLDS, RAVEN, UCB
 from tuning.reproduction.context import Found
 from tuning.statistics import relative_interval, relative_shares
-from tuning.wording import listed
 
 PRINTED = {"reward": "reward", "regret_constant": "regret", "suboptimal_pulls": "pulls"}
 """Our numbers that the paper's table prints, and what the claim's key calls them."""

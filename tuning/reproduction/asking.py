@@ -6,9 +6,9 @@ from pathlib import Path
 
 from environments.checks import whole
 from environments.errors import InputError
+from studies.words import listed
 from tuning.crew import ALONE, Crew
 from tuning.reproduction.context import PROTOCOLS, USUAL, Context
-from tuning.wording import listed
 
 BOTH = "both"
 
