@@ -67,11 +67,19 @@ def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
     """The specification of a study; None if it is not one of ours."""
     try:
         return _read(study, SPEC, StudySpec, "study", "specification")
-    except InputError:
+    except InputError as unreadable:
         stored = study.user_attrs[SPEC]
         if isinstance(stored, dict) and _elsewhere([stored.get("policy")], [stored.get("scenario")]):
-            return StudySpec.as_stored(stored)
+            return _as_stored(stored, unreadable)
         raise
+
+
+def _as_stored(stored: dict[str, Any], unreadable: InputError) -> StudySpec:
+    """What can be shown of a study with something that was brought elsewhere; its other fields must be right."""
+    try:
+        return StudySpec.as_stored(stored)
+    except ValueError:
+        raise unreadable from None
 
 
 def write_spec(study: optuna.Study, spec: StudySpec) -> None:
@@ -150,12 +158,16 @@ def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
     """What a search over several scenarios plays; None if the study is none."""
     try:
         return _read(study, ROBUST, RobustSpec, "study", "specification")
-    except InputError:
+    except InputError as unreadable:
         stored = study.user_attrs[ROBUST]
         base, names = (stored.get(key) if isinstance(stored, dict) else None for key in ("base", "scenarios"))
         if isinstance(base, dict) and isinstance(names, list) and _elsewhere([base.get("policy")], names):
-            shown = {**stored, "base": StudySpec.as_stored(base), "scenarios": tuple(names)}
-            return RobustSpec.model_construct(**shown)
+            measure, pareto = stored.get("measure"), stored.get("pareto")
+            if not isinstance(measure, str) or not isinstance(pareto, bool):
+                raise
+            here = _as_stored(base, unreadable)
+            scenarios = tuple(str(name) for name in names)
+            return RobustSpec.model_construct(base=here, scenarios=scenarios, measure=measure, pareto=pareto)
         raise
 
 

@@ -128,9 +128,11 @@ class StudySpec(StudyFields):
 
     @classmethod
     def as_stored(cls, stored: Mapping[str, Any]) -> StudySpec:
-        """A specification to show, not to run: what it plays may not be at hand."""
-        space = {name: Range.model_validate(range_) for name, range_ in stored.get("space", {}).items()}
-        here = cls.model_construct(**{**stored, "space": space})
+        """A specification to show, not to run: what it plays may not be at hand. ValueError where a field is wrong."""
+        fields = StudyFields.model_validate(stored)
+        if fields.horizon is None or fields.arms is None:
+            raise ValueError("a stored specification says how many steps and arms there are")
+        here = cls.model_construct(**dict(fields))
         here._is_resolved = True
         return here
 
