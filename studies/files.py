@@ -11,7 +11,7 @@ from studies.explaining import brief, standing_in
 from studies.fields import DEFAULT_POLICY
 from studies.reading import check_plain, spec_from
 from studies.robust import RobustSpec, robust_spec_from
-from studies.scenario_table import FileTable, read_scenario
+from studies.scenario_table import FILE_KEYS, FileTable, read_scenario
 from studies.spec import StudySpec
 from studies.toml_tables import tables_of
 
@@ -81,11 +81,12 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
             raise InputError(f"name must hold {places}, as the table makes {count} studies, but got {brief(name)}.")
         if isinstance(name, str) and "{horizon}" in name and not horizons:
             raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {brief(name)}.")
+    beside = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}
     asked: list[tuple[str | FileTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
     for scenario, own in asked:
         here = f"{where} ({scenario})" if len(scenarios) > 1 else where
         for horizon in horizons or [None]:
-            fields = {**table, "scenario": scenario, "horizon": horizon}
+            fields = {**table, **beside, "scenario": scenario, "horizon": horizon}
             if isinstance(scenario, FileTable):
                 fields |= {"scenario": None, **scenario.fields(folder)}
             if own and isinstance(settings, Mapping):

@@ -133,6 +133,8 @@ def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkey
     study = tmp_path / "study.toml"
     study.write_text('[[study]]\npolicy = "f-dsw-ts"\n[study.scenario]\ntrace = "my trace.csv"\nwindow = 40\n')
     (spec,) = load_study_file(study)
+    study.write_text('[[study]]\npolicy = "f-dsw-ts"\ntrace = "my trace.csv"\nhorizon = 40\n')
+    assert load_study_file(study) == [spec]
     here = spec.resolved()
     assert (here.horizon, here.arms) == (40, 4)
     cells = 50 * table(rows=500, missing=0.15)[:250]
