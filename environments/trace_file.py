@@ -169,9 +169,9 @@ def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
     header = header_of(reader, "name the arms")
     skip = int(says_when(header[0]) and len(header) > 1)
     names = header[skip:]
-    check_names(names)
-    if all(_is_number(name) for name in names) and not all(name.isdecimal() for name in names):
+    if names and all(_is_number(name) for name in names) and not all(name.isdecimal() for name in names):
         raise InputError("its first line holds numbers; it must name the arms.")
+    check_names(names)
     cells, before = array("d"), -math.inf
     for row in reader:
         if not row:

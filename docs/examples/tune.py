@@ -15,6 +15,7 @@ STORAGE = "sqlite:///example.sqlite3"
 BUDGET = {"trials": TRIALS, "replications": WORLDS, "selection": 10 * WORLDS, "report": 10 * WORLDS}
 
 # %% Search, choose on fresh worlds, and report on yet others. Run again, it goes on where it stopped.
+print("two searches, some ten seconds each")
 found = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE, jobs=2)
 
 # %% What to use in each world. The interval is of the mean regret, on worlds that chose nothing; the search's own

@@ -32,6 +32,7 @@ BAD = {
     "never there": ("a,b\n1,\n2,\n", "arm 'b' has no value"),
     "nothing at all": ("a,b\n,\n,\n", "no row with a value"),
     "no names": ("0.1,0.2\n0.3,0.4\n", "first line holds numbers"),
+    "no names, and twice the same": ("0.0,0.0\n0.3,0.4\n", "first line holds numbers"),
     "no name": ("a,,b\n1,2,3\n", "a column has no name"),
     "a log": ("step,arm,reward\n1,0,0.5\n", "looks like a log"),
     "step twice": ("step,a,b\n1,1,2\n1,3,4\n", "line 3: step 1 comes twice"),

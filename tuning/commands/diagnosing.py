@@ -76,7 +76,7 @@ def diagnose(
     if not proposed:
         say(f"There is no study to propose{'' if study_file is None else f', so {study_file} is not written'}.")
     elif study_file is None:
-        say("A study of such a world:")
+        say("A study of such a world (--study-file FILE writes it):")
         typer.echo(proposed)
     else:
         say(f"{study_file} is written. Next: {called()} tune --study {study_file}")
