@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import subprocess
@@ -65,6 +66,11 @@ def test_the_sdist_holds_all_that_the_tests_need(built: Path) -> None:
     assert ours <= names
 
 
+def elsewhere() -> dict[str, str]:
+    """The environment of a process that must not see this folder."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
 def smoke(python: Path, folder: Path, study: bool) -> None:
     """What someone does first, in an environment that has the wheel and nothing of this folder.
 
@@ -84,7 +90,12 @@ def smoke(python: Path, folder: Path, study: bool) -> None:
         return done.stdout
 
     where = subprocess.run(
-        [python, "-c", "import tuning; print(tuning.__file__)"], cwd=folder, capture_output=True, text=True, check=True
+        [python, "-c", "import tuning; print(tuning.__file__)"],
+        cwd=folder,
+        env=elsewhere(),
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert str(python.parent.parent) in where
     assert "ravenlab" in run("--version")
@@ -107,7 +118,8 @@ def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Pat
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv" / "bin" / "python"
     install = ["install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", str(wheel)]
-    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), *install], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    subprocess.run([*pip, *install], check=True, capture_output=True, env=elsewhere(), cwd=tmp_path)
     (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
     smoke(python, tmp_path, study=False)
