@@ -34,11 +34,12 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             page.goto(path.as_uri())
             page.screenshot(path=IMAGES / "report.png")
-            page.evaluate("() => document.querySelector('#grids').scrollIntoView({behavior: 'instant'})")
+            figure = page.locator("#grids ~ .part figure.panel").first
+            figure.scroll_into_view_if_needed()
             plot = "#grids ~ .part .plot"
             page.wait_for_function(f"() => document.querySelector('{plot}').dataset.state === 'drawn'")
             page.wait_for_timeout(1000)
-            page.screenshot(path=IMAGES / "grid.png")
+            figure.screenshot(path=IMAGES / "grid.png")
     dashboard_screenshot(IMAGES / "dashboard.png")
     for name in ("report.png", "grid.png", "dashboard.png"):
         print(f"{IMAGES / name}: {(IMAGES / name).stat().st_size / 1e3:.0f} kB")
