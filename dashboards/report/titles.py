@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from dashboards.words import settings_in_words
 
+OURS = "raven-ucb"
+"""The policy that goes without saying."""
+
 LONGEST = 24
 """Letters of a name that someone gave."""
 
@@ -21,7 +24,7 @@ class Titled:
     horizon: int | None
     arms: int | None
     settings: Mapping[str, int | float | str] = field(default_factory=dict)
-    policy: str = "raven-ucb"
+    policy: str = OURS
 
     @property
     def own(self) -> str:
@@ -42,14 +45,19 @@ class Titled:
 
 
 def short_titles(studies: Sequence[Titled]) -> list[str]:
-    """Scenario, horizon and, where there are several, policy of each; more only of those that would read alike.
+    """Scenario and horizon of each, and its policy where it is one of several and not RAVEN-UCB itself.
+
+    Those that would read alike also say what tells them apart.
 
     >>> short_titles([Titled("a", "blips", 500, 10), Titled("b", "blips", 500, 4), Titled("c", "periodic", 500, 4)])
     ['blips, T = 500, K = 10', 'blips, T = 500, K = 4', 'periodic, T = 500']
     """
     titles = [f"{_plain(each.scenario)}, T = {each.horizon}" for each in studies]
-    if len({each.policy for each in studies}) > 1:
-        titles = [f"{title}, {_plain(each.policy)}" for title, each in zip(titles, studies, strict=True)]
+    several = len({each.policy for each in studies}) > 1
+    titles = [
+        f"{title}, {_plain(each.policy)}" if several and each.policy != OURS else title
+        for title, each in zip(titles, studies, strict=True)
+    ]
     for more in (
         [f"K = {each.arms}" for each in studies],
         [settings_in_words(each.settings) for each in studies],
