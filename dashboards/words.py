@@ -36,6 +36,15 @@ def settings_in_words(settings: Mapping[str, int | float | str]) -> str:
     )
 
 
+def unbroken(pairs: str) -> str:
+    """Names with their values, as `params_in_words` writes them, with line breaks between pairs only.
+
+    >>> unbroken("α₀ 1.5, ε 0.1") == "α₀\\N{NO-BREAK SPACE}1.5, ε\\N{NO-BREAK SPACE}0.1"
+    True
+    """
+    return ", ".join(pair.replace(" ", "\N{NO-BREAK SPACE}") for pair in pairs.split(", "))
+
+
 def span(values: Iterable[float]) -> str:
     """One number, or from where to where.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 SYMBOLS = {
@@ -30,13 +31,22 @@ def symbol(name: str) -> str:
     return SYMBOLS.get(name, name)
 
 
-def short(value: float | str) -> str:
-    """A number with four digits that count; words as they are.
+NEXT_TO_ONE = 1e-9
+"""What lies nearer to 1 is 1 but for rounding."""
 
-    >>> short(0.000123456)
-    '0.0001235'
+
+def short(value: float | str) -> str:
+    """A number with four digits that count, or as many as tell a rate from 1; words as they are.
+
+    >>> short(0.000123456), short(0.99998)
+    ('0.0001235', '0.99998')
     """
-    return value if isinstance(value, str) else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    if isinstance(value, str):
+        return value
+    text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    if text == "1" and 1.0 - value > NEXT_TO_ONE:
+        text = f"{value:.{-math.floor(math.log10(1.0 - value))}f}".rstrip("0")
+    return text
 
 
 def about(value: float) -> str:

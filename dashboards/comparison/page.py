@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dashboards import figures
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import Entry
 from dashboards.report.slugs import Slugs
-from studies.comparison.boards import Result
+from dashboards.words import unbroken
+from studies.comparison.boards import Board, Result
 from studies.comparison.document import Document
 from studies.comparison.spec import ComparisonSpec
-from studies.comparison.tables import WordTable, board_table, overview_table
+from studies.comparison.tables import WordTable, board_table, by_relative_regret, overview_table
 from studies.comparison.words import ALL, lead, overview_lead, search_note
 from studies.keys import project_version
 
@@ -69,7 +70,8 @@ def build(document: Document) -> Page:
     slugs, results = Slugs(), document.results
     several = len(results) > 1
     winners = panel(slugs, "who-wins-where", figures.winners(results)) if several else None
-    worlds = [_world(slugs, result) for result in results]
+    order = by_relative_regret(results)
+    worlds = [_world(slugs, result, order) for result in results]
     policies = len(results[0].comparison.spec.policies)
     contents = [Entry(part.id, part.title, [Entry(board.id, board.title) for board in part.boards]) for part in worlds]
     return Page(
@@ -93,20 +95,21 @@ def _subtitle(results: Sequence[Result], policies: int) -> str:
     return f"{policies} policies, {tuned}{where}, {spec.replications} worlds each, seed {spec.seed}"
 
 
-def _world(slugs: Slugs, result: Result) -> WorldPart:
+def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
+    """`order` gives every policy one look on the whole page."""
     spec = result.comparison.spec
     name = slugs.new(result.label)
     boards = []
     for board in result.boards:
-        drawn = [panel(slugs, f"{name}-{board.setting}-over-time", figures.regret_curves(result, board))]
+        drawn = [panel(slugs, f"{name}-{board.setting}-over-time", figures.regret_curves(result, board, order))]
         if board.ranks is not None:
-            ranks = figures.critical_difference(result, board)
+            ranks = figures.critical_difference(result, board, order)
             drawn.append(panel(slugs, f"{name}-{board.setting}-ranks", ranks))
         boards.append(
             BoardPart(
                 id=slugs.new(f"{name}-{board.setting}"),
                 title=ALL[board.setting],
-                table=board_table(result, board, timed=True),
+                table=_table(result, board),
                 panels=drawn,
             )
         )
@@ -116,10 +119,16 @@ def _world(slugs: Slugs, result: Result) -> WorldPart:
         meaning=spec.world().meaning,
         found=lead(result),
         note=search_note(result),
-        standings=panel(slugs, f"{name}-standings", figures.standings(result)),
+        standings=panel(slugs, f"{name}-standings", figures.standings(result, order)),
         boards=boards,
         command=_command(spec),
     )
+
+
+def _table(result: Result, board: Board) -> WordTable:
+    """The board's table; its last column, the parameters, breaks between them only."""
+    table = board_table(result, board, timed=True)
+    return replace(table, rows=tuple((*row[:-1], unbroken(row[-1])) for row in table.rows))
 
 
 def _command(spec: ComparisonSpec) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dashboards.figures._parts import legend_only
 from dashboards.figures._scales import axis, labelled, numbers
-from dashboards.figures._style import BLUE, ORANGE, Trace, make, nothing
+from dashboards.figures._style import CHANGE, Trace, colour_at, make, nothing
 from dashboards.figures._titles import heading, safe
-from studies.comparison.boards import Board, Result
+from studies.comparison.boards import Board, Result, Standing
 from studies.comparison.words import HOW
 from studies.words import short
 
@@ -18,10 +20,11 @@ ROW = 28
 """Pixels of a policy."""
 
 
-def critical_difference(result: Result, board: Board) -> go.Figure:
+def critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
     """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
 
-    Two policies whose whiskers overlap can't be told apart (Demšar 2006, Nemenyi's test).
+    Two policies whose whiskers overlap can't be told apart (Demšar 2006, Nemenyi's test). `order` settles the
+    policies' colours.
     """
     spec, ranks = result.comparison.spec, board.ranks
     title = heading("Who is ahead in most worlds", safe(spec.scenario), HOW[board.setting], f"T = {spec.horizon}")
@@ -32,24 +35,20 @@ def critical_difference(result: Result, board: Board) -> go.Figure:
     half = ranks.critical / 2.0
     highest = ordered[-1].mean_rank + half
     step = 0.035 * max(1.0, highest)
-    dots: Trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": numbers(each.mean_rank for each in ordered),
-        "y": list(range(len(ordered))),
-        "error_x": {"type": "constant", "value": half, "color": BLUE, "thickness": 1.5, "width": 4},
-        "marker": {"color": BLUE, "size": 9},
-        "name": "mean rank ± half the critical difference",
-        "hovertext": [f"<b>{safe(each.policy)}</b><br>mean rank {each.mean_rank:.2f}" for each in ordered],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+    dots = [_dot(each, row, half, colour_at(order.index(each.policy))) for row, each in enumerate(ordered)]
+    what = legend_only(
+        "mean rank ± half the critical difference",
+        mode="markers",
+        marker={"color": CHANGE, "size": 9},
+        legendgroup="ranks",
+    )
     bars: list[Trace] = [
         {
             "type": "scatter",
             "mode": "lines",
             "x": numbers([highest + step * (i + 1)] * 2),
             "y": [places[group[0]] - 0.25, places[group[-1]] + 0.25],
-            "line": {"color": ORANGE, "width": 5},
+            "line": {"color": CHANGE, "width": 5},
             "name": "can't be told apart",
             "legendgroup": "groups",
             "showlegend": i == 0,
@@ -63,7 +62,7 @@ def critical_difference(result: Result, board: Board) -> go.Figure:
     said = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
     alike = "" if ranks.friedman is None else f" Friedman's test of all being alike: p = {ranks.friedman:.2g}."
     return make(
-        [dots, *bars],
+        [*dots, what, *bars],
         title,
         f"Mean ranks over {spec.replications} worlds in {spec.scenario}, T = {spec.horizon}, {HOW[board.setting]};"
         f" 1 would be the best in every world. From the best: {said}."
@@ -74,3 +73,18 @@ def critical_difference(result: Result, board: Board) -> go.Figure:
         xaxis=axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
         yaxis=labelled([safe(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
     )
+
+
+def _dot(each: Standing, row: int, half: float, colour: str) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers([each.mean_rank]),
+        "y": [row],
+        "error_x": {"type": "constant", "value": half, "color": colour, "thickness": 1.5, "width": 4},
+        "marker": {"color": colour, "size": 9},
+        "legendgroup": "ranks",
+        "showlegend": False,
+        "hovertext": f"<b>{safe(each.policy)}</b><br>mean rank {each.mean_rank:.2f}",
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }

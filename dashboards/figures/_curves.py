@@ -32,6 +32,9 @@ def curves(
 ) -> go.Figure:
     """Mean cumulative regret (above) and reward (below) of some simulations with 95 % bands.
 
+    Rewards of all but the worst policies lie on top of each other; so where several simulations played the same
+    worlds, what is drawn of a reward is by how much it differs from that of the first, world by world.
+
     Args:
         results: Simulations that kept their curves (`checkpoints`).
         changes: Steps to mark, such as `environments.moments` gives.
@@ -45,39 +48,68 @@ def curves(
     >>> figure.layout.xaxis.title.text
     'step t'
     """
-    drawn = [(i, each) for i, each in enumerate(results) if each.curve is not None]
+    drawn = [
+        (name, each, each.curve)
+        for name, each in zip(_names(results, names), results, strict=True)
+        if each.curve is not None
+    ]
     if not drawn:
         title = heading("Regret and reward over time", *_context(results))
         return nothing(title, "No curve was kept.", "Nothing to draw: the simulations kept no curve.")
     unit = "cost" if costs else "reward"
-    policies = {each.policy for _, each in drawn}
+    sign = -1.0 if costs else 1.0
+    beside, first, base = drawn[0]
+    paired = len(drawn) > 1 and all(_same_worlds(first, each) for _, each, _ in drawn)
+    below = f"{unit} minus that of {safe(beside, 44)}" if paired else unit
     traces: list[Trace] = []
     parts = []
     points = max(24, POINTS // len(drawn))
-    for place, (i, each) in enumerate(drawn):
-        assert each.curve is not None
-        told = {key: value for key, value in each.params.items() if not isinstance(value, str)}
-        given = names[i] if i < len(names) else params_in_words(told)
-        name = given if i < len(names) or len(policies) == 1 else f"{each.policy} ({given})"
-        steps = each.curve.steps
+    for place, (name, each, curve) in enumerate(drawn):
+        steps = curve.steps
         kept = np.unique(np.linspace(0, steps.size - 1, min(points, steps.size)).round().astype(int))
-        paid = -each.curve.reward if costs else each.curve.reward
-        for what, values, y in (("regret", each.curve.regret, "y"), (unit, paid, "y2")):
+        paid = sign * (curve.reward - base.reward if paired else curve.reward)
+        for what, values, y in (("regret", curve.regret, "y"), (below, paid, "y2")):
             traces += _line(each, name, what, values[:, kept], steps[kept], place, y, bands)
-        parts.append(f"{name}: regret {short(float(each.regret.mean()))}, {unit} {short(float(paid[:, -1].mean()))}")
+        final = sign * float(curve.reward[:, -1].mean())
+        parts.append(f"{name}: regret {short(float(each.regret.mean()))}, {unit} {short(final)}")
     entry, shapes = change_lines(changes)
-    first = drawn[0][1]
+    title, against, measured = f"Regret and {unit} over time", "", f"cumulative {unit}"
+    if paired:
+        title = f"Regret and difference in {unit} over time"
+        against = f", the latter minus that of {beside},"
+        measured += f",<br>minus that of {safe(beside, 24)}"
     marked = f" {len(changes)} moments of change are marked." if changes else ""
     return make(
         [*traces, *entry],
-        heading(f"Regret and {unit} over time", *(_context([each for _, each in drawn]))),
-        f"Mean cumulative regret and {unit} over {first.horizon} steps in {first.scenario}, K = {first.arms},"
+        heading(title, *_context([each for _, each, _ in drawn])),
+        f"Mean cumulative regret and {unit}{against} over {first.horizon} steps in {first.scenario}, K = {first.arms},"
         f" R = {first.replications}{', with 95 % bands' if bands else ''}. At the end: {'; '.join(parts)}.{marked}",
         height=600,
         shapes=shapes,
-        xaxis=axis("step t", anchor="y2", range=[0, max(each.horizon for _, each in drawn)]),
+        xaxis=axis("step t", anchor="y2", range=[0, max(each.horizon for _, each, _ in drawn)]),
         yaxis=axis("cumulative regret", domain=[0.53, 1], rangemode="tozero"),
-        yaxis2=axis(f"cumulative {unit}", domain=[0, 0.47], rangemode="tozero"),
+        yaxis2=axis(measured, domain=[0, 0.47], rangemode="tozero"),
+    )
+
+
+def _names(results: Sequence[Simulation], given: Sequence[str]) -> list[str]:
+    """What each is called: as was said, else its parameters, with the policy where there are several."""
+    several = len({each.policy for each in results if each.curve is not None}) > 1
+    names = list(given[: len(results)])
+    for each in results[len(names) :]:
+        told = params_in_words({key: value for key, value in each.params.items() if not isinstance(value, str)})
+        names.append(f"{each.policy} ({told})" if several else told)
+    return names
+
+
+def _same_worlds(one: Simulation, other: Simulation) -> bool:
+    """Whether the replications of both are pairs, seen at the same steps."""
+    keys = ("scenario", "settings", "horizon", "arms", "replications", "seed")
+    return (
+        all(getattr(one, key) == getattr(other, key) for key in keys)
+        and one.curve is not None
+        and other.curve is not None
+        and np.array_equal(one.curve.steps, other.curve.steps)
     )
 
 
@@ -122,4 +154,4 @@ def _line(
             f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"
         ),
     )
-    return [around, line] if bands and count > 1 and steps.size > 1 else [line]
+    return [around, line] if bands and stderr.any() and steps.size > 1 else [line]

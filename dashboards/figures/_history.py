@@ -192,10 +192,10 @@ def _points(
 
 
 def _brief(value: float | str | None) -> float | str:
-    """Four digits that count: what hovering shows. A question mark where nothing is known."""
+    """Short enough for what hovering shows. A question mark where nothing is known."""
     if isinstance(value, str):
         return safe(value)
-    return "?" if value is None or not math.isfinite(value) else float(f"{value:.4g}")
+    return "?" if value is None or not math.isfinite(value) else float(words.short(value))
 
 
 def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboards.figures._scales import numbers, rounded
-from dashboards.figures._style import CHANGE, COLOURS, DASHES, Z95, Trace
+from dashboards.figures._style import CHANGE, DASHES, Z95, Trace, colour_at
 
 WHITE = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
 """Marks that read on every colour, on paper and in the dark."""
@@ -46,7 +46,7 @@ def line_in_band(
     >>> [trace["legendgroup"] for trace in line_in_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
     """
-    colour, shared = COLOURS[place % len(COLOURS)], {"legendgroup": f"g{place}", **(both or {})}
+    colour, shared = colour_at(place), {"legendgroup": f"g{place}", **(both or {})}
     low = [value - Z95 * error for value, error in zip(mean, stderr, strict=True)]
     high = [value + Z95 * error for value, error in zip(mean, stderr, strict=True)]
     line: Trace = {
@@ -58,6 +58,11 @@ def line_in_band(
         "customdata": numbers(stderr),
     }
     return [band(x, low, high, colour, **shared), line | shared | more]
+
+
+def legend_only(name: str, **more: Any) -> Trace:
+    """An entry of the legend that has no points of its own."""
+    return {"type": "scatter", "x": [None], "y": [None], "name": name} | more
 
 
 def whiskers(
@@ -138,5 +143,4 @@ def change_lines(
     path = "".join(f"M{t},0V1" for t in kept)
     line = {"color": CHANGE, "width": 1, "dash": dash}
     shape = {"type": "path", "path": path, "xref": "x", "yref": "paper", "line": line, "layer": "below"}
-    entry = {"type": "scatter", "x": [None], "y": [None], "mode": "lines", "line": line, "name": name}
-    return [entry], [shape]
+    return [legend_only(name, mode="lines", line=line)], [shape]

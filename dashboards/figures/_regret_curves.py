@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dashboards.figures._parts import change_lines, line_in_band
@@ -20,14 +21,14 @@ SHOWN = 7
 """Lines in sight at first; the others are a click on the legend away."""
 
 
-def regret_curves(result: Result, board: Board) -> go.Figure:
-    """Mean cumulative regret with 95 % bands, the best policies first."""
+def regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+    """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
     spec = result.comparison.spec
     assert spec.horizon is not None
     assert spec.arms is not None
     changes = moments_of_change(spec.world(), spec.horizon)
     entry, shapes = change_lines(changes)
-    traces = [trace for each in board.standings for trace in _line(each)]
+    traces = [trace for each in board.standings for trace in _line(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - SHOWN)
     more = f" The other {hidden} are shown by a click on their name." if hidden else ""
     said = ", ".join(f"{each.policy} {short(each.mean)}" for each in board.standings)
@@ -50,14 +51,14 @@ def regret_curves(result: Result, board: Board) -> go.Figure:
     )
 
 
-def _line(each: Standing) -> list[Trace]:
-    place, curve = each.place - 1, each.entry.curve
+def _line(each: Standing, look: int) -> list[Trace]:
+    curve = each.entry.curve
     return line_in_band(
         curve.steps,
         curve.mean,
         curve.stderr,
-        place,
-        both={"visible": True if place < SHOWN else "legendonly"},
+        look,
+        both={"visible": True if each.place <= SHOWN else "legendonly"},
         name=safe(each.policy, 30),
         hovertemplate=(
             f"<b>{safe(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"

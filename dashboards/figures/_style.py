@@ -39,6 +39,15 @@ Z95 = 1.959964
 """Half the width of a 95 % interval, in standard errors."""
 
 
+def colour_at(place: int) -> str:
+    """The colour of what stands at a place, such as a policy in the order of a page.
+
+    >>> colour_at(0) == colour_at(7)
+    True
+    """
+    return COLOURS[place % len(COLOURS)]
+
+
 def themed(figure: go.Figure, dark: bool | None = None) -> go.Figure:
     """A copy for a light page, a dark one, or (None) one of which nothing is known.
 

@@ -6,8 +6,9 @@ from dashboards import figures
 from dashboards.grid_marks import recommended_in
 from dashboards.report.gather import GridPart, Material
 from dashboards.report.panels import panel
-from dashboards.report.sections import GridSection, ShownTable, short_title
+from dashboards.report.sections import GridSection, ShownTable
 from dashboards.report.slugs import Slugs
+from dashboards.report.titles import Titled, short_titles
 from studies.grid import Grid
 from studies.recommendation import Recommendation
 from studies.words import short
@@ -18,10 +19,18 @@ MOST_CELLS = 100
 
 def grid_sections(material: Material, slugs: Slugs) -> list[GridSection]:
     """A section a grid."""
-    return [_grid(part, material.recommendations, slugs) for part in material.grids]
+    titles = short_titles([_titled(part.grid) for part in material.grids])
+    return [
+        _grid(part, title, material.recommendations, slugs) for part, title in zip(material.grids, titles, strict=True)
+    ]
 
 
-def _grid(part: GridPart, found: list[Recommendation], slugs: Slugs) -> GridSection:
+def _titled(grid: Grid) -> Titled:
+    spec = grid.spec.resolved()
+    return Titled(grid.study, spec.scenario, spec.horizon, spec.arms, spec.settings)
+
+
+def _grid(part: GridPart, title: str, found: list[Recommendation], slugs: Slugs) -> GridSection:
     grid, name = part.grid, part.grid.study
     spec = grid.spec.resolved()
     drawn = {
@@ -38,21 +47,29 @@ def _grid(part: GridPart, found: list[Recommendation], slugs: Slugs) -> GridSect
             part.samples, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms
         )
     first, second = grid.best
-    among = int(grid.indistinguishable.sum())
-    apart = "no other cell is" if among == 1 else f"{among - 1} of the other {grid.mean.size - 1} cells are"
     lines = [
         f"Lowest mean regret {short(float(grid.mean[first, second]))} ± {grid.stderr[first, second]:.2g}"
         f" (standard error) at α₀ {short(spec.alpha0[first])}, β₀ {short(spec.beta0[second])};"
-        f" {apart} indistinguishable from it. {spec.replications} worlds a cell, ε {short(spec.epsilon)}."
+        f" {_others(grid)}. {spec.replications} worlds a cell, ε {short(spec.epsilon)}."
     ]
     return GridSection(
         id=slugs.new(name),
         title=name,
-        short=short_title(spec.scenario, spec.horizon, name, spec.name),
+        short=title,
         lines=lines,
         panels=[panel(slugs, f"{kind} {name}", figure) for kind, figure in drawn.items()],
         table=_numbers(grid) if grid.mean.size <= MOST_CELLS else None,
     )
+
+
+def _others(grid: Grid) -> str:
+    """How the other cells stand to the best."""
+    others, among = grid.mean.size - 1, int(grid.indistinguishable.sum()) - 1
+    if not others:
+        return "there is no other cell"
+    if not among:
+        return "all other cells are worse and can be told from it"
+    return f"{among} of the other {others} cells can't be told from it"
 
 
 def _numbers(grid: Grid) -> ShownTable:

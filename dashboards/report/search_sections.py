@@ -5,8 +5,9 @@ from __future__ import annotations
 from dashboards import figures
 from dashboards.report.gather import Material, StudyPart
 from dashboards.report.panels import panel
-from dashboards.report.sections import SearchSection, short_title
+from dashboards.report.sections import SearchSection
 from dashboards.report.slugs import Slugs
+from dashboards.report.titles import Titled, short_titles
 from studies.objective import parse_objective
 from studies.recommendation_words import in_words
 from studies.words import params_in_words, short
@@ -14,10 +15,19 @@ from studies.words import params_in_words, short
 
 def search_sections(material: Material, ids: dict[str, str], slugs: Slugs) -> list[SearchSection]:
     """A section a study."""
-    return [_search(part, f"search-{ids[part.name]}", slugs) for part in material.studies]
+    titles = short_titles([_titled(part) for part in material.studies])
+    return [
+        _search(part, title, f"search-{ids[part.name]}", slugs)
+        for part, title in zip(material.studies, titles, strict=True)
+    ]
 
 
-def _search(part: StudyPart, link: str, slugs: Slugs) -> SearchSection:
+def _titled(part: StudyPart) -> Titled:
+    spec = part.spec
+    return Titled(part.name, spec.scenario, spec.horizon, spec.arms, spec.settings, spec.policy)
+
+
+def _search(part: StudyPart, title: str, link: str, slugs: Slugs) -> SearchSection:
     spec, trials, found = part.spec, part.trials, part.recommendation
     pruned = f", {trials.pruned} of them pruned" if trials.pruned else ""
     failed = f"; {trials.failed} failed" if trials.failed else ""
@@ -36,7 +46,7 @@ def _search(part: StudyPart, link: str, slugs: Slugs) -> SearchSection:
         panels.append(panel(slugs, f"history {part.name}", drawn))
     if found is not None and found.importance:
         panels.append(panel(slugs, f"importances {part.name}", figures.importances(found)))
-    return SearchSection(link, part.name, short_title(spec.scenario, spec.horizon, part.name, spec.name), lines, panels)
+    return SearchSection(link, part.name, title, lines, panels)
 
 
 def _so_far(part: StudyPart) -> list[str]:

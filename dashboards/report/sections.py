@@ -81,8 +81,3 @@ class SearchSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-
-
-def short_title(scenario: str, horizon: int | None, name: str, given: str | None) -> str:
-    """What the table of contents calls a study: scenario and horizon, or the name that it was given."""
-    return given if given is not None else f"{scenario}, T = {horizon}{' ~' + name[-4:] if '~' in name else ''}"

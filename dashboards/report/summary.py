@@ -127,8 +127,8 @@ def _end(each: Recommendation, value: float) -> Piece:
     """An end of an interval around nothing: in percent of the recommended regret where that has a meaning."""
     share = percent(each, value)
     if share is None:
-        return Piece(f"{value:+.2g}".replace("-", "−"), value)
-    return Piece(f"{share:+.2g} %".replace("-", "−"), share)
+        return Piece(f"{value:+z.2g}".replace("-", "−"), value)
+    return Piece(f"{share:+z.2g} %".replace("-", "−"), share)
 
 
 def _share(value: float) -> str:

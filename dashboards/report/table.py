@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from dashboards.report.slugs import slug
 from dashboards.report.summary import judge, percent
-from dashboards.words import settings_in_words
+from dashboards.words import settings_in_words, unbroken
 from studies.recommendation import Recommendation
 from studies.words import params_in_words, short, symbol
 
-MOST_COLUMNS = 6
-"""More parameters than these are written into one cell."""
+MOST_COLUMNS = 4
+"""With more columns of policies and parameters than these, which would not fit, parameters share one cell."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Row:
 def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
     """Columns and rows; `ids` are the slugs of the recommendations' studies on this page."""
     names = list(dict.fromkeys(name for each in found for name in each.params))
-    apart = len(names) <= MOST_COLUMNS
     policies = len({each.policy for each in found}) > 1
+    apart = len(names) + policies <= MOST_COLUMNS
     columns = [Column("Scenario"), *([Column("Policy")] if policies else [])]
     columns += [Column("T", True), Column("K", True)]
     columns += [Column(symbol(name), True) for name in names] if apart else [Column("Parameters")]
@@ -57,12 +57,13 @@ def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Col
     rows = []
     for each, here in zip(found, ids, strict=True):
         title = f"{each.scenario} ({settings_in_words(each.settings)})" if each.settings else each.scenario
-        cells = [Cell(title, title), *([Cell(each.policy, each.policy)] if policies else [])]
+        cells = [Cell(title, title), *([Cell(each.policy, each.policy, field="policy")] if policies else [])]
         cells += [_number(each.horizon, "horizon"), _number(each.arms, "arms")]
         if apart:
             cells += [_param(each, name) for name in names]
         else:
-            cells.append(Cell(params_in_words(each.params), params_in_words(each.params)))
+            said = params_in_words(each.params)
+            cells.append(Cell(unbroken(said), said))
         regret = each.regret
         interval = f"({short(regret.low)} to {short(regret.high)})"
         cells.append(Cell(short(regret.mean), regret.mean, True, interval, "regret.mean"))
@@ -83,7 +84,7 @@ def _param(each: Recommendation, name: str) -> Cell:
 
 
 def _rival(each: Recommendation, name: str) -> Cell:
-    """What a rival costs more, in percent; a tilde where that may be noise."""
+    """What a rival costs more, in percent; a tilde where that may be noise, no sign where it shows as nothing."""
     rival = next((rival for rival in each.versus if rival.name == name), None)
     if rival is None:
         return Cell("–", "", number=True)
@@ -94,5 +95,7 @@ def _rival(each: Recommendation, name: str) -> Cell:
     text = f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
     if share is None and abs(value) < 1:
         text = f"{value:+.2g}"
+    if float(text) == 0.0:
+        text = text.lstrip("+-")
     unit = "" if share is None else " %"
     return Cell(f"{text.replace('-', '−')}{unit}", value, number=True, more="≈" if verdict == "unclear" else "")

@@ -9,6 +9,7 @@ from dashboards.report.gather import Material
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import ShownTable
 from dashboards.report.slugs import Slugs
+from dashboards.words import unbroken
 from studies.robust_recommendation import Contender, Front, RobustRecommendation
 from studies.robust_words import front_in_words, headline, percent, robust_in_words
 from studies.words import params_in_words, short
@@ -64,7 +65,7 @@ def _numbers(scenarios: list[str], settings: list[Contender]) -> ShownTable:
             f" {percent(world.price.high)})"
             for world in each.worlds
         ]
-        rows.append([each.name, params_in_words(each.params), *cells])
+        rows.append([each.name, unbroken(params_in_words(each.params)), *cells])
     columns = ["setting", "parameters", *scenarios]
     caption = "Mean regret, and in brackets the price with its 95 % interval"
     return ShownTable(caption, columns, rows, tuple(range(2, len(columns))))

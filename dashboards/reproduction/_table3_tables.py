@@ -61,7 +61,7 @@ def _tests(tests: Table) -> ShownTable:
             COMPARISONS[row["comparison"]],
             MEASURES[row["measure"]],
             NAMES[row["policy"]],
-            f"{row['difference']:+.0f} ({row['low']:+.0f} to {row['high']:+.0f})",
+            f"{row['difference']:+z.0f} ({row['low']:+z.0f} to {row['high']:+z.0f})",
             p_value(row["holm"]),
             "yes" if row["told_apart"] else "no",
         ]
@@ -98,7 +98,7 @@ def _estimators(estimators: Table) -> ShownTable:
             ESTIMATORS[row["estimator"]],
             MEASURES[row["measure"]],
             _score(row),
-            f"{row['more']:+.0f} ({row['more_low']:+.0f} to {row['more_high']:+.0f})",
+            f"{row['more']:+z.0f} ({row['more_low']:+z.0f} to {row['more_high']:+z.0f})",
         ]
         for row in estimators
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction._figure2_figures import curse_figure, reduction_figure
 from dashboards.reproduction.section import Section
+from dashboards.words import unbroken
 from studies.reproduction.claims import claims
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
@@ -131,5 +132,5 @@ def _winners(winners: Table) -> ShownTable:
     rows = []
     for row in winners:
         raven = params_in_words({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
-        rows.append([str(row["horizon"]), raven, params_in_words({"c": row["c"]})])
+        rows.append([str(row["horizon"]), *map(unbroken, (raven, params_in_words({"c": row["c"]})))])
     return ShownTable("What each search found, as defined", ["T", "RAVEN-UCB", "UCB1"], rows, (0,), folded=True)

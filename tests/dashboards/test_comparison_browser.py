@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from dashboards.comparison.page import build
 from dashboards.comparison.render import render
 from studies.comparison.document import Document
 from studies.comparison.entries import Comparison, Entry, RegretCurve
@@ -38,8 +41,12 @@ def made(scenario: str, shift: int) -> Comparison:
 
 
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    document = Document(tuple(judge(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn"))))
+def document() -> Document:
+    return Document(tuple(judge(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn"))))
+
+
+@pytest.fixture(scope="module")
+def page_file(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "compare.html"
     path.write_text(render(document), encoding="utf-8")
     return path
@@ -67,3 +74,19 @@ def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 400, "height": 900})
     page.wait_for_function("() => document.documentElement.scrollWidth <= 400")
+
+
+def test_a_policy_looks_the_same_in_every_figure(document: Document) -> None:
+    """One colour throughout the page, and one dash wherever it is a line; no two policies share both."""
+    colours, lines = defaultdict(set), defaultdict(set)
+    for panel in build(document).all_panels:
+        for trace in json.loads(panel.json)["data"]:
+            if "<b>" not in (said := str(trace.get("hovertext") or trace.get("hovertemplate"))):
+                continue
+            policy = said.split("<b>")[1].split("</b>")[0]
+            colours[policy].add((trace.get("marker") or trace["line"])["color"])
+            if trace["mode"] == "lines":
+                lines[policy].add((trace["line"]["color"], trace["line"]["dash"]))
+    assert set(colours) == set(lines) == set(POLICIES)
+    assert all(len(found) == 1 for found in (*colours.values(), *lines.values()))
+    assert len(set.union(*lines.values())) == len(POLICIES)

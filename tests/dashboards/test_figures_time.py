@@ -95,13 +95,41 @@ def test_curves_have_bands_and_moments() -> None:
     ]
     figure = curves(results, changes=[100, 200])
     out = check(figure)
-    assert len([trace for trace in out["data"] if trace.get("fill") == "toself"]) == 4
+    assert len([trace for trace in out["data"] if trace.get("fill") == "toself"]) == 3
     assert figure.layout.shapes[0].path == "M100,0V1M200,0V1"
     assert "moment of change" in names(figure)
     regret = next(trace for trace in out["data"] if trace["mode"] == "lines" and "customdata" in trace)
     assert regret["x"][-1] == 400
     assert regret["y"][-1] == pytest.approx(results[0].regret.mean(), rel=1e-5)
     assert len({trace["line"].get("dash") for trace in out["data"] if "customdata" in trace}) == 2
+
+
+@pytest.mark.parametrize("costs", [False, True])
+def test_rewards_are_held_against_the_first_in_the_same_worlds(costs: bool) -> None:
+    """Else the lines of all policies lie on top of each other."""
+    results = [
+        simulate("raven-ucb", "blips", horizon=400, replications=5, checkpoints=400, params={"alpha0": a})
+        for a in (0.5, 5.0)
+    ]
+    figure = curves(results, names=["ours", "theirs"], costs=costs)
+    ours, theirs = (trace for trace in check(figure)["data"] if trace["yaxis"] == "y2" and "customdata" in trace)
+    more = (results[1].reward - results[0].reward) * (-1 if costs else 1)
+    unit = "cost" if costs else "reward"
+    assert set(ours["y"]) == {0}
+    assert theirs["y"][-1] == pytest.approx(more.mean(), rel=1e-4)
+    assert theirs["customdata"][-1] == pytest.approx(more.std(ddof=1) / 5**0.5, rel=1e-4)
+    assert f"mean {unit} minus that of ours" in theirs["hovertemplate"]
+    assert figure.layout.yaxis2.title.text == f"cumulative {unit},<br>minus that of ours"
+    assert f"Regret and difference in {unit} over time" in figure.layout.title.text
+    assert f"cumulative regret and {unit}, the latter minus that of ours, over 400 steps" in explain(figure)
+
+
+def test_rewards_of_other_worlds_are_drawn_as_they_are() -> None:
+    results = [simulate("ucb1", "blips", horizon=400, replications=5, checkpoints=400, seed=seed) for seed in (0, 1)]
+    for figure in (curves(results), curves(results[:1])):
+        last = check(figure)["data"][-1]
+        assert last["y"][-1] == pytest.approx(results[len(figure.data) // 4 - 1].reward.mean(), rel=1e-5)
+        assert figure.layout.yaxis2.title.text == "cumulative reward"
 
 
 def test_curves_of_one_world_one_step_or_none() -> None:

@@ -139,6 +139,13 @@ def test_the_summarys_numbers_are_the_exports(page: Page, made: tuple[str, list[
             assert shown.inner_text() == (str(value) if field == "horizon" else short(value))
 
 
+def test_only_lists_have_bullets(page: Page) -> None:
+    looks = page.locator(".finding ul").evaluate_all(
+        "lists => lists.map(each => [each.children.length, getComputedStyle(each.children[0]).listStyleType])"
+    )
+    assert sorted(looks) == [[1, "none"], [2, "disc"]]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_telephone_needs_no_sideways_scrolling(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -18,7 +18,7 @@ from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.dashboards.made import add_grid, full
 from tests.dashboards.outline import Outline
-from tests.studies.made import EVEN, LINES, WILD, recommendation, store, stored, url
+from tests.studies.made import EVEN, LINES, WILD, recommendation, store, store_grid, stored, url
 from tuning.cli import run
 
 
@@ -123,6 +123,22 @@ def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
     held = {"one_minus_gamma": 0.25}
     study.add_trial(optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": EVEN}))
     assert read_trials(opened, study._study_id, spec).shown[0].params == {"gamma": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("beta0", "alike", "said"),
+    [
+        ((0.5, 1.0), (0,), "all other cells are worse and can be told from it"),
+        ((0.5, 1.0), (0, 1), "1 of the other 3 cells can't be told from it"),
+    ],
+)
+def test_a_grid_says_how_the_other_cells_stand(
+    tmp_path: Path, beta0: tuple[float, ...], alike: tuple[int, ...], said: str
+) -> None:
+    where = url(tmp_path / "s.sqlite3")
+    spec = GridSpec(scenario="blips", horizon=100, arms=4, alpha0=(0.5, 1.0), beta0=beta0, replications=8)
+    store_grid(open_storage(where, create=True), spec, alike=alike)
+    assert said in reported(where).words
 
 
 def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:

@@ -54,3 +54,10 @@ def test_a_rate_that_was_searched_as_it_is_gets_no_other_range() -> None:
 
 def test_numbers_stay_short() -> None:
     assert [short(value) for value in (123456.7, 0.5, 12.3456, "min")] == ["123457", "0.5", "12.35", "min"]
+
+
+def test_a_rate_near_one_is_told_from_it() -> None:
+    """γ is searched up to 0.99999, where it forgets nothing within most horizons, yet is not 1."""
+    near = (0.9998, 0.99998, 0.999984, 0.99999, 1 - 9.99e-6, 0.999999, 1 - 1e-12, 1.0, 1.00002)
+    said = ["0.9998", "0.99998", "0.99998", "0.99999", "0.99999", "0.999999", "1", "1", "1"]
+    assert [short(value) for value in near] == said
