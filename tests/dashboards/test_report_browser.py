@@ -20,7 +20,7 @@ from tuning.api import report
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-GRIDS = 10
+GRIDS = 9
 MOST_SCENES = 8
 LIVE = "[...document.querySelectorAll('.plot[data-scenes]')].filter(e => e.querySelector('canvas')).length"
 
