@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
+from environments.paths import resolved
 from studies.faults import clear_faults
 from studies.new_file import make_storage
 from studies.postgres import open_postgres
@@ -128,7 +129,7 @@ def check_file(path: Path, create: bool) -> None:
     """Refuse what is not an Optuna database before anything is written into it."""
     try:
         there = path.exists()
-        path.resolve()
+        resolved(path)
     except (OSError, RuntimeError, ValueError):  # a name too long, a link to itself, a zero byte
         raise InputError(f"storage {str(path)[:200]!r} is not the name of a file.") from None
     if not there:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
+from environments.paths import resolved
 
 LONGEST_NAME = 255
 """Bytes of a file's or folder's name that any file system of today takes."""
@@ -19,7 +20,7 @@ LONGEST_NAME = 255
 def check_place(path: Path) -> None:
     """Refuse a place where no file can be, before long work that would end in it."""
     try:
-        folder = path.resolve().parent
+        folder = resolved(path).parent
         if path.exists() and not path.is_file() and not path.is_dir():
             return
     except (OSError, RuntimeError, ValueError):
@@ -36,7 +37,7 @@ def check_folder(folder: Path, option: str = "--output") -> None:
     """Refuse a place that can't be a folder to write in, before long work. It is not made yet: that may be in vain."""
     try:
         a_file = folder.exists() and not folder.is_dir()
-        whole = folder.resolve()
+        whole = resolved(folder)
         nearest = next(place for place in (whole, *whole.parents) if os.path.lexists(place))
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in whole.relative_to(nearest).parts):
             raise ValueError("too long, which a folder above it that is not there hides from the file system")
