@@ -75,7 +75,7 @@ class Trace:
                 raise InputError(f"arm {name!r} has no value in any row.")
         if _counts_rows(values[:, 0]):
             raise InputError(
-                f"{names[0][:60]!r} counts the rows and pays nothing: leave it out, or call it step if it comes first."
+                f"arm {names[0][:60]!r} counts the rows and pays nothing: leave it out, or call that column step."
             )
         kept = np.ascontiguousarray(values[full])  # a copy: nobody can change what the digest is of
         kept.flags.writeable = False

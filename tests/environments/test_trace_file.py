@@ -20,7 +20,10 @@ BAD = {
     "too long a row": ("a,b\n1,2,3\n", "line 2 has 3 cells"),
     "text": ("a,b\n1,2\n3,high\n", "line 3: 'b' must be a number but got 'high'"),
     "a clock that is not called one": ("when,a,b\nMonday,1,2\n", "called step, time or date"),
-    "a count of rows": ("day,a,b\n" + "".join(f"{n},1,2\n" for n in range(7, 17)), "'day' counts the rows and pays"),
+    "a count of rows": (
+        "day,a,b\n" + "".join(f"{n},1,2\n" for n in range(7, 17)),
+        "arm 'day' counts the rows and pays nothing",
+    ),
     "one column": ("a\n1\n", "at least 2 columns"),
     "one column and a clock": ("time,a\n1,1\n", "at least 2 columns"),
     "twice": ("a,b,a\n1,2,3\n", "arm 'a' is named twice"),
