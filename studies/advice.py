@@ -6,11 +6,10 @@ guidance (Section 5), where "short" means T < 3000. ε is 0.1, as in all of Sect
 
 from __future__ import annotations
 
-import csv
 from functools import lru_cache
-from pathlib import Path
 
-FOLDER = Path(__file__).parent / "paper"
+from studies.paper.numbers import PUBLISHED, SCENARIOS, printed_rows
+
 EPSILON = 0.1
 SHORT = 3000
 """Horizons below this are short."""
@@ -18,14 +17,6 @@ SHORT = 3000
 ADVISED = "raven-ucb"
 """The policy that the paper advises on."""
 
-PUBLISHED = "published-"
-"""What the scripts ran goes by the same name with this before it, and gets the same advice."""
-
-SCENARIOS = {
-    "Variance Drift": "variance-drift",
-    "Incremental Drift": "incremental-drift",
-    "Blips / Outliers": "blips",
-}
 CONTEXTS = {
     "high-variance environments": ("variance-drift",),
     "gradual changes": ("incremental-drift", "gradual-drift"),
@@ -63,13 +54,3 @@ def _guidance() -> dict[tuple[str, str], tuple[float, float]]:
         for row in printed_rows("recommended_parameters.csv")
         for name in CONTEXTS[row["context"]]
     }
-
-
-def printed_rows(name: str) -> list[dict[str, str]]:
-    """The rows of one of the paper's tables.
-
-    >>> printed_rows("logistics_table.csv")[0]["policy"]
-    'RAVEN-UCB'
-    """
-    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

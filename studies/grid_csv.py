@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studies.grid import Grid
-from studies.reproduction.tables import Cell, Table
+from studies.tables import Cell, make_table, to_csv
 
 COLUMNS = (
     "scenario",
@@ -26,12 +26,13 @@ def write(grids: Iterable[Grid]) -> str:
     >>> write([]).strip()
     'scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable'
     """
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for grid in grids:
         spec = grid.spec.resolved()
         flat = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
         for cell, (mean, stderr, equal) in zip(spec.cells(), flat, strict=True):
             place = [f"{cell[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")]
             found = [float(mean), float(stderr), spec.replications, "true" if equal else "false"]
-            rows.append((spec.scenario, spec.horizon, *place, *found))
-    return Table(COLUMNS, tuple(rows)).as_csv()
+            cells = [spec.scenario, spec.horizon, *place, *found]
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    return to_csv(make_table(rows, COLUMNS))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from studies.reproduction.tables import Cell, Table
 from studies.robust_recommendation import Front, Member, RobustRecommendation
+from studies.tables import Cell, make_table, to_csv
 
 BEFORE = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
 AFTER = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
@@ -22,7 +22,8 @@ def write(found: Iterable[RobustRecommendation | Front]) -> str:
     found = list(found)
     settings = [(one, each) for one in found for each in (one.members if isinstance(one, Front) else one.contenders)]
     params = list(dict.fromkeys(name for _, each in settings for name in each.params))
-    rows: list[tuple[Cell, ...]] = []
+    columns = (*BEFORE, *params, *AFTER)
+    rows: list[dict[str, Cell]] = []
     for one, each in settings:
         front = str(each.kept).lower() if isinstance(each, Member) else ""
         place: list[Cell] = [one.study, one.policy, one.horizon, one.arms, each.name, each.tuned_for or "", front]
@@ -30,5 +31,6 @@ def write(found: Iterable[RobustRecommendation | Front]) -> str:
         for world in each.worlds:
             regret, price = world.regret, world.price
             numbers = [regret.mean, regret.low, regret.high, price.mean, price.low, price.high]
-            rows.append((*place, *values, world.scenario, *numbers, regret.replications))
-    return Table((*BEFORE, *params, *AFTER), tuple(rows)).as_csv()
+            cells = [*place, *values, world.scenario, *numbers, regret.replications]
+            rows.append(dict(zip(columns, cells, strict=True)))
+    return to_csv(make_table(rows, columns))

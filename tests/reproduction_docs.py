@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.reproduction.verdict_table import SIGNS
+
 from studies.words import short
 from tests.dashboards.browser import find_browser, launched
 from tests.screenshots import IMAGES

@@ -13,9 +13,9 @@ from environments.own_scenarios import bring_scenario
 from policies.own import bring_policy
 from studies.comparison.document import Document as Comparisons
 from studies.grid import FINE_VALUES, Grid
+from studies.paper.results import ReproductionResult
 from studies.reading import grid_spec_from, spec_from
 from studies.recommendation import Recommendation
-from studies.reproduction.document import Document
 from studies.robust import robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.urls import storage_url
@@ -280,36 +280,36 @@ def reproduce(
     jobs: int = 1,
     backend: str = "threads",
     cluster: str | None = None,
-) -> Document:
-    """Run the paper again, write its page, JSON and CSV files into a folder, and give what was found.
+) -> ReproductionResult:
+    """Reproduce the paper and write the page, JSON and CSV files to a folder.
 
     Args:
-        names: A figure or table such as "figure1" or "table3", or several; all if not given.
-        output: The folder; what an earlier call did in it is not done again.
-        protocol: "published" (what the authors' scripts did), "defined" (what the paper defines), or "both".
-        replications: Those of the logistics table, 50 if not given; all other counts go with it.
-        seed: Names the worlds and searches.
+        names: One or several figures or tables such as "figure1" or "table3"; all by default.
+        output: The folder; completed pieces in it are reused.
+        protocol: "published" (what the authors' scripts ran), "defined" (what the paper defines), or "both".
+        replications: Replications of Table 3, 50 by default; all other counts are proportional.
+        seed: Random seed.
         jobs: Workers; the result is the same for any number.
         backend: "threads" or "loky".
         cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = reproduce(["figure1"], folder, replications=2)
-    >>> found.verdicts()[0].claim
+    ...     result = reproduce(["figure1"], folder, replications=2)
+    >>> result.verdicts()[0].claim.key
     'figure1-means-settle'
     """
-    from tuning.commands.reproduction_files import write_reproduction
     from tuning.files import check_folder, make_folder
-    from tuning.reproduction.asking import context_of
-    from tuning.reproduction.experiments import chosen
-    from tuning.reproduction.running import reproduce as run
+    from tuning.reproduction import select_experiments
+    from tuning.reproduction.context import make_context
+    from tuning.reproduction.runner import reproduce as run
+    from tuning.reproduction.runner import write_reproduction
 
-    folder, wanted = Path(output), chosen(_each(names))
+    folder, selected = Path(output), select_experiments(_each(names))
     check_folder(folder)
     make_folder(folder)
-    with hired(jobs, backend, cluster) as crew:
-        context = context_of(folder, protocol=protocol, replications=replications, seed=seed, crew=crew)
-        document = run(wanted, context, folder)
-    write_reproduction(document, folder)
-    return document
+    with hired(jobs, backend, cluster) as workers:
+        context = make_context(folder, protocol=protocol, replications=replications, seed=seed, workers=workers)
+        result = run(selected, context, folder)
+    write_reproduction(result, folder)
+    return result

@@ -11,6 +11,7 @@ from studies.comparison.tables import WordTable, board_caption, board_table, by_
 from studies.comparison.words import lead, overview_lead, percent, search_note
 from studies.export import latex_table, markdown_table
 from studies.keys import project_version
+from studies.tables import to_csv
 from studies.words import p_value, short
 
 
@@ -30,7 +31,7 @@ class Document:
 
     def as_csv(self) -> str:
         """The text of `compare.csv`: one row an entry."""
-        return records(self.results).as_csv()
+        return to_csv(records(self.results))
 
     def as_markdown(self) -> str:
         """The text of `compare.md`: a table over all worlds where there are several, then one a board."""

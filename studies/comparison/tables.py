@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from studies.comparison.boards import Board, Result, Standing
 from studies.comparison.words import HOW, percent
-from studies.reproduction.tables import Table
+from studies.tables import make_table
 from studies.words import p_value, params_in_words, short
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 BEST, EQUAL = "★", "≈"
 
@@ -109,9 +112,9 @@ def _p(each: Standing) -> str:
     return "–" if each.behind is None else p_value(each.behind.holm)
 
 
-def records(results: Sequence[Result]) -> Table:
+def records(results: Sequence[Result]) -> DataFrame:
     """Everything that was measured of an entry but its regret in each world, which JSON has; no time in it."""
-    return Table.of(
+    return make_table(
         _record(result, board, each) for result in results for board in result.boards for each in board.standings
     )
 

@@ -1,9 +1,10 @@
-"""Numbers that the paper prints, as facts, word for word in CSV files.
+"""The paper: printed numbers, claims, the rules that judge them, and the results of a reproduction.
 
-- ``parameter_selection.csv``: the best cell of each 4 × 4 grid, with its regret; Section 4.2, the text around Figure 3.
-- ``recommended_parameters.csv``: the three numbered pieces of practical guidance at the end of Section 5.
-- ``parameter_patterns.csv``: where it sees the best values, by scenario or horizon; Section 4.2.
-- ``scenarios_table.csv``: the seven kinds of change, each with a definition and an example; Table 1.
-- ``logistics_table.csv``: the results of the nine policies; Section 4.3, Table 3.
-- ``claims.csv``: what else the paper claims, in our words, each with its place and the number printed with it.
+Printed numbers are in CSV files, verbatim:
+
+- ``parameter_selection.csv``: the best cell of each 4 × 4 grid, with its regret (Section 4.2, text around Figure 3).
+- ``recommended_parameters.csv``: the three numbered recommendations at the end of Section 5.
+- ``parameter_patterns.csv``: the ranges of the best values, by scenario or horizon (Section 4.2).
+- ``scenarios_table.csv``: the seven kinds of change, each with a definition and an example (Table 1).
+- ``logistics_table.csv``: the results of the nine policies (Section 4.3, Table 3).
 """

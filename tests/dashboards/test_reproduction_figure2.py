@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from dashboards.reproduction.figure2 import section
 from studies.reproduction.document import Document
+
 from tests.dashboards.drawn import check, names
 from tests.tuning.made_figure2 import made
 from tuning.crew import LocalCrew

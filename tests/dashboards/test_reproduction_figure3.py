@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from dashboards.figures import explain
 from dashboards.reproduction import advice, figure3
 from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document
+from tuning.reproduction.running import reproduce
+
+from dashboards.figures import explain
 from studies.words import short
 from tests.dashboards.drawn import check, shown_text
 from tuning.crew import LocalCrew
 from tuning.reproduction.context import Context
-from tuning.reproduction.running import reproduce
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from dashboards.reproduction import bounds, figure1, table1
 from dashboards.reproduction.section import Section
+
 from studies.words import about, short
 from tests.dashboards.drawn import check
 from tests.tuning.made_reproduction import document, made_bounds, run, small

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from dashboards.figures import explain
 from dashboards.reproduction import figure4 as section4
 from dashboards.reproduction import figure5 as section5
 from dashboards.reproduction import table3 as section3
 from dashboards.reproduction._logistics import LINES, NAMES
 from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document, Outcome
+
+from dashboards.figures import explain
 from tests.dashboards.drawn import check
 from tests.tuning.made_logistics import context, made
 from tuning.reproduction import figure4, figure5, table3

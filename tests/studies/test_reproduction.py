@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from studies.advice import printed_rows
 from studies.reproduction.claims import LOGISTICS, NUMBERS, OPTIMA, claims
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.rule_words import RULES
@@ -28,6 +26,8 @@ from studies.reproduction.rules import (
     judge_number,
 )
 from studies.reproduction.tables import Table
+
+from studies.advice import printed_rows
 
 
 def test_every_printed_number_is_a_claim_with_its_place() -> None:

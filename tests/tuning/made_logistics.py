@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tuning.reproduction._estimators import RECURSION, VARIANTS, _recursion
+from tuning.reproduction._logistics import ARMS, HORIZON, MARKS, POLICIES, kinds, measures
 
 from environments.streams import generator
 from policies import find_policy
 from studies.spec import StudySpec
 from tuning.crew import LocalCrew
-from tuning.reproduction._estimators import RECURSION, VARIANTS, _recursion
-from tuning.reproduction._logistics import ARMS, HORIZON, MARKS, POLICIES, kinds, measures
 from tuning.reproduction.context import Context, Found
 
 PLACES = {name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))}

@@ -6,11 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 from studies.reproduction.document import Document, Outcome
+from tuning.reproduction._bounds_problems import DECADES, MARKS
+from tuning.reproduction.experiments import experiment
+
 from tuning.crew import LocalCrew
 from tuning.reproduction import bounds
-from tuning.reproduction._bounds_problems import DECADES, MARKS
 from tuning.reproduction.context import PROTOCOLS, Context, Found
-from tuning.reproduction.experiments import experiment
 
 
 def small(protocols: tuple[str, ...] = PROTOCOLS, replications: int = 2, jobs: int = 1) -> Context:

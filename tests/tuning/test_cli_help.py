@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 import typer
+from tuning.reproduction.experiments import ALL, EXPERIMENTS
 
 from environments.noise import NOISES
 from studies import study_fields
@@ -17,7 +18,6 @@ from tests.said import refused
 from tuning import cli, crew
 from tuning.commands import options, reproduce, tune_options
 from tuning.commands.helping import paragraphs_of
-from tuning.reproduction.experiments import ALL, EXPERIMENTS
 
 Captured = pytest.CaptureFixture[str]
 EVERY = list(leaves())

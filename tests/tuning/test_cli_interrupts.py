@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tuning.commands.reproduction_progress import ReproductionReporter
 
 from studies.storage import open_storage
 from tests.studies.made import url
 from tuning import cli
 from tuning.cli import run
 from tuning.commands.comparison_progress import ComparisonReporter
-from tuning.commands.reproduction_progress import ReproductionReporter
 from tuning.progress import StudyProgress
 
 Captured = pytest.CaptureFixture[str]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from studies.reproduction.document import Document
 from studies.reproduction.rules import Measured, judge_cost
+from tuning.reproduction.running import reproduce
+
 from tuning.crew import LocalCrew
 from tuning.reproduction.advice import lines
 from tuning.reproduction.context import Context
-from tuning.reproduction.running import reproduce
 
 
 @pytest.fixture(scope="module")

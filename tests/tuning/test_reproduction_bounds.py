@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tuning.reproduction._bounds_problems import DECADES, HORIZON, MARKS, PLAYERS, PROBLEMS, crossing, gap_dependent
 
 from policies.simulation import simulate
 from tests.tuning.made_reproduction import made_bounds, small
 from tuning.reproduction import bounds
-from tuning.reproduction._bounds_problems import DECADES, HORIZON, MARKS, PLAYERS, PROBLEMS, crossing, gap_dependent
 
 TWO = PROBLEMS["two-arms"]
 

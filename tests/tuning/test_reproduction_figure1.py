@@ -6,8 +6,8 @@ import json
 
 import pytest
 from scipy.stats import chi2
-
 from studies.reproduction.document import Outcome
+
 from tests.tuning.made_reproduction import run, small
 from tuning.reproduction.figure1 import SIZES, _run, theory
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
+from studies.reproduction.rules import Measured, judge_about
+from tuning.reproduction._figure2_verdicts import defined_verdicts, published_verdicts
 
 from environments.streams import Stream
 from policies.simulation import simulate
-from studies.reproduction.rules import Measured, judge_about
 from tests.tuning.made_figure2 import made
 from tuning.crew import LocalCrew
 from tuning.reproduction import _figure2_runs as runs
 from tuning.reproduction import figure2
-from tuning.reproduction._figure2_verdicts import defined_verdicts, published_verdicts
 from tuning.reproduction.context import PROTOCOLS, Context
 from tuning.statistics import relative_shares
 

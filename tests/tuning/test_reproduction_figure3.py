@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import norm
+from studies.reproduction.document import Document
+from studies.reproduction.optima import optima, world_of
+from tuning.reproduction._figure3_grid import few, play_grid
+from tuning.reproduction.running import reproduce
 
 from environments.streams import Stream
 from policies.playing import REGRET
 from studies.grid import GridSpec
-from studies.reproduction.document import Document
-from studies.reproduction.optima import optima, world_of
 from tests.tuning import plain_grid
 from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.grids import game_of
-from tuning.reproduction._figure3_grid import few, play_grid
 from tuning.reproduction.context import PROTOCOLS, Context
-from tuning.reproduction.running import reproduce
 
 KNOWN = {
     (1000, 1.0, 1.0): (13.44, 0.26),

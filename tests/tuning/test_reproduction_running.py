@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-
-from environments.errors import InputError
 from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
-from tests.said import refused
 from tuning.commands.reproduction_files import write_reproduction
 from tuning.commands.reproduction_progress import ReproductionReporter
-from tuning.reproduction import running
 from tuning.reproduction.asking import context_of
+
+from environments.errors import InputError
+from tests.said import refused
+from tuning.reproduction import running
 from tuning.reproduction.context import Context, Found, Piece
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from studies.reproduction.document import Outcome
 
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.world import tables
-from studies.reproduction.document import Outcome
 from tests.tuning.made_reproduction import run, small
 from tuning.reproduction.table1 import ARMS, HORIZON
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from policies import policy_names
 from studies.reproduction.claims import claims
 from studies.reproduction.document import Document
 from studies.reproduction.rules import Verdict
+from tuning.reproduction._estimators import estimator_pieces, recursive_variance
+from tuning.reproduction._logistics import PAPER_WORLDS, POLICIES, budget, logistics_pieces, printed
+
+from policies import policy_names
 from tests.tuning.made_logistics import context, made
 from tuning.crew import LocalCrew
 from tuning.reproduction import figure4, figure5, table3
-from tuning.reproduction._estimators import estimator_pieces, recursive_variance
-from tuning.reproduction._logistics import PAPER_WORLDS, POLICIES, budget, logistics_pieces, printed
 from tuning.reproduction.context import Context, Found
 
 RERUN = {

@@ -1,18 +1,19 @@
-"""`ravenlab reproduce`: every figure, table and claim of the paper, run again; rerun it to go on."""
+"""`ravenlab reproduce`: reproduce the figures, tables and claims of the paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from studies.words import listed
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
 
-NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
-"""What of the paper can be run again."""
+if TYPE_CHECKING:
+    from studies.paper.results import ReproductionResult
 
 
 def reproduce(
@@ -20,25 +21,25 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="NAME",
-            autocompletion=completing.words(*NAMES),
+            autocompletion=completing.words(*EXPERIMENTS, ALL),
             rich_help_panel=options.PROBLEM,
-            help=f"{listed(NAMES)}. [default: all]",
+            help=f"{listed((*EXPERIMENTS, ALL))}. [default: all]",
             show_default=False,
         ),
     ] = None,
     protocol: Annotated[
         str,
         typer.Option(
-            help="published (what the scripts did), defined (what the paper defines), or both.",
-            autocompletion=completing.words("published", "defined", "both"),
+            help="published (what the authors' scripts ran), defined (what the paper defines), or both.",
+            autocompletion=completing.words(*PROTOCOLS, BOTH),
             rich_help_panel=options.PROBLEM,
         ),
-    ] = "both",
+    ] = BOTH,
     replications: Annotated[
         str | None,
         typer.Option(
             metavar="R",
-            help="Replications of the logistics table; all other counts go with it. [default: 50]",
+            help="Replications of Table 3; all other counts are proportional. [default: 50]",
             rich_help_panel=options.PROBLEM,
         ),
     ] = None,
@@ -50,30 +51,30 @@ def reproduce(
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Run the paper again and say of each claim whether it stands.
+    """Reproduce the paper and judge each of its claims.
 
-    Writes reproduction.html, reproduction.json and a CSV file for all that is drawn. What is done is kept: a rerun of
-    the same command goes on where it stopped.
+    Writes reproduction.html, reproduction.json and one CSV file per table. Completed pieces are saved; rerun the same
+    command to resume.
 
     Examples:
         # everything, as published and as defined
         ravenlab reproduce
-        # two figures, in a folder of their own
+        # two figures, in a separate folder
         ravenlab reproduce figure2 figure3 -o paper
     """
     from dataclasses import replace
 
-    from tuning.commands.reproduction_files import print_verdicts, write_reproduction
-    from tuning.commands.reproduction_progress import ReproductionReporter
     from tuning.commands.tables import put
     from tuning.commands.words import whole_number
     from tuning.files import check_folder, make_folder
-    from tuning.reproduction.asking import context_of
-    from tuning.reproduction.experiments import chosen
-    from tuning.reproduction.running import reproduce as run
+    from tuning.reproduction import select_experiments
+    from tuning.reproduction.context import make_context
+    from tuning.reproduction.progress import ReproductionReporter
+    from tuning.reproduction.runner import reproduce as run
+    from tuning.reproduction.runner import write_reproduction
 
-    wanted = chosen(names or [])
-    asked = context_of(
+    selected = select_experiments(names or [])
+    context = make_context(
         output,
         protocol=protocol,
         replications=None if replications is None else whole_number("--replications", replications),
@@ -81,12 +82,33 @@ def reproduce(
     )
     crews = hire(jobs, backend, cluster)
     check_folder(output)
-    make_folder(output)  # what is done is kept here from the first piece on
-    with crews as crew, ReproductionReporter(quiet) as reporter:
-        context = replace(asked, crew=crew)
-        document = run(wanted, context, output, reporter.listener())
-    written = write_reproduction(document, output)
+    make_folder(output)  # pieces are stored here from the start
+    with crews as workers, ReproductionReporter(quiet) as reporter:
+        result = run(selected, replace(context, workers=workers), output, reporter.listener())
+    written = write_reproduction(result, output)
     if as_json:
-        put(document.as_json())
+        put(result.as_json())
     else:
-        print_verdicts(document, written)
+        _print_verdicts(result, written)
+
+
+def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
+    """Print the verdicts, large groups as a count, and the location of the files."""
+    from dashboards.pages.reproduction.page import group_verdicts
+    from tuning.commands.tables import print_table, say
+
+    groups = group_verdicts(result)
+    rows = []
+    for claim in [claim for group in groups if not group.title for claim in group.claims]:
+        for index, row in enumerate(claim.verdicts):
+            ours = f"{row.ours} ({row.interval})" if row.interval else row.ours
+            text, printed = (claim.text, claim.printed) if index == 0 else ("", "")
+            rows.append([text, row.protocol, printed, ours, f"{row.sign} {row.verdict}"])
+    if rows:
+        print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 %)", "Verdict"], rows)
+    for group in groups:
+        if group.title:
+            say(f"{group.title}: {group.summary}.")
+    page = next(path for path in written if path.suffix == ".html")
+    tables = sum(path.suffix == ".csv" for path in written)
+    say(f"Wrote {page}, reproduction.json and {tables} CSV files.")

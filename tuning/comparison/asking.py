@@ -11,9 +11,9 @@ from environments.errors import InputError
 from environments.own_scenarios import bring_scenario
 from policies import policy_names
 from policies.own import bring_policy
-from studies.advice import PUBLISHED
 from studies.comparison.document import Document
 from studies.comparison.spec import PAPER, ComparisonSpec
+from studies.paper.numbers import PUBLISHED
 from studies.reading import comparison_spec_from
 from tuning.comparison.judging import judge
 from tuning.comparison.running import ComparisonListener, run_comparison

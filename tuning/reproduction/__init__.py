@@ -1,1 +1,41 @@
-"""How the paper's figures, tables and claims are run again: one file an experiment, in pieces that survive a kill."""
+"""Reproduction of the paper: one folder per figure or table, listed here in the order of the page.
+
+A folder holds what is played (`run.py`), claims and verdicts (`verdicts.py`) and the section of the page
+(`section.py`); its `__init__.py` exposes them as `EXPERIMENT`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from environments.errors import unknown
+
+if TYPE_CHECKING:
+    from tuning.reproduction.context import Experiment
+
+EXPERIMENTS = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds")
+
+ALL = "all"
+
+PROTOCOLS = ("published", "defined")
+
+BOTH = "both"
+
+
+def find_experiment(name: str) -> Experiment:
+    """Import an experiment."""
+    return cast("Experiment", importlib.import_module(f"tuning.reproduction.{name}").EXPERIMENT)
+
+
+def select_experiments(names: Sequence[str]) -> list[str]:
+    """Check names and put them in the order of the page; no names select all experiments.
+
+    >>> select_experiments(["figure2", "figure1"])
+    ['figure1', 'figure2']
+    """
+    for name in names:
+        if name not in (*EXPERIMENTS, ALL):
+            raise unknown("figure or table", name, [*EXPERIMENTS, ALL])
+    return [name for name in EXPERIMENTS if not names or name in names or ALL in names]

@@ -1,4 +1,4 @@
-"""What every experiment is run with, and the pieces it is cut into."""
+"""What an experiment consists of and the settings it runs with."""
 
 from __future__ import annotations
 
@@ -7,63 +7,121 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from dashboards.pages.reproduction.page import ReproductionSection
+from environments.checks import whole
+from environments.errors import InputError
 from environments.identity import computing_hash
+from studies.paper.claims import Claim
+from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.spec import StudySpec
-from tuning.crew import Crew
+from studies.words import listed
+from tuning.crew import ALONE, Crew
+from tuning.reproduction import BOTH, PROTOCOLS
 from tuning.running import Ran, run_study
 
-USUAL = 50
-"""Replications of the usual precision: the paper's own number in its Table 3. All other counts go with it."""
+DEFAULT_REPLICATIONS = 50
+"""Default precision: the paper's number of replications in Table 3. All other counts are proportional to it."""
 
-_BY_STUDY: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+MAX_REPLICATIONS = 100_000
 
-PROTOCOLS = ("published", "defined")
+STUDIES = Path("studies", "studies.sqlite3")
+"""Location of the searches in the folder of a reproduction."""
 
-Found = Mapping[str, Any]
-"""What a piece found, as plain data that survives JSON unchanged."""
+PieceData = Mapping[str, Any]
+"""Result of a piece as plain data that JSON preserves exactly."""
+
+_STUDY_LOCKS: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 @dataclass(frozen=True)
-class Context:
-    """Seed, precision and where to compute. Nothing found depends on `crew` or `url`."""
+class RunContext:
+    """Seed, precision and workers. Results do not depend on `workers` or `url`."""
 
     seed: int
     replications: int
     protocols: tuple[str, ...]
-    crew: Crew
+    workers: Crew
     url: str
-    """The storage of the searches that belong to it."""
+    """Storage of the searches."""
 
-    def count(self, usual: int, least: int = 2) -> int:
-        """How many of something to do, where `usual` is enough at the usual precision.
+    def count(self, default: int, least: int = 2) -> int:
+        """Scale a count to the precision, where `default` is the count at the default precision.
 
-        >>> from tuning.crew import ALONE
-        >>> Context(0, 25, PROTOCOLS, ALONE, "").count(4000)
+        >>> RunContext(0, 25, PROTOCOLS, ALONE, "").count(4000)
         2000
         """
-        return max(least, round(usual * self.replications / USUAL))
+        return max(least, round(default * self.replications / DEFAULT_REPLICATIONS))
 
     def fingerprint(self) -> str:
-        """What pieces must have in common to stand on one page: seed, precision and the code that found them."""
-        made = {"seed": self.seed, "replications": self.replications, "code": computing_hash()}
-        return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
+        """Identify pieces that can be combined: same seed, precision and code."""
+        settings = {"seed": self.seed, "replications": self.replications, "code": computing_hash()}
+        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
     def search(self, key: str, spec: StudySpec) -> Ran:
-        """Run a study to its recommendation under a name of this reproduction; it goes on where it was cut."""
+        """Run or resume a study up to its recommendation."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
-        with _BY_STUDY[named.study_name()]:  # pieces that run side by side may need the same one
-            return run_study(named, self.url, self.crew)
+        with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
+            return run_study(named, self.url, self.workers)
+
+
+def make_context(
+    folder: Path,
+    *,
+    protocol: str = BOTH,
+    replications: int | None = None,
+    seed: int = 0,
+    workers: Crew = ALONE,
+) -> RunContext:
+    """Check the settings of a reproduction.
+
+    >>> make_context(Path("paper"), protocol="published").protocols
+    ('published',)
+    """
+    if protocol not in (*PROTOCOLS, BOTH):
+        raise InputError(f"protocol must be {listed((*PROTOCOLS, BOTH))} but got {protocol!r}.")
+    if replications is None:
+        replications = DEFAULT_REPLICATIONS
+    return RunContext(
+        seed=whole("seed", seed, least=0, most=2**63 - 1),
+        replications=whole("replications", replications, least=2, most=MAX_REPLICATIONS),
+        protocols=PROTOCOLS if protocol == BOTH else (protocol,),
+        workers=workers,
+        url=f"sqlite:///{folder.resolve() / STUDIES}",
+    )
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A part of an experiment that is done in one go and kept when it is done."""
+class RunPiece:
+    """A part of an experiment that is run as a whole and stored when it is complete."""
 
     key: str
-    """Its name, and that of the file it is kept in: words, digits, dashes and slashes."""
+    """Name of the piece and of its file: words, digits, hyphens and slashes."""
     seconds: float
-    """About how long it takes at the usual precision on two cores; only the estimate of the time left hangs on it."""
-    run: Callable[[Context], Found]
+    """Approximate duration at the default precision on two cores, for the estimate of the remaining time."""
+    run: Callable[[RunContext], PieceData]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table of the paper."""
+
+    name: str
+    title: str
+    pieces: Callable[[RunContext], list[RunPiece]]
+    """What is to be computed; experiments may share pieces."""
+    evaluate: Callable[[RunContext, Mapping[str, PieceData]], ExperimentResult]
+    """Tables, facts and verdicts from the pieces."""
+    section: Callable[[ExperimentResult, ReproductionResult], ReproductionSection]
+    """Its section of the page."""
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+
+    def assemble(self, context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+        """Evaluate the pieces and put the verdicts in the order of the claims."""
+        result = self.evaluate(context, pieces)
+        order = {key: index for index, key in enumerate(self.claims)}
+        ordered = sorted(result.verdicts, key=lambda each: (order[each.claim.key], each.protocol != "published"))
+        return replace(result, verdicts=ordered)

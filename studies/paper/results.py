@@ -1,0 +1,82 @@
+"""Results of a reproduction: tables, facts and verdicts by experiment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from studies.keys import project_version
+from studies.paper.claims import ClaimResult
+from studies.paper.rules import RULES
+from studies.tables import to_json_object
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Facts = Mapping[str, Any]
+"""Plain numbers and strings that a section mentions in addition to its tables."""
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """The result of one experiment."""
+
+    tables: dict[str, DataFrame]
+    """All numbers that are plotted or shown; each table is written to a CSV file."""
+    facts: Facts = field(default_factory=dict)
+    verdicts: list[ClaimResult] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ReproductionResult:
+    """The result of a reproduction."""
+
+    seed: int
+    replications: int
+    protocols: tuple[str, ...]
+    experiments: dict[str, ExperimentResult]
+    """By name, in the order of the page."""
+
+    def verdicts(self) -> list[ClaimResult]:
+        """List all verdicts, grouped by claim."""
+        return [verdict for experiment in self.experiments.values() for verdict in experiment.verdicts]
+
+    def as_json(self) -> str:
+        """Write `reproduction.json`; the text is identical for the same seed, replications and version."""
+        return json.dumps(self.as_object(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain data."""
+        return {
+            "version": project_version(),
+            "seed": self.seed,
+            "replications": self.replications,
+            "protocols": list(self.protocols),
+            "rules": RULES,
+            "verdicts": [_to_object(verdict) for verdict in self.verdicts()],
+            "experiments": {
+                name: {
+                    "facts": dict(experiment.facts),
+                    "tables": {key: to_json_object(table) for key, table in experiment.tables.items()},
+                }
+                for name, experiment in self.experiments.items()
+            },
+        }
+
+
+def _to_object(verdict: ClaimResult) -> dict[str, Any]:
+    claim = verdict.claim
+    return {
+        "claim": claim.key,
+        "text": claim.text,
+        "place": claim.place,
+        "printed": claim.printed,
+        "unit": claim.unit,
+        "protocol": verdict.protocol,
+        "measurement": None if verdict.measurement is None else asdict(verdict.measurement),
+        "verdict": verdict.verdict,
+        "rule": verdict.rule,
+        "reason": verdict.reason,
+    }

@@ -1,0 +1,364 @@
+"""Rules that derive a verdict from measurements; `RULES` states each of them in words.
+
+Throughout, values "among the best" are those of the cells that are statistically indistinguishable from the cell with
+the lowest mean regret.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from itertools import combinations
+
+from studies.paper.claims import Measurement, Verdict
+
+CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = Verdict
+
+MAX_STANDARD_ERRORS = 3.0
+"""Combined standard errors by which two runs of the same experiment may differ."""
+
+EQUATION_TOLERANCE = 0.01
+"""Relative difference at which the two sides of an equation no longer agree."""
+
+FLAT = (0.5, 2.0)
+"""Regret per step has stopped falling if its ratio between decades is in this range; growth like ln T gives 0.1."""
+
+WIDEST_SHARE = 0.5
+"""An interval wider than this share of a printed number is inconclusive."""
+
+MIN_BEST_SHARE = 0.05
+"""A suboptimal cell that the paper's design selects at least this often is within sampling noise."""
+
+ABOUT = 1.0
+"""Tolerance of "about x", in units of the last printed digit: the paper prints whole percentages."""
+
+WIDEST_ABOUT = 6.0 * ABOUT
+"""An interval wider than this is inconclusive for "about x"."""
+
+MAX_COST = 0.05
+"""Excess regret, as a share, up to which a recommendation is considered good."""
+
+Cell = tuple[float, float]
+"""α₀ and β₀."""
+
+RULES: dict[str, str] = {
+    "number": (
+        "A printed number is confirmed if it is inside our 95 % interval. Outside the interval it is within sampling "
+        f"noise if it differs by at most {MAX_STANDARD_ERRORS:g} combined standard errors (ours and that of a sample "
+        f"of the paper's size), and refuted otherwise. If our interval is wider than {WIDEST_SHARE:.0%} of the number, "
+        "a verdict other than refuted becomes inconclusive."
+    ),
+    "about": (
+        f"“About x” has a tolerance of {ABOUT:g} unit of the last printed digit. It is confirmed if x is inside our "
+        "95 % interval or the interval is inside the tolerance. It is inconclusive if the interval overlaps the "
+        f"tolerance only partly or is wider than {WIDEST_ABOUT:g}. Otherwise it is within sampling noise if the "
+        f"tolerance is at most {MAX_STANDARD_ERRORS:g} combined standard errors away (ours and that of one run of the "
+        "paper's size), and refuted if it is further away or the paper made no such run."
+    ),
+    "all above": (
+        "“All above x” is confirmed if every interval is above x, refuted if one interval is below x, and inconclusive "
+        "otherwise."
+    ),
+    "best": (
+        "“A is the best” is confirmed if A beats every other policy in paired tests with Holm's correction, and "
+        "refuted if another policy beats A. Otherwise it is within sampling noise if A has the best mean, and "
+        "inconclusive if not."
+    ),
+    "cell": (
+        "A best cell is confirmed if it is statistically indistinguishable from the best cell of the grid. If it is "
+        "worse, it is within sampling noise if the paper's number of replications would select it at least "
+        f"{MIN_BEST_SHARE:.0%} of the time, and refuted otherwise."
+    ),
+    "cost": (
+        f"A recommendation is confirmed if its regret exceeds that of the validated recommendation by less than "
+        f"{MAX_COST:.0%} with 95 % confidence, refuted if it exceeds it by more with 95 % confidence, and inconclusive "
+        "otherwise. If it applies to several scenarios, it must be confirmed in each; one refutation refutes it."
+    ),
+    "smallest": (
+        "The regret printed for a best cell is confirmed if it is inside the 95 % interval of the regret of that cell. "
+        "Otherwise it is within sampling noise if it is inside the central 99.7 % of the distribution of the smallest "
+        "of sixteen means, each over the paper's number of replications, and refuted if not."
+    ),
+    "different": (
+        "“The best cells differ” is refuted if one cell is among the best in all grids, confirmed if no two grids "
+        "share a cell among the best, and inconclusive otherwise."
+    ),
+    "rises": (
+        "“The best value grows with T” is confirmed if in each scenario all values among the best at the longer "
+        "horizon are above all values among the best at the shorter horizon. It is refuted if in one scenario none of "
+        "them is above any of those, and inconclusive otherwise."
+    ),
+    "range": (
+        "“The best value is in a range” is confirmed if in each grid all values among the best are in the range, "
+        "refuted if in one grid none of them is, and inconclusive otherwise."
+    ),
+    "insensitive": (
+        "“Insensitive” is confirmed if in each grid the worst value of either parameter, with the other parameter at "
+        f"its best value, increases the regret by less than {MAX_COST:.0%} with 95 % confidence. It is refuted if one "
+        "increase is larger with 95 % confidence, and inconclusive otherwise."
+    ),
+    "growth": (
+        "“It grows” is confirmed if the 95 % interval of the change is above zero, refuted if it is below zero, and "
+        "inconclusive otherwise. “It falls” is judged by the same rule with the sign reversed."
+    ),
+    "same": (
+        "“They differ” is refuted if the worlds played under all names are identical to the last digit; otherwise the "
+        "rule “different” applies."
+    ),
+    "definition": (
+        "“The worlds satisfy the definition” is confirmed if none of the simulated worlds violates it, and refuted "
+        "otherwise."
+    ),
+    "typical": (
+        "“Typically above x” is confirmed if more than half of the values are above x with 95 % confidence, refuted if "
+        "fewer than half are, and inconclusive otherwise."
+    ),
+    "equation": (
+        f"An equation is confirmed if its two sides differ by less than {EQUATION_TOLERANCE:.0%} at all steps "
+        "examined, and refuted otherwise."
+    ),
+    "order": (
+        "A bound of lower order than T is refuted if the regret is above it with 95 % confidence or has a linear tail. "
+        "A linear tail means that the regret per step no longer falls up to the end of the run: its ratio from one "
+        f"decade to the next is between {FLAT[0]:g} and {FLAT[1]:g} with 95 % confidence, whereas growth like ln T "
+        "gives a ratio of 0.1. The bound is confirmed, as far as the run extends, if neither is the case and the last "
+        f"ratio is below {FLAT[0]:g}; otherwise the verdict is inconclusive."
+    ),
+}
+
+
+def judge_number(printed: float, ours: Measurement, error: float, paper_error: float) -> Verdict:
+    """Judge a printed number, given our standard error and that of a sample of the paper's size.
+
+    >>> judge_number(1717.8, Measurement(1640.0, 1440.0, 1850.0), 104.0, 114.0).value
+    'confirmed'
+    >>> judge_number(6.55, Measurement(13.4, 12.9, 13.9), 0.26, 2.6).value
+    'within sampling noise'
+    >>> judge_number(100.0, Measurement(13.4, 12.9, 13.9), 0.26, 2.6).value
+    'refuted'
+    >>> judge_number(6.55, Measurement(13.4, 4.0, 40.0), 5.0, 2.6).value
+    'inconclusive'
+    """
+    inside = ours.low <= printed <= ours.high
+    near = abs(printed - ours.value) <= MAX_STANDARD_ERRORS * math.hypot(error, paper_error)
+    if not inside and not near:
+        return REFUTED
+    if ours.high - ours.low > WIDEST_SHARE * abs(printed):
+        return INCONCLUSIVE
+    return CONFIRMED if inside else NOISE
+
+
+def judge_about(printed: float, ours: Measurement, error: float, paper_error: float | None) -> Verdict:
+    """Judge "about x"; `paper_error` is None if the paper made no run whose noise could explain a difference.
+
+    >>> judge_about(84.0, Measurement(84.4, 84.1, 84.7), 0.15, 3.0).value
+    'confirmed'
+    >>> judge_about(84.0, Measurement(85.5, 84.6, 86.4), 0.45, None).value
+    'inconclusive'
+    >>> judge_about(84.0, Measurement(80.7, 79.8, 81.6), 0.45, 3.0).value
+    'within sampling noise'
+    >>> judge_about(84.0, Measurement(80.7, 79.8, 81.6), 0.45, None).value
+    'refuted'
+    """
+    low, high = printed - ABOUT, printed + ABOUT
+    overlaps = ours.low <= high and ours.high >= low
+    if overlaps and ours.high - ours.low > WIDEST_ABOUT:
+        return INCONCLUSIVE
+    if ours.low <= printed <= ours.high or (low <= ours.low and ours.high <= high):
+        return CONFIRMED
+    if overlaps:
+        return INCONCLUSIVE
+    distance = max(low - ours.value, ours.value - high)
+    if paper_error is not None and distance <= MAX_STANDARD_ERRORS * math.hypot(error, paper_error):
+        return NOISE
+    return REFUTED
+
+
+def judge_all_above(threshold: float, ours: Sequence[Measurement]) -> Verdict:
+    """Judge whether all values are above a threshold.
+
+    >>> judge_all_above(0.8, [Measurement(0.19, 0.15, 0.23), Measurement(0.85, 0.84, 0.86)]).value
+    'refuted'
+    """
+    if any(each.high < threshold for each in ours):
+        return REFUTED
+    return CONFIRMED if all(each.low > threshold for each in ours) else INCONCLUSIVE
+
+
+def judge_best(lowest: bool, beats: Sequence[bool], beaten: Sequence[bool]) -> Verdict:
+    """Judge whether a policy is the best: whether its mean is, which others it beats, and which beat it.
+
+    >>> judge_best(lowest=True, beats=[True, False], beaten=[False, False]).value
+    'within sampling noise'
+    """
+    if any(beaten):
+        return REFUTED
+    if all(beats):
+        return CONFIRMED
+    return NOISE if lowest else INCONCLUSIVE
+
+
+def judge_cell(among_best: bool, best_share: float) -> Verdict:
+    """Judge a best cell, given how often the paper's number of replications would select it.
+
+    >>> judge_cell(among_best=False, best_share=0.2).value
+    'within sampling noise'
+    """
+    if among_best:
+        return CONFIRMED
+    return NOISE if best_share >= MIN_BEST_SHARE else REFUTED
+
+
+def judge_cost(cost: Measurement) -> Verdict:
+    """Judge a recommendation by its excess regret as a share.
+
+    >>> judge_cost(Measurement(0.3, 0.25, 0.35)).value
+    'refuted'
+    """
+    if cost.high < MAX_COST:
+        return CONFIRMED
+    return REFUTED if cost.low > MAX_COST else INCONCLUSIVE
+
+
+def judge_costs(costs: Sequence[Measurement]) -> Verdict:
+    """Judge several excess regrets together: all must be small, and one large one refutes.
+
+    >>> judge_costs([Measurement(0.01, 0.0, 0.02), Measurement(0.3, 0.25, 0.35)]).value
+    'refuted'
+    """
+    verdicts = [judge_cost(cost) for cost in costs]
+    if REFUTED in verdicts:
+        return REFUTED
+    return CONFIRMED if all(verdict is CONFIRMED for verdict in verdicts) else INCONCLUSIVE
+
+
+def judge_smallest(printed: float, ours: Measurement, low: float, high: float) -> Verdict:
+    """Judge the regret printed for a best cell, given the range of the smallest of all cell means.
+
+    >>> judge_smallest(6.55, Measurement(16.9, 16.1, 17.8), low=3.7, high=14.9).value
+    'within sampling noise'
+    """
+    if ours.low <= printed <= ours.high:
+        return CONFIRMED
+    return NOISE if low <= printed <= high else REFUTED
+
+
+def judge_same(regret_hashes: Sequence[str]) -> Verdict | None:
+    """Refute that problems differ if hashes of all regrets are equal; None if another rule must decide.
+
+    >>> judge_same(["3f9a", "3f9a", "3f9a"]).value
+    'refuted'
+    """
+    return REFUTED if len(set(regret_hashes)) == 1 else None
+
+
+def judge_different(best: Sequence[Set[Cell]]) -> Verdict:
+    """Judge whether problems have different best cells, given the cells among the best of each.
+
+    >>> judge_different([{(1.0, 0.5), (1.0, 1.0)}, {(1.0, 1.0)}]).value
+    'refuted'
+    """
+    if set.intersection(*map(set, best)):
+        return REFUTED
+    return CONFIRMED if all(not (one & other) for one, other in combinations(best, 2)) else INCONCLUSIVE
+
+
+def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> Verdict:
+    """Judge whether the best value grows, given the values among the best at the shorter and the longer horizon.
+
+    >>> judge_rises([({1.0}, {5.0}), ({1.0}, {1.0})]).value
+    'refuted'
+    """
+    if any(max(longer) <= min(shorter) for shorter, longer in best):
+        return REFUTED
+    return CONFIRMED if all(min(longer) > max(shorter) for shorter, longer in best) else INCONCLUSIVE
+
+
+def judge_range(best: Sequence[Set[float]], ranges: Sequence[tuple[float, float]]) -> Verdict:
+    """Judge whether the best values are in the claimed ranges.
+
+    >>> judge_range([{0.5, 1.0}, {1.0, 5.0}], [(0.5, 1.0), (5.0, 10.0)]).value
+    'inconclusive'
+    """
+    inside = [[low <= value <= high for value in values] for values, (low, high) in zip(best, ranges, strict=True)]
+    if not all(any(each) for each in inside):
+        return REFUTED
+    return CONFIRMED if all(all(each) for each in inside) else INCONCLUSIVE
+
+
+def judge_growth(change: Measurement) -> Verdict:
+    """Judge whether a quantity grows, given its change.
+
+    >>> judge_growth(Measurement(0.1, -0.1, 0.3)).value
+    'inconclusive'
+    """
+    if change.low > 0.0:
+        return CONFIRMED
+    return REFUTED if change.high < 0.0 else INCONCLUSIVE
+
+
+def judge_definition(violations: float) -> Verdict:
+    """Judge whether worlds satisfy a definition, given the share of worlds that violate it.
+
+    >>> judge_definition(0.0).value
+    'confirmed'
+    """
+    return CONFIRMED if violations == 0.0 else REFUTED
+
+
+def judge_typical(share: Measurement) -> Verdict:
+    """Judge whether a property is typical, given the share of cases that have it.
+
+    >>> judge_typical(Measurement(0.406, 0.397, 0.416)).value
+    'refuted'
+    """
+    if share.low > 0.5:
+        return CONFIRMED
+    return REFUTED if share.high < 0.5 else INCONCLUSIVE
+
+
+def judge_equation(ratios: Sequence[float]) -> Verdict:
+    """Judge an equation, given the ratios of its two sides.
+
+    >>> judge_equation([1.001, 0.26]).value
+    'refuted'
+    """
+    return CONFIRMED if all(abs(ratio - 1.0) < EQUATION_TOLERANCE for ratio in ratios) else REFUTED
+
+
+def find_tail(ratios: Sequence[Measurement | None]) -> int | None:
+    """Find the index from which a rate no longer falls, given its ratios to the preceding rate; None if it still falls.
+
+    The first ratio is None because nothing precedes it.
+
+    >>> find_tail([None, Measurement(0.2, 0.1, 0.3), Measurement(0.9, 0.8, 1.1), Measurement(1.0, 0.9, 1.1)])
+    1
+    """
+    start = None
+    for index in range(len(ratios) - 1, 0, -1):
+        ratio = ratios[index]
+        if ratio is None or not (FLAT[0] < ratio.low and ratio.high < FLAT[1]):
+            break
+        start = index - 1
+    return start
+
+
+def is_still_falling(ratios: Sequence[Measurement | None]) -> bool:
+    """Whether the last rate is clearly lower than the preceding one.
+
+    >>> is_still_falling([None, Measurement(0.9, 0.8, 1.1), Measurement(0.1, 0.08, 0.12)])
+    True
+    """
+    last = ratios[-1]
+    return last is not None and last.high < FLAT[0]
+
+
+def judge_order(tails: Sequence[bool], falling: Sequence[bool], above: Sequence[bool]) -> Verdict:
+    """Judge a bound of lower order than T by problem: linear tails, falling rates, regrets above the bound.
+
+    >>> judge_order(tails=[False, True], falling=[True, False], above=[False, False]).value
+    'refuted'
+    """
+    if any(tails) or any(above):
+        return REFUTED
+    return CONFIRMED if all(falling) else INCONCLUSIVE

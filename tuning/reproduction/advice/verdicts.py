@@ -1,0 +1,112 @@
+"""Claims of Section 5 and their verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from studies.advice import EPSILON
+from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.results import ExperimentResult
+from studies.paper.rules import judge_cost, judge_costs
+from studies.tables import make_table
+from studies.words import params_in_words, short
+from tuning.reproduction.advice.run import (
+    HELD_OUT,
+    MIN_TRIALS,
+    REPLICATIONS,
+    SELECTION,
+    TRIALS,
+    AdviceCase,
+    list_cases,
+)
+from tuning.reproduction.context import PieceData, RunContext
+from tuning.reproduction.measurements import interval_columns, to_percent
+
+CLAIMS = index_claims(
+    [
+        Claim(
+            "advice-1-long",
+            "Section 5, advice (1)",
+            "In high-variance environments with long horizons, use α₀ = 1, β₀ = 5.",
+            unit="%",
+        ),
+        Claim(
+            "advice-2-long",
+            "Section 5, advice (2)",
+            "For gradual changes in the long term, use α₀ = 1, β₀ = 5.",
+            unit="%",
+        ),
+        Claim(
+            "advice-2-short",
+            "Section 5, advice (2)",
+            "For gradual changes in the short term, use α₀ = 0.5, β₀ = 10.",
+            unit="%",
+        ),
+        Claim(
+            "advice-3-long",
+            "Section 5, advice (3)",
+            "For rare events and outliers, use α₀ = 5, β₀ = 1.",
+            unit="%",
+        ),
+    ]
+)
+
+
+def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+    """The excess regret of each recommendation of the paper."""
+    cases = list_cases(context.protocols)
+    return ExperimentResult(
+        tables={"costs": make_table(_make_row(case, pieces[case.piece_key]) for case in cases)},
+        facts={
+            "trials": context.count(TRIALS, least=MIN_TRIALS),
+            "replications": context.count(REPLICATIONS, least=4),
+            "selection": {term: context.count(worlds, least=20) for term, worlds in SELECTION.items()},
+            "fresh": {term: context.count(worlds, least=40) for term, worlds in HELD_OUT.items()},
+        },
+        verdicts=list(_judge(cases, pieces)),
+    )
+
+
+def _make_row(case: AdviceCase, data: PieceData) -> dict[str, Any]:
+    return {
+        "advice": case.number,
+        "context": case.context,
+        "term": case.term,
+        "protocol": case.protocol,
+        "scenario": case.scenario,
+        "world": case.played_scenario,
+        "horizon": case.horizon,
+        "worlds": data["fresh"],
+        "advised_alpha0": case.alpha0,
+        "advised_beta0": case.beta0,
+        "advised_epsilon": EPSILON,
+        **data["params"],
+        **interval_columns("recommended_regret", data["recommended"]),
+        **interval_columns("advised_regret", data["advice"]),
+        **interval_columns("defaults_regret", data["defaults"]),
+        **interval_columns("cost", data["cost"]),
+        **interval_columns("defaults_cost", data["defaults_cost"]),
+        "verdict": judge_cost(Measurement(*data["cost"])),
+    }
+
+
+def _judge(cases: Sequence[AdviceCase], pieces: Mapping[str, PieceData]) -> Iterator[ClaimResult]:
+    """One verdict per claim and protocol; the number shown is the largest cost over the scenarios."""
+    for key, protocol in dict.fromkeys((case.claim_key, case.protocol) for case in cases):
+        data = {case: pieces[case.piece_key] for case in cases if (case.claim_key, case.protocol) == (key, protocol)}
+        verdict = judge_costs([Measurement(*each["cost"]) for each in data.values()])
+        largest = max((to_percent(*each["cost"]) for each in data.values()), key=lambda cost: cost.value)
+        reason = "; ".join(_describe(case, each) for case, each in data.items())
+        yield ClaimResult(CLAIMS[key], protocol, largest, verdict, "cost", f"{reason[0].upper()}{reason[1:]}.")
+
+
+def _describe(case: AdviceCase, data: PieceData) -> str:
+    where = f"in {case.played_scenario}, T = {case.horizon:,}"
+    cost = to_percent(*data["cost"])
+    if cost.value == cost.low == cost.high == 0.0:
+        return f"{where}, the search recommends the same parameters"
+    return (
+        f"{where}, its regret is {cost.value:.1f} % ({cost.low:.1f} to {cost.high:.1f}) higher than that of "
+        f"{params_in_words(data['params'])}: {short(data['advice'][0])} versus {short(data['recommended'][0])}"
+    )

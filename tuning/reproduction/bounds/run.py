@@ -1,0 +1,265 @@
+"""Play stationary problems up to T = 10⁶ for the regret bounds of the paper's theory.
+
+A bound on the expected regret applies to one problem, so the arms are the same in every replication and only the noise
+differs. The authors ran no such experiment; as published and as defined differ only in the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from environments.effects.fixed_levels import FixedLevels
+from environments.scenario import Scenario
+from environments.world import Floats
+from policies.base import Value
+from studies.paper.claims import Measurement
+from tuning.reproduction import PROTOCOLS
+from tuning.reproduction.context import PieceData, RunContext, RunPiece
+from tuning.reproduction.measurements import measure_mean
+from tuning.statistics import relative_interval
+
+HORIZON = 1_000_000
+DECADES = tuple(10**power for power in range(1, 7))
+"""Steps between which the regret per step is measured."""
+
+MAX_EXTRAPOLATION = 1e15
+"""Largest T at which the crossing of a tail and a bound is reported."""
+
+CHECKPOINTS = tuple(sorted({round(10 ** (quarter / 4)) for quarter in range(4, 25)}))
+"""Four steps per decade."""
+
+RAVEN_REPLICATIONS = 160
+"""Replications of RAVEN-UCB at the default precision: few have a linear tail, and their share is estimated."""
+
+CONTROL_REPLICATIONS = 60
+"""Replications of the other policies, whose regret varies little."""
+
+
+@dataclass(frozen=True)
+class FixedProblem:
+    """Arms that never change."""
+
+    name: str
+    title: str
+    means: tuple[float, ...]
+    variances: tuple[float, ...]
+    noise: str = "normal"
+
+    @property
+    def arms(self) -> int:
+        """K."""
+        return len(self.means)
+
+    @property
+    def gaps(self) -> list[float]:
+        """Δ_k of every arm; 0 for the best arm."""
+        return [max(self.means) - mean for mean in self.means]
+
+    @property
+    def smallest_gap(self) -> float:
+        """Δ: the smallest loss of a step that does not pull the best arm."""
+        return min(gap for gap in self.gaps if gap > 0.0)
+
+    def scenario(self) -> Scenario:
+        """The scenario that is played."""
+        return Scenario(self.name, self.title, (FixedLevels(self.means, self.variances),), noise=self.noise)
+
+
+def _spaced(low: float, high: float, count: int) -> tuple[float, ...]:
+    return tuple(float(f"{value:.12g}") for value in np.linspace(low, high, count))
+
+
+_THETA = _spaced(0.8, 0.95, 10)
+
+PROBLEMS = {
+    problem.name: problem
+    for problem in (
+        FixedProblem("gaussian", "ten Gaussian arms", _spaced(0.3, 0.8, 10), _spaced(0.01, 0.09, 10)),
+        FixedProblem("bernoulli", "ten Bernoulli arms", _THETA, tuple(p * (1.0 - p) for p in _THETA), "bernoulli"),
+        FixedProblem("two-arms", "two Gaussian arms", (0.5, 0.6), (0.09, 0.09)),
+    )
+}
+
+
+@dataclass(frozen=True)
+class PlayedPolicy:
+    """A policy with its parameters."""
+
+    name: str
+    title: str
+    policy: str
+    params: Mapping[str, Value]
+    replications: int
+    protocols: tuple[str, ...]
+    """The protocols under which it is played."""
+
+
+PLAYERS = {
+    player.name: player
+    for player in (
+        PlayedPolicy(
+            "raven-published",
+            "RAVEN-UCB, α₀ 0.5, β₀ 1, ε 10⁻⁶",
+            "raven-ucb",
+            {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6},
+            RAVEN_REPLICATIONS,
+            ("published",),
+        ),
+        PlayedPolicy(
+            "raven-defined",
+            "RAVEN-UCB, α₀ 1, β₀ 1, ε 0.1",
+            "raven-ucb",
+            {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1},
+            RAVEN_REPLICATIONS,
+            ("defined",),
+        ),
+        PlayedPolicy("ucb1", "UCB1", "ucb1", {}, CONTROL_REPLICATIONS, PROTOCOLS),
+        PlayedPolicy("ucb-v", "UCB-V", "ucb-v", {}, CONTROL_REPLICATIONS, PROTOCOLS),
+    )
+}
+"""RAVEN-UCB with the parameters of the paper's comparison and with our defaults, both with the unbiased variance that
+the proof assumes; UCB1 and UCB-V are controls."""
+
+
+def gap_dependent(problem: FixedProblem, horizon: float) -> float:
+    """The bound of the paper's appendix: the sum of 16·σ²·ln T / Δ over the suboptimal arms.
+
+    >>> round(gap_dependent(PROBLEMS["two-arms"], 1_000_000), 1)
+    198.9
+    """
+    pairs = zip(problem.variances, problem.gaps, strict=True)
+    return sum(16.0 * variance * log(horizon) / gap for variance, gap in pairs if gap > 0.0)
+
+
+def gap_independent(problem: FixedProblem, horizon: float) -> float:
+    """The paper's gap-independent bound with the constant of its appendix: sqrt(4·σ²max·K·T·ln T).
+
+    >>> round(gap_independent(PROBLEMS["two-arms"], 1_000_000))
+    3154
+    """
+    return sqrt(4.0 * max(problem.variances) * problem.arms * horizon * log(horizon))
+
+
+def ucb1_bound(problem: FixedProblem, horizon: float) -> float:
+    """Theorem 1 of Auer, Cesa-Bianchi and Fischer (2002): 8·Σ ln T / Δ + (1 + π²/3)·Σ Δ.
+
+    It is proven for rewards in [0, 1], and by the same inequality for Gaussian rewards with σ² up to 1/4.
+
+    >>> round(ucb1_bound(PROBLEMS["two-arms"], 1_000_000), 1)
+    1105.7
+    """
+    gaps = [gap for gap in problem.gaps if gap > 0.0]
+    return sum(8.0 * log(horizon) / gap for gap in gaps) + (1.0 + np.pi**2 / 3.0) * sum(gaps)
+
+
+BOUNDS: dict[str, Callable[[FixedProblem, float], float]] = {
+    "gap-dependent": gap_dependent,
+    "gap-independent": gap_independent,
+    "ucb1": ucb1_bound,
+}
+
+
+def find_crossing(bound: Callable[[float], float], regret: float, rate: float) -> float | None:
+    """Find the T beyond the horizon at which a linear tail crosses a bound; None if it does not up to 10¹⁵.
+
+    >>> round(find_crossing(lambda horizon: 2e6, regret=1e6, rate=0.5))
+    3000000
+    """
+    low, high = float(HORIZON), MAX_EXTRAPOLATION
+    if regret + rate * (high - HORIZON) < bound(high):
+        return None
+    for _ in range(200):
+        middle = sqrt(low * high)
+        if regret + rate * (middle - HORIZON) < bound(middle):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def assumption_sides(t: float, params: Mapping[str, Value], sigma: float) -> dict[str, float]:
+    """The proof's assumption: α·sqrt(ln t) + β₀·σ (with α₀ as written, α_t as played) equals 2·σ·sqrt(ln t).
+
+    >>> sides = assumption_sides(1e6, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}, 0.3)
+    >>> [round(value, 3) for value in sides.values()]
+    [4.017, 0.569, 2.23]
+    """
+    alpha0, beta0, epsilon = (float(params[name]) for name in ("alpha0", "beta0", "epsilon"))
+    root = sqrt(log(t))
+    return {
+        "written": alpha0 * root + beta0 * sigma,
+        "played": alpha0 * sqrt(log(t + 1.0)) / log(t + epsilon) + beta0 * sigma,
+        "needed": 2.0 * sigma * root,
+    }
+
+
+def make_pieces(context: RunContext) -> list[RunPiece]:
+    """One piece per problem and policy."""
+    return [
+        RunPiece(
+            f"bounds/{problem.name}/{player.name}",
+            0.04 * player.replications,
+            partial(_run, problem=problem, player=player),
+        )
+        for problem in PROBLEMS.values()
+        for player in list_players(context)
+    ]
+
+
+def list_players(context: RunContext) -> list[PlayedPolicy]:
+    """The policies of the requested protocols."""
+    return [player for player in PLAYERS.values() if set(player.protocols) & set(context.protocols)]
+
+
+def _run(context: RunContext, problem: FixedProblem, player: PlayedPolicy) -> PieceData:
+    simulation = context.workers.simulate(
+        player.policy,
+        problem.scenario(),
+        horizon=HORIZON,
+        arms=problem.arms,
+        replications=context.count(player.replications, least=2),
+        seed=context.seed,
+        params=player.params,
+        checkpoints=CHECKPOINTS,
+    )
+    assert simulation.curve is not None
+    regret = simulation.curve.regret
+    at_decades = regret[:, [CHECKPOINTS.index(step) for step in DECADES]]
+    return {
+        "regret": [to_object(measure_mean(regret[:, i], context.seed)) for i in range(len(CHECKPOINTS))],
+        **_measure_rates(at_decades, problem, context.seed),
+        "replications": len(regret),
+    }
+
+
+def _measure_rates(regret: Floats, problem: FixedProblem, seed: int) -> dict[str, Any]:
+    """Regret per step in each decade, its ratio to the preceding decade, and the runs that lost the best arm.
+
+    A run that never pulls the best arm in the last decade loses at least the smallest gap per step.
+    """
+    per_step = np.diff(regret, axis=1) / np.diff(DECADES)
+    ratios: list[dict[str, float] | None] = [None]
+    for i in range(1, per_step.shape[1]):
+        now, before = per_step[:, i], per_step[:, i - 1]
+        if before.mean() > 0.0:
+            value, low, high = relative_interval(now, before, seed)
+            ratios.append(to_object(Measurement(1.0 + value, 1.0 + low, 1.0 + high)))
+        else:
+            ratios.append(None)
+    lost = int((per_step[:, -1] > problem.smallest_gap * (1.0 - 1e-9)).sum())
+    return {
+        "rates": [to_object(measure_mean(per_step[:, i], seed)) for i in range(per_step.shape[1])],
+        "ratios": ratios,
+        "lost": lost,
+    }
+
+
+def to_object(measurement: Measurement) -> dict[str, float]:
+    """Convert to plain data; lower limits are cut at 0 because no quantity here is negative."""
+    return {"value": measurement.value, "low": max(0.0, measurement.low), "high": measurement.high}

@@ -1,0 +1,305 @@
+"""The section of the regret bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures._scales import axis, log_ticks
+from dashboards.figures._style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, make
+from dashboards.figures._titles import heading, safe
+from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.report.sections import ShownTable
+from dashboards.words import span
+from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.paper.rules import FLAT
+from studies.tables import select, to_records, unique
+from studies.words import about, short
+from tuning.reproduction.figures import guide_line, line, line_with_band
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from pandas import DataFrame
+
+TITLE = "Regret bounds: growth of the regret with T"
+
+PLAYER_NAMES = {
+    "raven-published": "RAVEN-UCB, as published",
+    "raven-defined": "RAVEN-UCB, as defined",
+    "ucb1": "UCB1",
+    "ucb-v": "UCB-V",
+}
+
+COLOURS = {"raven-published": VERMILION, "raven-defined": BLUE, "ucb1": GREEN, "ucb-v": PINK}
+INDICES = {name: index for index, name in enumerate(COLOURS)}
+
+BOUND_LINES = {
+    "gap-dependent": ("claimed: Σ 16·σ²·ln T / Δ", "solid"),
+    "gap-independent": ("claimed: sqrt(4·σ²max·K·T·ln T)", "dash"),
+    "ucb1": ("proven for UCB1", "dot"),
+}
+
+SIGMA = 0.3
+"""Standard deviation for which both sides of the assumption are plotted; their ratio is plotted for all."""
+
+MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}
+"""Margins with space for a legend of several lines."""
+
+EXPLANATION = (
+    "Cause of a linear tail: the bonus that should lead to another pull of a neglected arm shrinks with time, so a "
+    "best arm with poor first rewards may never be pulled again. The probability of this does not decrease as T grows, and "
+    "every further step then costs the gap."
+)
+
+
+def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
+    """Text, regret with its bounds in three problems, the rates, and both sides of the assumption."""
+    tables = result.tables
+    problems = unique(tables["arms"], "problem")
+    ravens = [name for name in unique(tables["tails"], "player") if name.startswith("raven")]
+    has_tail = any(start is not None for start in tables["tails"]["tail_from"])
+    regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in problems]
+    return ReproductionSection(
+        title=TITLE,
+        claims=[
+            "The paper claims that the regret of RAVEN-UCB in stationary problems grows at most like ln T: below the "
+            "sum of 16·σ²·ln T / Δ over the arms, where σ² is the variance of an arm and Δ its gap to the best arm; "
+            "and like sqrt(K·T·ln T) for all gaps. Its Table 2 calls this tighter than the bound of UCB1.",
+            "The proof assumes that the bonus is sqrt(4·σ²·ln t / N), that is, that α₀·sqrt(ln t) + β₀·σ equals "
+            "2·σ·sqrt(ln t) at every step. The algorithm uses α_t = α₀ / ln(t + ε) instead of α₀.",
+        ],
+        methods=[
+            "The paper has no experiment on this. We played stationary problems up to "
+            f"T = {about(result.facts['horizon'])} with the same arms in every run, because a bound applies to one "
+            "problem: " + "; ".join(_describe_problem(tables["arms"], problem) for problem in problems) + ". RAVEN-UCB "
+            "uses the unbiased variance that the proof assumes. As published and as defined differ only in its "
+            "parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
+            "A linear tail starts where the regret per step stops falling: from there to the end, its ratio from one "
+            f"decade to the next is between {FLAT[0]:g} and {FLAT[1]:g} with 95 % confidence. Growth like ln T gives "
+            "0.1. A run has lost the best arm if it loses at least the smallest gap per step in the last decade.",
+        ],
+        results=[
+            *[_describe_regret(tables, name) for name in ravens],
+            *[_describe_control(tables["tails"], name) for name in ("ucb1", "ucb-v")],
+            *[_describe_assumption(tables["assumption"], name) for name in ravens],
+            *([EXPLANATION] if has_tail else []),
+        ],
+        figures=[
+            *regrets,
+            ("bounds-rates", _plot_rates(tables)),
+            ("bounds-assumption", _plot_assumption(tables["assumption"])),
+        ],
+        tables=[_tail_table(tables), _arm_table(tables["arms"])],
+    )
+
+
+def _problem_title(arms: DataFrame, problem: str) -> str:
+    title: str = select(arms, problem=problem)["problem_title"].iloc[0]
+    return title
+
+
+def _describe_problem(arms: DataFrame, problem: str) -> str:
+    rows = to_records(select(arms, problem=problem))
+    first, last = rows[0], rows[-1]
+    variances = f"variances {short(first['variance'])} to {short(last['variance'])}"
+    if first["variance"] == last["variance"]:
+        variances = f"variance {short(first['variance'])}"
+    return f"{first['problem_title']} with means {short(first['mean'])} to {short(last['mean'])} and {variances}"
+
+
+def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
+    parts = []
+    rows = to_records(select(tables["tails"], player=player))
+    for row in rows:
+        problem = row["problem"]
+        end = select(tables["regret"], player=player, problem=problem)["regret"].iloc[-1]
+        bound = select(tables["bounds"], bound="gap-dependent", problem=problem)["value"].iloc[-1]
+        tail = "no linear tail" if row["tail_from"] is None else f"a linear tail from T = {about(row['tail_from'])}"
+        parts.append(
+            f"with {_problem_title(tables['arms'], problem)}, {tail} and a final regret of {short(end)}, "
+            f"{end / bound:.3g} times the bound"
+        )
+    return f"{rows[0]['title']}: {'; '.join(parts)}."
+
+
+def _describe_control(tails: DataFrame, player: str) -> str:
+    rows = to_records(select(tails, player=player))
+    count = sum(row["tail_from"] is not None for row in rows)
+    return f"{rows[0]['title']} (control) has a linear tail in {count} of {len(rows)} problems."
+
+
+def _describe_assumption(assumption: DataFrame, player: str) -> str:
+    rows = to_records(select(assumption, player=player))
+    ratios = {(row["sigma"], row["t"]): row["played"] / row["needed"] for row in rows}
+    low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
+    return (
+        f"The assumption of the proof for {rows[0]['title']}: the played value is between {short(ratios[low])} times "
+        f"(t = {about(low[1])}, σ = {low[0]:g}) and {short(ratios[high])} times (t = {about(high[1])}, "
+        f"σ = {high[0]:g}) the required one. Because α_t·sqrt(ln t) tends to 0, no fixed β₀ can correct this."
+    )
+
+
+def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
+    def format_crossing(row: dict[str, Any], column: str) -> str:
+        return "–" if row[column] is None else f"{about(row[column])}, {row[f'{column}_how']}"
+
+    columns = ["problem", "policy", "tail from T", "last rate", "runs that lost the best arm"]
+    columns += ["crosses gap-dependent", "crosses gap-independent"]
+    rows = [
+        [
+            _problem_title(tables["arms"], row["problem"]),
+            PLAYER_NAMES[row["player"]],
+            "–" if row["tail_from"] is None else about(row["tail_from"]),
+            f"{row['last_rate']:.2g}",
+            f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
+            format_crossing(row, "meets_gap_dependent"),
+            format_crossing(row, "meets_gap_independent"),
+        ]
+        for row in to_records(tables["tails"])
+    ]
+    caption = (
+        "Linear tails, and the T at which the mean regret crosses the claimed bounds (extrapolated along the tail)"
+    )
+    return ShownTable(caption, columns, rows, tuple(range(2, 7)))
+
+
+def _arm_table(arms: DataFrame) -> ShownTable:
+    columns = ["problem", "arm", "mean", "variance σ²", "gap Δ"]
+    rows = [
+        [row["problem_title"], str(row["arm"]), *(short(row[name]) for name in ("mean", "variance", "gap"))]
+        for row in to_records(arms)
+    ]
+    return ShownTable("The arms of the three problems", columns, rows, (1, 2, 3, 4), folded=True)
+
+
+def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
+    """Measured regret against T with the bounds."""
+    regret, bounds, arms = (select(tables[name], problem=problem) for name in ("regret", "bounds", "arms"))
+    title = _problem_title(arms, problem)
+    traces: list[Trace] = []
+    for name, (label, dash) in BOUND_LINES.items():
+        rows = select(bounds, bound=name)
+        traces.append(guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
+    parts = []
+    for player in unique(regret, "player"):
+        rows = select(regret, player=player)
+        x, y, low, high = (rows[name].tolist() for name in ("T", "regret", "regret_low", "regret_high"))
+        positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
+        name = rows["title"].iloc[0]
+        traces += line_with_band(x, y, positive, high, name, COLOURS[player], INDICES[player])
+        parts.append(f"{name} {short(y[-1])} (95 %: {short(low[-1])} to {short(high[-1])})")
+    claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
+    steps = regret["T"].tolist()
+    return make(
+        traces,
+        heading(
+            "Regret and its bounds",
+            safe(title),
+            f"K = {len(arms)} arms",
+            f"R = {span(regret['replications'].tolist())} runs",
+            "95 % bands",
+        ),
+        f"Mean regret against T on log axes, with {title}. At T = {about(steps[-1])}: {'; '.join(parts)}; the claimed "
+        f"gap-dependent bound is {short(claimed)}.",
+        height=540,
+        xaxis=_step_axis("horizon T (log scale)", steps),
+        yaxis=axis("mean regret", "log", log_ticks([*regret["regret"], *bounds["value"]])),
+        margin=MARGIN,
+    )
+
+
+def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
+    """A log axis over steps with powers of ten."""
+    ticks = log_ticks(values) or []
+    return axis(title, "log", ticks) | {"ticktext": [about(tick) for tick in ticks]}
+
+
+def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
+    """Regret per step by decade, one panel per problem."""
+    rates = tables["rates"]
+    problems = unique(rates, "problem")
+    traces: list[Trace] = []
+    layout: dict[str, Any] = {}
+    parts, notes = [], []
+    for panel, problem in enumerate(problems):
+        y_axis = "y" if panel == 0 else f"y{panel + 1}"
+        mine = select(rates, problem=problem)
+        title = _problem_title(tables["arms"], problem)
+        top = 1.0 - panel / len(problems)
+        domain = [top - 1.0 / len(problems) + 0.04, top - 0.03]
+        values = [value for value in mine["rate"] if value > 0.0]
+        layout[y_axis.replace("y", "yaxis")] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
+        notes.append(_panel_note(title, domain[1]))
+        for player in unique(mine, "player"):
+            rows = [row for row in to_records(select(mine, player=player)) if row["rate"] > 0.0]
+            if not rows:
+                continue
+            x, y = [sqrt(row["from"] * row["to"]) for row in rows], [row["rate"] for row in rows]
+            low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
+            high = [row["rate_high"] for row in rows]
+            look = {"yaxis": y_axis, "showlegend": panel == 0}
+            traces += line_with_band(x, y, low, high, rows[0]["title"], COLOURS[player], INDICES[player], **look)
+            parts.append(f"{title}, {rows[0]['title']}: {short(y[-1])}")
+        traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
+    return make(
+        traces,
+        heading("Regret per step in each decade", "a linear tail is horizontal", "95 % bands"),
+        "Regret per step in each decade on log axes, one panel per problem; growth like ln T falls tenfold per decade, "
+        f"a linear tail is horizontal. In the last decade: {'; '.join(parts)}.",
+        height=780,
+        annotations=notes,
+        xaxis=_step_axis("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(problems)}"},
+        margin=MARGIN,
+        **layout,
+    )
+
+
+def _panel_note(text: str, y: float) -> dict[str, Any]:
+    """The name of a panel, above its upper right corner."""
+    position = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
+    return {"text": f"<b>{safe(text)}</b>", "xref": "paper", "yref": "paper", **position}
+
+
+def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> Trace:
+    """The slope of growth like ln T, through the last rate of UCB1."""
+    rows = to_records(select(rates, player="ucb1"))
+    x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
+    y = [rows[-1]["rate"] * x[-1] / each for each in x]
+    return guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
+
+
+def _plot_assumption(assumption: DataFrame) -> go.Figure:
+    """Both sides of the proof's assumption (above) and their ratio (below)."""
+    players, sigmas, steps = (unique(assumption, name) for name in ("player", "sigma", "t"))
+    required = select(assumption, player=players[0], sigma=SIGMA)["needed"].tolist()
+    traces: list[Trace] = [guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
+    parts = []
+    for player in players:
+        rows = select(assumption, player=player, sigma=SIGMA)
+        title, colour = rows["title"].iloc[0], COLOURS[player]
+        played, written = rows["played"].tolist(), rows["written"].tolist()
+        traces.append(line(steps, played, f"played, {title}", colour, 0))
+        traces.append(line(steps, written, f"written in the proof, {title}", colour, 2, opacity=0.6))
+        for index, sigma in enumerate(sigmas):
+            mine = to_records(select(assumption, player=player, sigma=sigma))
+            ratio = [row["played"] / row["needed"] for row in mine]
+            name = f"played / required, σ = {sigma:g}, {title}"
+            traces.append(line(steps, ratio, name, colour, index, yaxis="y2", mode="lines", showlegend=False))
+            parts.append(f"{title}, σ = {sigma:g}: {short(ratio[-1])}")
+    traces.append(guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
+    for index, sigma in enumerate(sigmas):
+        traces.append(guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
+    notes = [_panel_note(f"both sides, σ = {SIGMA:g}", 1.0), _panel_note("played / required (assumed to be 1)", 0.43)]
+    return make(
+        traces,
+        heading("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
+        "Both sides of the proof's assumption against t, and their ratio, which should be 1. "
+        f"At t = {about(steps[-1])} the ratio of played to required value is: {'; '.join(parts)}.",
+        height=640,
+        annotations=notes,
+        xaxis=_step_axis("step t", steps) | {"anchor": "y2"},
+        yaxis=axis("value", domain=[0.54, 1], rangemode="tozero"),
+        yaxis2=axis("played / required", domain=[0, 0.43], rangemode="tozero"),
+        margin={**MARGIN, "b": 150},
+    )

@@ -1,0 +1,219 @@
+"""Play RAVEN-UCB and UCB1 on ten Bernoulli arms, as published and as defined.
+
+As published, the authors' procedure is repeated many times, because a single run is random. As defined, one search per
+horizon yields a winner that is evaluated on held-out worlds; UCB1 with its own constant tuned is treated the same way.
+
+UCB1 does not depend on the horizon, and a world up to T does not depend on what follows. One run over the longest
+horizon with checkpoints therefore gives the regret of UCB1 at all horizons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+
+import numpy as np
+
+from environments import find_scenario
+from environments.streams import Stream, generator
+from environments.world import Floats
+from policies import find_policy
+from policies.base import Value
+from policies.playing import REGRET
+from studies.files import load_study_file
+from studies.shipped import find_study_file
+from studies.spec import StudySpec
+from tuning.fanout import Evaluator, Game
+from tuning.reproduction.context import PieceData, RunContext, RunPiece
+
+RAVEN, UCB1, BASELINE = "raven-ucb", "ucb1", "published-ucb1"
+"""The tuned policies, and the baseline: UCB1 with bonus sqrt(2·ln t / (N+1))."""
+
+LONGER_HORIZONS = (20_000, 50_000, 100_000, 200_000)
+"""Horizons beyond those of the paper."""
+
+REPEATS = 20
+"""Repetitions of the authors' procedure, which they ran once."""
+
+HELD_OUT = {50_000: 1600, 200_000: 400}
+"""Held-out worlds up to each of these horizons: enough for about ± 1 percentage point."""
+
+FINALISTS, SELECTION, REPORT = 3, 100, 20
+"""Finalists and their selection worlds (50 gave a visibly worse choice). The study's own report is small because
+winners are evaluated on many more worlds here."""
+
+MIN_REPLICATIONS = 5
+"""Worlds per trial far below the default precision."""
+
+SCRIPT_PARAMS: dict[str, Value] = {"epsilon": 1e-6, "variance": "printed", "logarithm": "t"}
+"""Parameters of the authors' script; it ignored the ε that Optuna suggested."""
+
+
+def make_pieces(context: RunContext) -> list[RunPiece]:
+    """One piece per horizon, and the baseline on the same worlds."""
+    out = []
+    if "published" in context.protocols:
+        out.append(RunPiece("figure2/published/ucb1", 1.5, run_published_baseline))
+        out += [
+            RunPiece(f"figure2/published/T{horizon}", 0.2 + 1.2e-4 * horizon, partial(run_published, horizon=horizon))
+            for horizon in load_studies()
+        ]
+    if "defined" in context.protocols:
+        for horizons in group_horizons():
+            key = f"figure2/defined/ucb1-to-T{horizons[-1]}"
+            out.append(RunPiece(key, 2.5, partial(run_defined_baseline, horizons=horizons)))
+            out += [
+                RunPiece(f"figure2/defined/T{horizon}", 0.4 + 1.6e-4 * horizon, partial(run_defined, horizon=horizon))
+                for horizon in horizons
+            ]
+    return out
+
+
+@lru_cache(maxsize=1)
+def load_studies() -> dict[int, StudySpec]:
+    """Load the search at each horizon of the paper from the study file shipped with ravenlab.
+
+    >>> len(load_studies()), load_studies()[5000].trials, load_studies()[5000].replications
+    (23, 10, 50)
+    """
+    return {spec.resolved().horizon or 0: spec for spec in load_study_file(find_study_file("figure2"))}
+
+
+def make_spec(context: RunContext, horizon: int) -> StudySpec:
+    """The search at any horizon: 50 worlds per trial, or fewer below the default precision.
+
+    >>> from tuning.crew import ALONE
+    >>> make_spec(RunContext(0, 500, ("defined",), ALONE, ""), 200_000).replications
+    50
+    """
+    spec = next(iter(load_studies().values()))
+    counts = {"replications": spec.replications, "selection": SELECTION, "report": REPORT}
+    budget = {name: min(count, context.count(count, MIN_REPLICATIONS)) for name, count in counts.items()}
+    return spec.model_copy(update={"horizon": horizon, "candidates": FINALISTS, **budget})
+
+
+def make_ucb1_spec(context: RunContext, horizon: int) -> StudySpec:
+    """The same search, with the same trials and worlds, for the constant c of UCB1."""
+    return make_spec(context, horizon).model_copy(update={"policy": UCB1, "space": {}})
+
+
+def draw_candidates(seed: int, repeat: int, horizon: int) -> list[dict[str, Value]]:
+    """Draw the ten candidates of one published search: α₀ and β₀ log-uniform.
+
+    The authors used Optuna's TPE with ten trials. The first ten trials of TPE are random, so the search is random.
+
+    >>> [len(draw_candidates(0, 3, 100)), draw_candidates(0, 3, 100) == draw_candidates(0, 4, 100)]
+    [10, False]
+    """
+    spec = load_studies()[horizon].resolved()
+    rng = generator(seed, Stream.SEARCH, repeat, f"figure2/T{horizon}")
+    ranges = [np.log(spec.space[name].ends()) for name in ("alpha0", "beta0")]
+    values = np.exp([[rng.uniform(low, high) for low, high in ranges] for _ in range(spec.trials)])
+    return [
+        dict(find_policy(RAVEN).resolve({"alpha0": float(a), "beta0": float(b), **SCRIPT_PARAMS}, _arms(), horizon))
+        for a, b in values
+    ]
+
+
+def count_repeats(context: RunContext) -> int:
+    """Number of repetitions of the authors' procedure."""
+    return context.count(REPEATS)
+
+
+def count_held_out(context: RunContext, horizon: int) -> int:
+    """Number of held-out worlds at a horizon."""
+    return context.count(HELD_OUT[_group(horizon)], least=20)
+
+
+def group_horizons() -> list[list[int]]:
+    """Group all horizons by their number of held-out worlds.
+
+    >>> [(len(horizons), horizons[-1]) for horizons in group_horizons()]
+    [(25, 50000), (2, 200000)]
+    """
+    horizons = (*load_studies(), *LONGER_HORIZONS)
+    return [[horizon for horizon in horizons if _group(horizon) == longest] for longest in HELD_OUT]
+
+
+def _group(horizon: int) -> int:
+    return min(longest for longest in HELD_OUT if horizon <= longest)
+
+
+def run_published(context: RunContext, horizon: int) -> PieceData:
+    """Repeat the authors' search: mean regrets of the winners on the worlds that selected them and on others."""
+    worlds = load_studies()[horizon].replications
+    evaluator = _make_evaluator(context, RAVEN, horizon)
+    winners: list[dict[str, Value]] = []
+    own, fresh = [], []
+    for repeat in range(count_repeats(context)):
+        candidates = draw_candidates(context.seed, repeat, horizon)
+        regret = evaluator.play(candidates, Stream.SIMULATE, repeat * worlds, worlds)[..., REGRET].mean(axis=1)
+        best = int(np.argmin(regret))
+        held_out = evaluator.play([candidates[best]], Stream.REPORT, repeat * worlds, worlds)[..., REGRET]
+        winners.append({name: candidates[best][name] for name in ("alpha0", "beta0")})
+        own.append(float(regret[best]))
+        fresh.append(float(held_out.mean()))
+    return {"winners": winners, "own": own, "fresh": fresh}
+
+
+def run_published_baseline(context: RunContext) -> PieceData:
+    """Mean regret of UCB1 [horizon, repeat] on the worlds of each search and on the held-out ones."""
+    horizons, repeats = list(load_studies()), count_repeats(context)
+    worlds = load_studies()[horizons[0]].replications
+
+    def mean_by_repeat(stream: Stream) -> list[list[float]]:
+        regret = _run_baseline(context, horizons, stream, repeats * worlds)
+        means: list[list[float]] = regret.reshape(repeats, worlds, len(horizons)).mean(axis=1).T.tolist()
+        return means
+
+    return {"own": mean_by_repeat(Stream.SIMULATE), "fresh": mean_by_repeat(Stream.REPORT)}
+
+
+def run_defined(context: RunContext, horizon: int) -> PieceData:
+    """Tune RAVEN-UCB and UCB1 with the same budget; return the winners and their regrets on held-out worlds."""
+    out = {}
+    for spec in (make_spec(context, horizon), make_ucb1_spec(context, horizon)):
+        winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec).recommendation
+        assert winner is not None
+        params = {name: float(value) for name, value in winner.params.items()}
+        regrets = _make_evaluator(context, spec.policy, horizon).play(
+            [spec.values(params)], Stream.REPORT, 0, count_held_out(context, horizon)
+        )
+        out[spec.policy] = {
+            "params": params,
+            "search": winner.search_estimate,
+            "regrets": regrets[0, :, REGRET].tolist(),
+        }
+    return out
+
+
+def run_defined_baseline(context: RunContext, horizons: Sequence[int]) -> PieceData:
+    """Regrets of UCB1 [horizon, world] on the held-out worlds."""
+    worlds = count_held_out(context, horizons[-1])
+    return {"regrets": _run_baseline(context, horizons, Stream.REPORT, worlds).T.tolist()}
+
+
+def _run_baseline(context: RunContext, horizons: Sequence[int], stream: Stream, count: int) -> Floats:
+    simulation = context.workers.simulate(
+        BASELINE,
+        "bernoulli",
+        horizon=max(horizons),
+        arms=_arms(),
+        replications=count,
+        seed=context.seed,
+        checkpoints=list(horizons),
+        stream=stream,
+    )
+    assert simulation.curve is not None
+    return simulation.curve.regret
+
+
+def _make_evaluator(context: RunContext, policy: str, horizon: int) -> Evaluator:
+    game = Game(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
+    return Evaluator(game, context.workers)
+
+
+def _arms() -> int:
+    arms = next(iter(load_studies().values())).arms
+    assert arms is not None
+    return arms

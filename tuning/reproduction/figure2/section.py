@@ -1,0 +1,290 @@
+"""The section of Figure 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log10
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dashboards.figures._parts import faded, shaded, whiskers
+from dashboards.figures._scales import axis, numbers
+from dashboards.figures._style import BLUE, CHANGE, GREEN, GREY, ORANGE, VERMILION, Trace, make
+from dashboards.figures._titles import heading
+from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.report.sections import ShownTable
+from dashboards.words import unbroken
+from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.tables import select, select_row, to_records, unique
+from studies.words import params_in_words
+from tuning.reproduction.figure2.verdicts import CLAIMS
+from tuning.reproduction.figures import line, line_with_band
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from pandas import DataFrame
+
+TITLE = "Figure 2: regret reduction against the horizon"
+
+SHOWN_HORIZONS = (100, 1000, 5000, 15_000)
+"""Horizons that the text mentions."""
+
+TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+
+
+class LineStyle(NamedTuple):
+    """Name and appearance of a line; its order selects dash and marker."""
+
+    name: str
+    colour: str
+    order: int
+    band: tuple[str, str]
+    """The columns of its band."""
+
+
+LINES = {
+    "published": LineStyle("as published (band: 90 % of runs)", ORANGE, 1, ("run_low", "run_high")),
+    "defined": LineStyle("as defined (band: 95 %)", BLUE, 0, ("low", "high")),
+    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", GREEN, 2, ("low", "high")),
+}
+
+
+def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
+    """Text, reductions against the horizon, and the selection bias of the winners."""
+    tables, facts = result.tables, result.facts
+    above, limit = CLAIMS["figure2-above-80"].printed_number, CLAIMS["figure2-84"].printed_number
+    claims = [
+        "The regret reduction is the share of UCB1's regret that RAVEN-UCB avoids: 0 % means equal regret, 100 % "
+        "means no regret.",
+        f"The paper claims that the reduction is above {above:g} % at every horizon T, that it grows with T, and that "
+        f"it converges to one minus the largest variance of the arms, about {limit:g} %, which it reaches near "
+        "T = 5,000.",
+    ]
+    methods = [
+        f"{facts['arms']} arms with rewards 1 or 0; each world draws their success probabilities between 0.8 and 0.95, "
+        "and they never change. RAVEN-UCB's parameters are searched separately for every horizon. The baseline is "
+        "untuned UCB1 with bonus √(2·ln t / (N+1)) on the same worlds."
+    ]
+    results = []
+    figures = [("reduction", _plot_reduction(tables["reduction"], facts))]
+    shown = [_reduction_table(tables["reduction"])]
+    if "published" in reproduction.protocols:
+        methods.append(_describe_published_methods(facts))
+        results += _describe_published(tables)
+        figures.append(("winners", _plot_selection_bias(tables["curse"], facts)))
+    if "defined" in reproduction.protocols:
+        methods.append(_describe_defined_methods(facts))
+        results += _describe_defined(tables, facts)
+        shown.append(_winner_table(tables["winners"]))
+    return ReproductionSection(TITLE, claims, methods, results, figures, shown)
+
+
+def _describe_published_methods(facts: Mapping[str, Any]) -> str:
+    return (
+        f"As published: {facts['trials']} candidates per horizon, each on {facts['replications']} worlds; the best is "
+        "reported with its regret on the same worlds that selected it. The authors used Optuna's TPE, whose first ten "
+        "candidates are random, so the search is random. ε was suggested but never used. Because a single run is "
+        f"random, the procedure was repeated {facts['repeats']} times, and every winner was also evaluated on "
+        f"{facts['replications']} held-out worlds."
+    )
+
+
+def _describe_defined_methods(facts: Mapping[str, Any]) -> str:
+    return (
+        f"As defined: {facts['trials']} candidates × {facts['search']} worlds, with ε in the score and the unbiased "
+        "sample variance. The first candidate is the policy's defaults, and all candidates are the same at every "
+        f"horizon. The best {facts['finalists']} and the defaults were compared on {facts['selection']} selection "
+        "worlds, and the winner was evaluated on held-out worlds. UCB1 received the same search for its only constant "
+        "c, which is 2 in the baseline. The intervals are conditional on the winner of this one search; they do not "
+        "include the variation between searches."
+    )
+
+
+def _describe_published(tables: Mapping[str, DataFrame]) -> list[str]:
+    rows = select(tables["reduction"], line="published")
+    most_variable = max(to_records(rows), key=lambda row: row["run_spread"])
+    bias = sum(tables["curse"]["difference"]) / len(tables["curse"])
+    return [
+        f"As published, averaged over repetitions: {_format_horizons(rows, SHOWN_HORIZONS)}. The standard deviation of "
+        f"single runs is up to {most_variable['run_spread']:.1f} percentage points (T = {most_variable['horizon']:,}).",
+        f"On held-out worlds the reduction of the same winners is {abs(bias):.1f} percentage points "
+        f"{'lower' if bias >= 0 else 'higher'}, averaged over the horizons, than on the worlds that selected them.",
+    ]
+
+
+def _describe_defined(tables: Mapping[str, DataFrame], facts: Mapping[str, Any]) -> list[str]:
+    reduction, against = tables["reduction"], tables["against_tuned"]
+    rows, tuned = select(reduction, line="defined"), select(reduction, line="tuned-ucb1")
+    longer = [horizon for horizon in rows["horizon"] if horizon > facts["longest"]]
+    ahead = int((against["low"] > 0).sum())
+    behind = int((against["high"] < 0).sum())
+    middle = select_row(against, horizon=5000)
+    return [
+        f"As defined: {_format_horizons(rows, SHOWN_HORIZONS)}.",
+        f"Beyond the paper's horizons: {_format_horizons(rows, longer)}.",
+        f"At T = 5,000 the reduction of UCB1 with only c tuned is {_format_reduction(tuned, 5000)}. RAVEN-UCB's is "
+        f"{abs(middle['difference']):.1f} percentage points {'higher' if middle['difference'] >= 0 else 'lower'} (95 % "
+        f"interval of the difference: {middle['low']:.1f} to {middle['high']:.1f}). Of {len(against)} horizons, "
+        f"RAVEN-UCB is significantly better than tuned UCB1 at {ahead} and worse at {behind}; at "
+        f"{len(against) - ahead - behind} the difference is not significant.",
+    ]
+
+
+def _format_reduction(rows: DataFrame, horizon: int) -> str:
+    row = select_row(rows, horizon=horizon)
+    return f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f})"
+
+
+def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> str:
+    return "; ".join(f"{_format_reduction(rows, horizon)} at T = {horizon:,}" for horizon in horizons)
+
+
+def _reduction_table(reduction: DataFrame) -> ShownTable:
+    names = {
+        "published": "as published",
+        "published-fresh": "its winners on held-out worlds",
+        "defined": "as defined",
+        "tuned-ucb1": "UCB1, c tuned",
+    }
+    lines = unique(reduction, "line")
+    rows = []
+    for horizon in sorted(unique(reduction, "horizon")):
+        points = [select(reduction, line=line, horizon=horizon) for line in lines]
+        rows.append([f"{horizon:,}", *(_format_reduction(each, horizon) if len(each) else "" for each in points)])
+    columns = ["T", *(names[line] for line in lines)]
+    caption = "Regret reduction compared with untuned UCB1, with 95 % intervals"
+    return ShownTable(caption, columns, rows, numbers=tuple(range(len(columns))), folded=True)
+
+
+def _winner_table(winners: DataFrame) -> ShownTable:
+    rows = []
+    for row in to_records(winners):
+        raven = params_in_words({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
+        rows.append([f"{row['horizon']:,}", *map(unbroken, (raven, params_in_words({"c": row["c"]})))])
+    return ShownTable("Winners of the searches, as defined", ["T", "RAVEN-UCB", "UCB1"], rows, (0,), folded=True)
+
+
+def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure:
+    """All lines against T, with the two numbers that the paper prints."""
+    traces: list[Trace] = []
+    summaries = []
+    for key, style in LINES.items():
+        rows = select(reduction, line=key)
+        if len(rows):
+            traces += _plot_line(rows, style)
+            first, last = rows.iloc[0], rows.iloc[-1]
+            summaries.append(
+                f"{style.name}: {first['reduction']:.1f} % at T = {first['horizon']:,}, "
+                f"{last['reduction']:.1f} % at T = {last['horizon']:,}"
+            )
+    horizons = reduction["horizon"].tolist()
+    above, limit = CLAIMS["figure2-above-80"].printed_number, CLAIMS["figure2-84"].printed_number
+    ends = [0.9 * min(horizons), 1.1 * max(horizons)]
+    traces += [
+        _plot_level(ends, limit, f"paper: converges to {limit:g} %", "longdash"),
+        _plot_level(ends, above, f"paper: all above {above:g} %", "dashdot"),
+    ]
+    shapes, notes = _shade_longer(facts["longest"], max(horizons))
+    return make(
+        traces,
+        heading("Regret reduction compared with UCB1", _horizon_range(horizons), *_describe_counts(facts, reduction)),
+        f"Regret reduction compared with UCB1 in percent against the horizon, on a log axis. {'; '.join(summaries)}. "
+        f"Horizontal lines mark the paper's {above:g} % and {limit:g} %.",
+        height=520,
+        shapes=shapes,
+        annotations=notes,
+        xaxis=_horizon_axis(ends),
+        yaxis=axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
+        margin={"b": 130},
+    )
+
+
+def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure:
+    """Reduction of winners on the worlds that selected them, minus that on held-out worlds."""
+    horizons, differences = bias["horizon"].tolist(), bias["difference"].tolist()
+    text = [
+        f"T = {row['horizon']:,}<br>{row['own']:.1f} % on its own worlds, {row['fresh']:.1f} % on held-out worlds<br>"
+        f"difference {row['difference']:.1f} percentage points (95 %: {row['low']:.1f} to {row['high']:.1f})"
+        for row in to_records(bias)
+    ]
+    intervals = whiskers(differences, bias["low"].tolist(), bias["high"].tolist())
+    look = {"mode": "markers", "error_y": intervals, **_hover(text)}
+    return make(
+        [line(horizons, differences, "difference with 95 % interval", ORANGE, 1, **look)],
+        heading(
+            "Selection bias of the winners",
+            _horizon_range(horizons),
+            f"K = {facts['arms']} arms",
+            f"R = {facts['replications']} worlds per run",
+            f"{facts['repeats']} runs",
+        ),
+        "Regret reduction of the published winners on the worlds that selected them, minus that on held-out worlds, "
+        f"against the horizon. The average difference is {sum(differences) / len(differences):.1f} percentage points.",
+        height=340,
+        xaxis=_horizon_axis([0.9 * min(horizons), 1.1 * max(horizons)]),
+        yaxis=axis("own − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE),
+    )
+
+
+def _plot_line(rows: DataFrame, style: LineStyle) -> list[Trace]:
+    text = [
+        f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: {row['reduction']:.1f} % "
+        f"(95 %: {row['low']:.1f} to {row['high']:.1f})"
+        for row in to_records(rows)
+    ]
+    x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *style.band))
+    return line_with_band(x, y, low, high, style.name, style.colour, style.order, **_hover(text))
+
+
+def _hover(text: list[str]) -> dict[str, Any]:
+    return {"text": text, "hovertemplate": "%{text}<extra></extra>"}
+
+
+def _plot_level(x: list[float], y: float, name: str, dash: str) -> Trace:
+    return {
+        "type": "scatter",
+        "x": numbers(x),
+        "y": [y, y],
+        "mode": "lines",
+        "line": {"color": VERMILION, "width": 1.5, "dash": dash},
+        "hovertemplate": f"{name}<extra></extra>",
+        "name": name,
+    }
+
+
+def _shade_longer(longest: int, last: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Shade the horizons beyond those of the paper, if any were run."""
+    if last <= longest:
+        return [], []
+    note = {
+        "text": "beyond the paper's<br>horizons",
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.985,
+        "y": 0.04,
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "align": "right",
+        "showarrow": False,
+        "font": {"size": 11},
+    }
+    return [shaded(longest, 1.1 * last, faded(GREY, 0.12))], [note]
+
+
+def _describe_counts(facts: Mapping[str, Any], reduction: DataFrame) -> list[str]:
+    """The number of arms, and the sample size of each line."""
+    out = [f"K = {facts['arms']} arms"]
+    if "repeats" in facts:
+        out.append(f"{facts['repeats']} runs of R = {facts['replications']} worlds as published")
+    worlds = select(reduction, line="defined")["count"].tolist() if "search" in facts else []
+    if worlds:
+        out.append(f"R = {min(worlds):,} to {max(worlds):,} held-out worlds as defined")
+    return out
+
+
+def _horizon_range(horizons: list[int]) -> str:
+    return f"T = {min(horizons):,} to {max(horizons):,} steps"
+
+
+def _horizon_axis(ends: list[float]) -> dict[str, Any]:
+    ticks = [tick for tick in TICKS if tick <= ends[1]]
+    return axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])

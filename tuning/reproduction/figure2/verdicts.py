@@ -1,0 +1,276 @@
+"""Claims about Figure 2 and their verdicts.
+
+Reduction = 1 − mean regret of RAVEN-UCB / mean regret of UCB1, in percent, on the same worlds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from environments.world import Floats
+from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.results import ExperimentResult
+from studies.paper.rules import ABOUT, judge_about, judge_all_above, judge_growth
+from studies.tables import make_table
+from tuning.reproduction.context import PieceData, RunContext
+from tuning.reproduction.figure2 import run
+from tuning.statistics import mean_interval, relative_shares
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CLAIMS = index_claims(
+    [
+        Claim(
+            "figure2-above-80",
+            "Section 4.1, Figure 2",
+            "The regret reduction compared with UCB1 is above 80 % at every horizon.",
+            80.0,
+            "%",
+        ),
+        Claim(
+            "figure2-84",
+            "Section 4.1",
+            "The regret reduction is about 84 % (one minus the largest variance) at T ≈ 5,000.",
+            84.0,
+            "%",
+        ),
+        Claim("figure2-average-84", "Section 1", "The average regret reduction compared with UCB1 is 84 %.", 84.0, "%"),
+        Claim(
+            "figure2-limit-84",
+            "Section 4.1",
+            "As T grows, the reduction converges to one minus the largest variance, about 84 %.",
+            84.0,
+            "%",
+        ),
+        Claim(
+            "figure2-growth", "Section 4.1", "The regret reduction improves as T increases.", unit="percentage points"
+        ),
+    ]
+)
+
+Samples = dict[int, Floats]
+"""By horizon, values whose mean is a reduction in percent: one per run as published, one per world as defined."""
+
+CLAIM_HORIZON = 5000
+"""The horizon of the claim about T ≈ 5,000."""
+
+GROUPS = 400
+"""Samples of at least twice this size are averaged in groups before bootstrapping."""
+
+PAPER_WORLDS = 50
+"""Worlds per point of the paper's figure."""
+
+RUN_QUANTILES = (0.05, 0.95)
+"""Spread of single runs: the central 90 %."""
+
+
+def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+    """Reductions by line and horizon, the winners and the verdicts."""
+    spec = next(iter(run.load_studies().values()))
+    facts: dict[str, Any] = {
+        "arms": spec.arms,
+        "trials": spec.trials,
+        "replications": spec.replications,
+        "longest": max(run.load_studies()),
+    }
+    tables: dict[str, DataFrame] = {}
+    verdicts: list[ClaimResult] = []
+    rows: list[dict[str, Any]] = []
+    if "published" in context.protocols:
+        own, fresh = _published_samples(pieces, "own"), _published_samples(pieces, "fresh")
+        facts["repeats"] = run.count_repeats(context)
+        rows += [_make_row("published", horizon, own[horizon], context, single_runs=True) for horizon in own]
+        rows += [_make_row("published-fresh", horizon, fresh[horizon], context, single_runs=True) for horizon in fresh]
+        tables["curse"] = make_table(_selection_bias(horizon, own[horizon], fresh[horizon], context) for horizon in own)
+        verdicts += _judge_published(own, context.seed)
+    if "defined" in context.protocols:
+        raven, tuned = _defined_samples(pieces, run.RAVEN), _defined_samples(pieces, run.UCB1)
+        search = run.make_spec(context, facts["longest"])
+        facts |= {"search": search.replications, "finalists": search.candidates, "selection": search.selection}
+        rows += [_make_row("defined", horizon, raven[horizon], context) for horizon in raven]
+        rows += [_make_row("tuned-ucb1", horizon, tuned[horizon], context) for horizon in tuned]
+        tables["against_tuned"] = make_table(
+            {"horizon": horizon, **_columns("difference", raven[horizon] - tuned[horizon], context)}
+            for horizon in raven
+        )
+        tables["winners"] = make_table(_winner(horizon, pieces) for horizon in raven)
+        verdicts += _judge_defined(raven, list(run.load_studies()), context.seed)
+    return ExperimentResult({"reduction": make_table(rows), **tables}, facts, verdicts)
+
+
+def _published_samples(pieces: Mapping[str, PieceData], worlds: str) -> Samples:
+    """The reduction of each run, on the worlds that selected the winner ("own") or on others ("fresh")."""
+    baseline = np.array(pieces["figure2/published/ucb1"][worlds])
+    return {
+        horizon: 100.0 * (1.0 - np.array(pieces[f"figure2/published/T{horizon}"][worlds]) / ucb1)
+        for horizon, ucb1 in zip(run.load_studies(), baseline, strict=True)
+    }
+
+
+def _defined_samples(pieces: Mapping[str, PieceData], policy: str) -> Samples:
+    """The contribution of each held-out world to the reduction of a winner."""
+    out = {}
+    for horizons in run.group_horizons():
+        baseline = np.array(pieces[f"figure2/defined/ucb1-to-T{horizons[-1]}"]["regrets"])
+        for horizon, ucb1 in zip(horizons, baseline, strict=True):
+            regrets = np.array(pieces[f"figure2/defined/T{horizon}"][policy]["regrets"])
+            out[horizon] = -100.0 * relative_shares(regrets, ucb1)
+    return out
+
+
+def _make_row(
+    line: str, horizon: int, sample: Floats, context: RunContext, single_runs: bool = False
+) -> dict[str, Any]:
+    """One point of a line; for single runs with their spread."""
+    low, high = np.quantile(sample, RUN_QUANTILES) if single_runs else (None, None)
+    return {
+        "line": line,
+        "horizon": horizon,
+        **_columns("reduction", sample, context),
+        "run_low": low,
+        "run_high": high,
+        "run_spread": sample.std(ddof=1) if single_runs else None,
+        "count": sample.size,
+    }
+
+
+def _columns(name: str, sample: Floats, context: RunContext) -> dict[str, float]:
+    ours = measure_groups(sample, context.seed)
+    return {name: ours.value, "low": ours.low, "high": ours.high}
+
+
+def _selection_bias(horizon: int, own: Floats, fresh: Floats, context: RunContext) -> dict[str, Any]:
+    """The optimistic bias of winners on the worlds that selected them."""
+    difference = _columns("difference", own - fresh, context)
+    return {"horizon": horizon, "own": own.mean(), "fresh": fresh.mean(), **difference}
+
+
+def _winner(horizon: int, pieces: Mapping[str, PieceData]) -> dict[str, Any]:
+    data = pieces[f"figure2/defined/T{horizon}"]
+    return {"horizon": horizon, **data[run.RAVEN]["params"], **data[run.UCB1]["params"]}
+
+
+def _judge_published(samples: Samples, seed: int) -> list[ClaimResult]:
+    """Judge from single runs [horizon][run]; their standard deviation is the paper's sampling noise."""
+    horizons = list(samples)
+    first, last = horizons[0], horizons[-1]
+    average = np.mean([samples[horizon] for horizon in horizons], axis=0)
+
+    def about(key: str, sample: Floats, where: str) -> ClaimResult:
+        return _judge_about(key, "published", sample, float(sample.std(ddof=1)), where, seed)
+
+    return [
+        _judge_above("published", samples, seed),
+        about("figure2-84", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}"),
+        about("figure2-average-84", average, f"averaged over {len(horizons)} horizons"),
+        about("figure2-limit-84", samples[last], f"at T = {last:,}, the longest horizon of the paper,"),
+        _judge_growth(samples[last] - samples[first], first, last, seed),
+    ]
+
+
+def _judge_defined(samples: Samples, paper_horizons: Sequence[int], seed: int) -> list[ClaimResult]:
+    """Judge from held-out worlds [horizon][world], at the paper's horizons and beyond."""
+    first, last, longest = paper_horizons[0], paper_horizons[-1], max(samples)
+    average = np.mean([samples[horizon] for horizon in paper_horizons], axis=0)
+
+    def about(key: str, sample: Floats, where: str) -> ClaimResult:
+        return _judge_about(key, "defined", sample, float(sample.std(ddof=1) / PAPER_WORLDS**0.5), where, seed)
+
+    return [
+        _judge_above("defined", {horizon: samples[horizon] for horizon in paper_horizons}, seed),
+        about("figure2-84", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}"),
+        about("figure2-average-84", average, f"averaged over the paper's {len(paper_horizons)} horizons"),
+        _judge_about("figure2-limit-84", "defined", samples[longest], None, f"at T = {longest:,}", seed),
+        _judge_growth_beyond(samples, first, last, longest, seed),
+    ]
+
+
+def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
+    claim = CLAIMS["figure2-above-80"]
+    threshold = claim.printed_number
+    ours = {horizon: measure_groups(sample, seed) for horizon, sample in samples.items()}
+    worst = min(ours, key=lambda horizon: ours[horizon].high)
+    below = sum(each.high < threshold for each in ours.values())
+    above = sum(each.low > threshold for each in ours.values())
+    reason = (
+        f"At T = {worst:,} the reduction is {_format(ours[worst])}. Of {len(ours)} horizons, {above} are above "
+        f"{threshold:g} %, {below} are below, and {len(ours) - above - below} are not significantly different from it."
+    )
+    verdict = judge_all_above(threshold, list(ours.values()))
+    return ClaimResult(claim, protocol, ours[worst], verdict, "all above", reason)
+
+
+def _judge_about(
+    key: str, protocol: str, sample: Floats, paper_error: float | None, where: str, seed: int
+) -> ClaimResult:
+    claim, ours = CLAIMS[key], measure_groups(sample, seed)
+    error = float(sample.std(ddof=1)) / sample.size**0.5
+    verdict = judge_about(claim.printed_number, ours, error, paper_error)
+    reason = f"The reduction {where} is {_format(ours)}; {_describe_position(claim.printed_number, ours)}"
+    if paper_error is not None:
+        reason += f"; one run of the paper's size has a standard error of {paper_error:.1f} percentage points"
+    return ClaimResult(claim, protocol, ours, verdict, "about", f"{reason}.")
+
+
+def _describe_position(printed: float, ours: Measurement) -> str:
+    """Describe the position of an interval relative to "about x"."""
+    tolerance = f"the tolerance of “about {printed:g} %” ({printed - ABOUT:g} to {printed + ABOUT:g})"
+    if ours.low <= printed <= ours.high:
+        return f"the interval contains {printed:g} %"
+    if ours.high < printed - ABOUT:
+        return f"the interval is below {tolerance}"
+    if ours.low > printed + ABOUT:
+        return f"the interval is above {tolerance}"
+    is_inside = printed - ABOUT <= ours.low and ours.high <= printed + ABOUT
+    return f"the interval is inside {tolerance}" if is_inside else f"the interval partly overlaps {tolerance}"
+
+
+def _judge_growth(change: Floats, first: int, last: int, seed: int) -> ClaimResult:
+    ours = measure_groups(change, seed)
+    reason = f"From T = {first:,} to T = {last:,} the reduction changes by {_format(ours, 'percentage points')}."
+    return ClaimResult(CLAIMS["figure2-growth"], "published", ours, judge_growth(ours), "growth", reason)
+
+
+def _judge_growth_beyond(samples: Samples, first: int, last: int, longest: int, seed: int) -> ClaimResult:
+    """Judge growth over the paper's horizons and beyond them: the claim has no upper limit."""
+    early = measure_groups(_change(samples, first, last), seed)
+    late = measure_groups(_change(samples, last, longest), seed)
+    verdict = judge_all_above(0.0, [early, late])
+    reason = (
+        f"From T = {first:,} to T = {last:,} the reduction changes by {_format(early, 'percentage points')}, and from "
+        f"there to T = {longest:,} by {_format(late, 'percentage points')}."
+    )
+    weaker = min(early, late, key=lambda each: each.low)
+    return ClaimResult(CLAIMS["figure2-growth"], "defined", weaker, verdict, "all above", reason)
+
+
+def _change(samples: Samples, before: int, after: int) -> Floats:
+    """Paired change by world; a sample with several times as many worlds is averaged in blocks of equal size.
+
+    >>> _change({1: np.array([1.0, 2.0, 3.0, 4.0]), 2: np.array([5.0, 6.0])}, 1, 2)
+    array([3., 3.])
+    """
+    early, late = samples[before], samples[after]
+    blocks = early.size // late.size
+    return np.asarray(late - early[: blocks * late.size].reshape(blocks, late.size).mean(axis=0))
+
+
+def measure_groups(sample: Floats, seed: int) -> Measurement:
+    """Estimate a mean with its interval; large samples are averaged in equal groups first, which is faster.
+
+    >>> measure_groups(np.arange(2000.0), seed=0).value
+    999.5
+    """
+    size = max(1, sample.size // GROUPS)
+    groups = sample[: sample.size // size * size].reshape(-1, size).mean(axis=1)
+    mean, low, high = mean_interval(groups, seed)
+    shift = float(sample.mean()) - mean
+    return Measurement(mean + shift, low + shift, high + shift)
+
+
+def _format(ours: Measurement, unit: str = "%") -> str:
+    return f"{ours.value:.1f} {unit} (95 %: {ours.low:.1f} to {ours.high:.1f})"

@@ -1,0 +1,362 @@
+"""Figures of the grids of Figure 3, drawn from its tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboards.figures import sensitivity_lines, surface
+from dashboards.figures._parts import WHITE, box, ink, whiskers
+from dashboards.figures._scales import axis, labelled, log_ticks, numbers
+from dashboards.figures._style import BLUE, GREY, ORANGE, SCALE, VERMILION, Trace, make
+from dashboards.figures._titles import heading
+from studies.grid import Grid, GridSpec
+from studies.tables import select, select_row, to_records, unique
+from studies.words import short
+from tuning.reproduction.figures import combine_panels
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from pandas import DataFrame
+
+ARMS = 10
+MAX_TICKS = 5
+QUANTILES = ("q05", "q25", "q50", "q75", "q95")
+PRINTED_MARK = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}}
+MARK_OFFSET = 0.2
+"""Marks are above the centre of a cell, numbers below it."""
+
+
+def plot_heat_maps(cells: DataFrame, protocol: str) -> go.Figure:
+    """Mean regret of every cell of the six grids; each grid has its own log colour scale."""
+    grids = _read_grids(cells, protocol)
+    panels = [
+        (title, _plot_cells(_grid_rows(cells, protocol, grid), "regret", "{:.3g}".format, math.log))
+        for title, grid in grids
+    ]
+    lowest = "; ".join(f"{_plain(title)}: lowest {_describe_lowest(grid)}" for title, grid in grids)
+    return combine_panels(
+        panels,
+        _make_title("Mean regret over α₀ and β₀ (darker is higher)", protocol, cells),
+        f"Six heat maps of the mean regret over α₀ and β₀, as {protocol}, with the printed cell marked. {lowest}.",
+    )
+
+
+def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
+    """The paper's Figure 3: regret against α₀ with one line per β₀, and the printed optimum."""
+    panels = []
+    for title, grid in _read_grids(cells, protocol):
+        figure = sensitivity_lines(grid)
+        printed = select_row(optima, protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon)
+        low = min(float(grid.mean.min()), printed["printed_regret"])
+        figure.add_trace(_plot_printed(printed))
+        ticks = _log_ticks(0.9 * low, float(grid.mean.max()))
+        figure.update_layout(xaxis_title_text="α₀", yaxis=axis("mean regret", "log", ticks))
+        panels.append((title, figure))
+    text = "; ".join(
+        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, here {short(row['regret'])}"
+        for row in to_records(select(optima, protocol=protocol))
+    )
+    return combine_panels(
+        panels,
+        _make_title("Mean regret against α₀, one line per β₀", protocol, cells),
+        f"Six panels, as {protocol}: regret against α₀ for each β₀, with the printed optimum. {text}.",
+    )
+
+
+def plot_selection(cells: DataFrame, protocol: str, replications: int) -> go.Figure:
+    """How often the paper's replications per cell would select each cell as the best."""
+    panels, parts = [], []
+    for title, grid in _read_grids(cells, protocol):
+        rows = _grid_rows(cells, protocol, grid)
+        panels.append((title, _plot_cells(rows, "named_best", _format_percent)))
+        printed = next(row for row in rows if row["printed"])
+        parts.append(f"{_plain(title)}: the printed cell {_format_percent(printed['named_best'])} %")
+    return combine_panels(
+        panels,
+        _make_title(f"How often {replications} replications select each cell (%)", protocol, cells),
+        f"Six heat maps of how often {replications} replications per cell would select each cell as the best, as "
+        f"{protocol}. {'; '.join(parts)}.",
+    )
+
+
+def plot_surface(cells: DataFrame, protocol: str) -> go.Figure:
+    """The authors' 3-D surface: variance drift at the longer horizon."""
+    _, grid = [each for each in _read_grids(cells, protocol) if each[0].startswith("variance-drift")][-1]
+    return surface(grid)
+
+
+def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figure:
+    """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
+    rows = to_records(select(optima, protocol=protocol))
+
+    def intervals(low: str, middle: str, high: str, shift: float, name: str, **marker: Any) -> Trace:
+        values, lows, highs = ([row[key] for row in rows] for key in (middle, low, high))
+        return {
+            "type": "scatter",
+            "mode": "markers",
+            "x": numbers(values),
+            "y": [index + shift for index in range(len(rows))],
+            "error_x": whiskers(values, lows, highs, marker["color"], thickness=2, width=5),
+            "customdata": [[*numbers((row[low], row[high]))] for row in rows],
+            "hovertemplate": "%{x} (95 %: %{customdata[0]} to %{customdata[1]})<extra></extra>",
+            "name": name,
+            "marker": marker,
+        }
+
+    smallest = f"smallest of 16 means of {replications}: median and 95 %"
+    ten = f"mean of {replications} in the printed cell: median and 95 %"
+    true_mean = "mean of the printed cell, 95 %"
+    traces = [
+        intervals(
+            "smallest_low",
+            "smallest_median",
+            "smallest_high",
+            -0.22,
+            smallest,
+            color=GREY,
+            symbol="line-ns-open",
+            size=12,
+        ),
+        intervals("ten_low", "ten_median", "ten_high", 0.0, ten, color=ORANGE, symbol="diamond", size=7),
+        intervals("regret_low", "regret", "regret_high", 0.22, true_mean, color=BLUE, symbol="circle", size=9),
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": numbers(row["printed_regret"] for row in rows),
+            "y": [index - 0.22 for index in range(len(rows))],
+            "marker": PRINTED_MARK,
+            "name": "printed in the paper",
+            "hovertemplate": "printed %{x}<extra></extra>",
+        },
+    ]
+    parts = [
+        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, cell {short(row['regret'])}, "
+        f"smallest {short(row['smallest_low'])} to {short(row['smallest_high'])}"
+        for row in rows
+    ]
+    limits = [row[name] for row in rows for name in ("smallest_low", "ten_high", "printed_regret", "regret_high")]
+    labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
+    return make(
+        traces,
+        _make_title("Printed regret and its sampling distribution", protocol, optima),
+        f"For each of the six optima, as {protocol}: the printed regret, the mean of its cell, and the smallest of "
+        f"sixteen means of {replications} replications. {'; '.join(parts)}.",
+        height=190 + 66 * len(rows),
+        margin={"t": 70, "r": 16, "b": 118, "l": 60},
+        xaxis=axis("regret (reward units)", "log", log_ticks(limits)),
+        yaxis=labelled(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
+    )
+
+
+def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
+    """Regret of single worlds in the lowest and in the printed cell of each grid."""
+    traces: list[Trace] = []
+    labels: list[str] = []
+    parts: list[str] = []
+    for grid_index, (title, grid) in enumerate(_read_grids(cells, protocol)):
+        rows = _grid_rows(cells, protocol, grid)
+        lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
+        for row, name, colour, shift in (
+            (lowest, "lowest cell", BLUE, -0.18),
+            (printed, "printed cell", VERMILION, 0.18),
+        ):
+            y = grid_index + shift
+            legend = {"name": name, "legendgroup": name, "showlegend": grid_index == 0}
+            traces.append(box(y, [row[quantile] for quantile in QUANTILES], colour, width=0.3, **legend))
+            traces.append(_plot_mean(row, name, y))
+            parts.append(f"{_plain(title)}, {name}: median {short(row['q50'])}, mean {short(row['regret'])}")
+        labels.append(title)
+    mine = select(cells, protocol=protocol)
+    return make(
+        traces,
+        _make_title("Regret of single worlds", protocol, cells),
+        f"Box plots, as {protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
+        f"{'; '.join(parts)}.",
+        height=190 + 62 * len(labels),
+        xaxis=axis("regret of one world (reward units)", "log", log_ticks([*mine["q05"], *mine["q95"]])),
+        yaxis=labelled(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+    )
+
+
+def _read_grids(cells: DataFrame, protocol: str) -> list[tuple[str, Grid]]:
+    """The grids of a protocol with their titles: by scenario, shorter horizon first."""
+    out = []
+    mine = select(cells, protocol=protocol)
+    for scenario in unique(mine, "scenario"):
+        for horizon in sorted(unique(mine, "horizon")):
+            rows = select(mine, scenario=scenario, horizon=horizon)
+            alpha0, beta0 = (tuple(unique(rows, name)) for name in ("alpha0", "beta0"))
+            spec = GridSpec(
+                scenario=rows["world"].iloc[0],
+                horizon=horizon,
+                arms=ARMS,
+                replications=rows["worlds"].iloc[0],
+                alpha0=alpha0,
+                beta0=beta0,
+            )
+            mean, stderr, among_best = (
+                np.array(rows[name].tolist()).reshape(len(alpha0), len(beta0))
+                for name in ("regret", "stderr", "among_best")
+            )
+            grid = Grid(spec, spec.study_name(), mean, stderr, among_best)
+            out.append((f"{scenario}<br>T = {horizon:,}", grid))
+    return out
+
+
+def _grid_rows(cells: DataFrame, protocol: str, grid: Grid) -> list[dict[str, Any]]:
+    """The cells of one grid."""
+    return to_records(select(cells, protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon))
+
+
+def _plot_cells(
+    rows: list[dict[str, Any]], column: str, text: Callable[[float], str], shade: Callable[[float], float] = float
+) -> go.Figure:
+    """A heat map of one column over α₀ and β₀, with the best cells outlined and the printed one marked."""
+    alpha0, beta0 = (list(dict.fromkeys(row[name] for row in rows)) for name in ("alpha0", "beta0"))
+    by_cell = {(row["alpha0"], row["beta0"]): row for row in rows}
+    shades = {cell: shade(row[column]) for cell, row in by_cell.items()}
+    heat_map: Trace = {
+        "type": "heatmap",
+        "x": list(range(len(alpha0))),
+        "y": list(range(len(beta0))),
+        "z": [numbers(shades[a, b] for a in alpha0) for b in beta0],
+        "customdata": [[[a, b, *_hover_values(by_cell[a, b])] for a in alpha0] for b in beta0],
+        "colorscale": SCALE,
+        "reversescale": True,
+        "hovertemplate": (
+            "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}<br>mean regret %{customdata[2]} ± %{customdata[3]} (standard "
+            "error)<br>selected by ten replications: %{customdata[4]} %<br>significantly worse than the lowest: "
+            "%{customdata[5]}<extra></extra>"
+        ),
+    }
+    labels: Trace = {
+        "type": "scatter",
+        "mode": "text",
+        "x": [alpha0.index(a) for a, _ in by_cell],
+        "y": [beta0.index(b) - MARK_OFFSET for _, b in by_cell],
+        "text": [text(row[column]) for row in rows],
+        "textfont": {"size": 11, "color": ink(list(shades.values()))},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
+
+    def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> Trace:
+        return {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [alpha0.index(row["alpha0"]) + shift],
+            "y": [beta0.index(row["beta0"]) + MARK_OFFSET],
+            "marker": {"symbol": symbol, "size": 11, **WHITE},
+            "name": label,
+            "hovertemplate": f"{label}: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<extra></extra>",
+        }
+
+    def cell_axis(title: str, values: list[float]) -> dict[str, Any]:
+        return labelled([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
+
+    distance = 0.2 if lowest is printed else 0.0
+    best = [(alpha0.index(a), beta0.index(b)) for (a, b), row in by_cell.items() if row["among_best"]]
+    return make(
+        [
+            heat_map,
+            _plot_outline(best),
+            labels,
+            mark(lowest, "circle", "lowest cell", -distance),
+            mark(printed, "square", "best cell printed in the paper", distance),
+        ],
+        "",
+        "",
+        xaxis=cell_axis("α₀", alpha0),
+        yaxis=cell_axis("β₀", beta0),
+    )
+
+
+def _hover_values(row: dict[str, Any]) -> list[Any]:
+    values = numbers((row["regret"], row["stderr"], 100 * row["named_best"]))
+    return [*values, "no" if row["among_best"] else "yes"]
+
+
+def _plot_outline(cells: list[tuple[int, int]]) -> Trace:
+    """A line around cells: every side that no two of them share."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for i, j in cells:
+        for di, dj in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            if (i + di, j + dj) not in cells:
+                x += [i + di / 2 - dj / 2, i + di / 2 + dj / 2, None]
+                y += [j + dj / 2 - di / 2, j + dj / 2 + di / 2, None]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "line": {"color": VERMILION, "width": 3},
+        "name": "indistinguishable from the lowest cell",
+        "hoverinfo": "skip",
+    }
+
+
+def _plot_printed(row: dict[str, Any]) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers([row["alpha0"]]),
+        "y": numbers([row["printed_regret"]]),
+        "marker": PRINTED_MARK,
+        "name": "printed optimum",
+        "hovertemplate": (
+            f"<b>The paper's optimum</b><br>α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>printed regret "
+            f"{row['printed_regret']:g}, here {short(row['regret'])}<extra></extra>"
+        ),
+    }
+
+
+def _plot_mean(row: dict[str, Any], name: str, y: float) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers([row["regret"]]),
+        "y": [y],
+        "marker": {"symbol": "diamond", "size": 8, **WHITE},
+        "legendgroup": name,
+        "showlegend": False,
+        "hovertemplate": (
+            f"<b>{name}</b>: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>mean {short(row['regret'])}, median "
+            f"{short(row['q50'])}<br>quartiles {short(row['q25'])} to {short(row['q75'])}<br>5 % to 95 %: "
+            f"{short(row['q05'])} to {short(row['q95'])}<extra></extra>"
+        ),
+    }
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers for a log axis that may span less than a decade."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 3, 5)]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    return ticks if len(ticks) <= MAX_TICKS else log_ticks([low, high]) or ticks
+
+
+def _format_percent(share: float) -> str:
+    return "<1" if 0 < share < 0.01 else f"{100 * share:.0f}"
+
+
+def _plain(title: str) -> str:
+    return title.replace("<br>", ", ")
+
+
+def _describe_lowest(grid: Grid) -> str:
+    i, j = grid.best
+    return f"{short(float(grid.mean[i, j]))} at α₀ = {grid.spec.alpha0[i]:g}, β₀ = {grid.spec.beta0[j]:g}"
+
+
+def _make_title(main: str, protocol: str, table: DataFrame) -> str:
+    """A title with the protocol and the number of worlds at each horizon."""
+    mine = select(table, protocol=protocol)
+    worlds = dict(zip(mine["horizon"], mine["worlds"], strict=True))
+    counts = ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
+    return heading(main, f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", counts)

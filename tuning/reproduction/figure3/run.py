@@ -1,0 +1,131 @@
+"""Play all sixteen cells of each grid on the same worlds, and resample them with the paper's ten replications.
+
+As published, no change happens before t = 5,000, so at T = 1,000 all three scenarios are the same stationary problem.
+As defined, drift, variance growth and blips happen within the horizon.
+
+The authors ran ten separate replications per cell. Cells are therefore resampled independently, ten worlds each; the
+cell with the smallest of the sixteen means is selected, and its mean is what would be printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from environments.streams import Stream, generator
+from environments.world import Floats
+from policies.playing import REGRET
+from studies.grid import GridSpec
+from studies.paper.numbers import Optimum, played_scenario, read_optima
+from tuning.fanout import Evaluator
+from tuning.grids import game_of
+from tuning.reproduction.context import PieceData, RunContext, RunPiece
+from tuning.statistics import indistinguishable, mean_interval, relative_interval
+
+PAPER_REPLICATIONS = 10
+"""Replications per cell in the paper."""
+
+RESAMPLES = 10_000
+
+CENTRAL_95 = (0.025, 0.5, 0.975)
+CENTRAL_997 = (0.00135, 0.99865)
+"""Three standard errors on either side, if the distribution were normal."""
+
+BOX = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def make_pieces(context: RunContext) -> list[RunPiece]:
+    """One piece per grid."""
+    return [
+        RunPiece(
+            piece_key(protocol, optimum),
+            1.8 if optimum.horizon <= 1000 else 4.2,
+            partial(play_grid, scenario=played_scenario(protocol, optimum.scenario), optimum=optimum),
+        )
+        for protocol in context.protocols
+        for optimum in read_optima()
+    ]
+
+
+def piece_key(protocol: str, optimum: Optimum) -> str:
+    """Key of the piece of one grid."""
+    return f"figure3/{protocol}/{optimum.scenario}-T{optimum.horizon}"
+
+
+def count_worlds(context: RunContext, horizon: int) -> int:
+    """Worlds of a grid: enough to distinguish its cells; long horizons cost more.
+
+    >>> from tuning.crew import ALONE
+    >>> count_worlds(RunContext(0, 50, (), ALONE, ""), 1000)
+    4000
+    """
+    return context.count(4000 if horizon <= 1000 else 2000, least=40)
+
+
+def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData:
+    """Everything that tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
+    worlds = count_worlds(context, optimum.horizon)
+    spec = GridSpec(scenario=scenario, horizon=optimum.horizon, replications=worlds, seed=context.seed).resolved()
+    evaluator = Evaluator(game_of(spec), context.workers)
+    candidates = [spec.values(cell) for cell in spec.cells()]
+    regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
+    printed = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(optimum.cell)
+    lowest = regrets.mean(axis=1).argmin()
+    return {
+        "worlds": worlds,
+        "mean": regrets.mean(axis=1).tolist(),
+        "stderr": (regrets.std(axis=1, ddof=1) / worlds**0.5).tolist(),
+        "among_best": indistinguishable(regrets, context.seed).tolist(),
+        "boxes": np.quantile(regrets, BOX, axis=1).T.tolist(),
+        "printed_cell": list(mean_interval(regrets[printed], context.seed)),
+        "printed_cost": list(relative_interval(regrets[printed], regrets[lowest], context.seed)),
+        "sensitivity": _measure_sensitivity(regrets, spec, context.seed),
+        **resample(regrets, optimum.regret, context.seed),
+        "played": hashlib.sha256(regrets.tobytes()).hexdigest(),
+    }
+
+
+def resample(regrets: Floats, printed: float, seed: int) -> dict[str, Any]:
+    """Simulate the paper's design by resampling regrets [cells, R].
+
+    `named`: how often each cell has the smallest mean; `ten`: distribution of each cell's mean; `smallest` and
+    `nearly_all`: distribution of the smallest mean; `below`: how often it is at most the printed regret.
+
+    >>> resample(np.array([[1.0] * 20, [2.0] * 20]), printed=1.5, seed=0)["named"]
+    [1.0, 0.0]
+    """
+    rng = generator(seed, Stream.GRID, 0, "few replications")
+    shape = (RESAMPLES, PAPER_REPLICATIONS)
+    means = np.stack([cell[rng.integers(0, cell.size, shape)].mean(axis=1) for cell in regrets])
+    smallest = means.min(axis=0)
+    return {
+        "named": (np.bincount(means.argmin(axis=0), minlength=len(regrets)) / RESAMPLES).tolist(),
+        "ten": np.quantile(means, CENTRAL_95, axis=1).T.tolist(),
+        "smallest": np.quantile(smallest, CENTRAL_95).tolist(),
+        "nearly_all": np.quantile(smallest, CENTRAL_997).tolist(),
+        "below": float(np.mean(smallest <= printed)),
+    }
+
+
+def _measure_sensitivity(regrets: Floats, spec: GridSpec, seed: int) -> list[dict[str, Any]]:
+    """Excess regret of the worst over the best value of α₀ and of β₀, with the other parameter at its best value.
+
+    Values are selected on one half of the worlds and compared on the other half, to avoid selection bias.
+    """
+    cells = np.arange(len(regrets)).reshape(len(spec.alpha0), len(spec.beta0))
+    selection, held_out = np.array_split(regrets, [regrets.shape[1] // 2], axis=1)
+    means = selection.mean(axis=1)
+    alpha, beta = divmod(int(means.argmin()), len(spec.beta0))
+    out = []
+    for param, line, held in (
+        ("alpha0", cells[:, beta], spec.beta0[beta]),
+        ("beta0", cells[alpha, :], spec.alpha0[alpha]),
+    ):
+        best, worst = int(line[means[line].argmin()]), int(line[means[line].argmax()])
+        values = {"best": spec.cells()[best][param], "worst": spec.cells()[worst][param]}
+        cost = relative_interval(held_out[worst], held_out[best], seed)
+        out.append({"param": param, "held": held, **values, "cost": list(cost)})
+    return out

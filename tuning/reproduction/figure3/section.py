@@ -1,0 +1,208 @@
+"""The section of Figure 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.report.sections import ShownTable
+from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.tables import select, to_records, unique
+from studies.words import short
+from tuning.reproduction.figure3.figures import (
+    plot_boxes,
+    plot_heat_maps,
+    plot_lines,
+    plot_printed,
+    plot_selection,
+    plot_surface,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TITLE = "Figure 3: the best parameters"
+
+PATTERNS = {
+    "figure3-alpha-grows": "The best α₀ grows with the horizon",
+    "figure3-beta-volatility": "The best β₀ depends on volatility",
+    "figure3-insensitive": "Low sensitivity to the parameters",
+}
+
+
+def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
+    """Text, the grids, the printed optima and their sampling distribution."""
+    cells, optima = result.tables["cells"], result.tables["optima"]
+    replications = result.facts["few"]
+    figures = []
+    for index, protocol in enumerate(reproduction.protocols):
+        figures.append((f"figure3-lines-{protocol}", plot_lines(cells, optima, protocol)))
+        figures.append((f"figure3-heat-maps-{protocol}", plot_heat_maps(cells, protocol)))
+        if index == 0:
+            figures.append((f"figure3-printed-{protocol}", plot_printed(optima, protocol, replications)))
+            figures.append((f"figure3-named-best-{protocol}", plot_selection(cells, protocol, replications)))
+            figures.append((f"figure3-spread-{protocol}", plot_boxes(cells, protocol)))
+            figures.append((f"figure3-surface-{protocol}", plot_surface(cells, protocol)))
+    return ReproductionSection(
+        title=TITLE,
+        claims=_describe_claims(optima),
+        methods=_describe_methods(result, reproduction.protocols),
+        results=[*_describe_results(result, reproduction.protocols), *_describe_free_search(reproduction)],
+        figures=figures,
+        tables=[
+            *(_optimum_table(optima, protocol, replications) for protocol in reproduction.protocols),
+            _sensitivity_table(result.tables["sensitivity"]),
+        ],
+    )
+
+
+def _describe_claims(optima: DataFrame) -> list[str]:
+    rows = to_records(select(optima, protocol=optima["protocol"].iloc[0]))
+    cells = "; ".join(
+        f"{row['scenario']}, T = {row['horizon']:,}: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g} with regret "
+        f"{row['printed_regret']:g}"
+        for row in rows
+    )
+    return [
+        "RAVEN-UCB has two weights: α₀ for exploration in general and β₀ for exploration of arms with variable "
+        "rewards. The paper tries four values of each (sixteen cells) in three scenarios at two horizons and reports "
+        f"the best cell of each of the six grids ({cells}).",
+        "It concludes that the best α₀ grows with the horizon, that the best β₀ is low under high variance and high "
+        "under drifting means, and that the regret hardly depends on β₀.",
+    ]
+
+
+def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
+    cells, replications = result.tables["cells"], result.facts["few"]
+    worlds = dict(zip(cells["horizon"], cells["worlds"], strict=True))
+    counts = " and ".join(f"{count:,} worlds at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
+    out = [
+        f"The authors ran {replications} replications per cell. Here all sixteen cells play the same {counts}, so "
+        "cells differ only by their parameters. A cell is among the best if it is statistically indistinguishable from "
+        "the lowest cell at 95 % confidence, simultaneously over all cells.",
+        f"To simulate the paper's design, {replications} of these worlds were drawn at random for each cell, "
+        f"{result.facts['draws']:,} times: how often would each cell be selected, and which regret would be printed?",
+    ]
+    if "published" in protocols:
+        out.append("As published, changes happen only at t = 5,000, 10,000, …, and a blip never ends.")
+    if "defined" in protocols:
+        out.append("As defined, variances and means drift at every step, and blips start every T/10 steps and end.")
+    return out
+
+
+def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
+    replications = result.facts["few"]
+    out = []
+    for protocol in protocols:
+        rows = to_records(select(result.tables["optima"], protocol=protocol))
+        if result.facts["one_problem"][protocol]:
+            out.append(_describe_one_problem(rows, protocol, replications))
+        among_best = sum(row["among_best"] for row in rows)
+        low, high = min(row["named_best"] for row in rows), max(row["named_best"] for row in rows)
+        others = "; another run would probably have selected other cells" if high < 0.5 else ""
+        out.append(
+            f"As {protocol}, {among_best} of the {len(rows)} printed cells are statistically indistinguishable from "
+            f"the best. With {replications} replications per cell they would be selected {100 * low:.0f} % to "
+            f"{100 * high:.0f} % of the time{others}."
+        )
+        below = sum(row["printed_regret"] < row["regret_low"] for row in rows)
+        explained = sum(row["smallest_least"] <= row["printed_regret"] <= row["smallest_most"] for row in rows)
+        ratios = [row["regret"] / row["printed_regret"] for row in rows]
+        out.append(
+            f"As {protocol}, {below} of the {len(rows)} printed regrets are below the interval of their cell; the "
+            f"measured means are {min(ratios):.1f} to {max(ratios):.1f} times the printed ones. The smallest of "
+            f"sixteen noisy means is optimistically biased, which alone explains {explained} of the {len(rows)} "
+            "printed regrets."
+        )
+    patterns = [each for each in result.verdicts if each.claim.key in PATTERNS]
+    return out + [f"{PATTERNS[each.claim.key]}, as {each.protocol}: {each.verdict}. {each.reason}" for each in patterns]
+
+
+def _describe_one_problem(rows: list[dict[str, Any]], protocol: str, replications: int) -> str:
+    horizon = min(row["horizon"] for row in rows)
+    same = [row for row in rows if row["horizon"] == horizon]
+    printed = len({(row["alpha0"], row["beta0"]) for row in same})
+    shares = ", ".join(f"{100 * row['named_best']:.0f} %" for row in same)
+    return (
+        f"As {protocol}, nothing changes before T = {horizon:,}: the {len(same)} scenarios are the same problem, with "
+        f"identical regrets. The paper prints {printed} different best cells for it, so their differences are noise: "
+        f"{replications} replications per cell would select them {shares} of the time. The lowest cell is "
+        f"α₀ = {same[0]['best_alpha0']:g}, β₀ = {same[0]['best_beta0']:g}."
+    )
+
+
+def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
+    """The best α₀ of searches without a grid, if the advice was run too: a coarse grid hides its dependence on T."""
+    if "advice" not in reproduction.experiments:
+        return []
+    costs = reproduction.experiments["advice"].tables["costs"]
+    parts = []
+    for scenario in unique(costs, "world"):
+        rows = sorted(to_records(select(costs, world=scenario)), key=lambda row: row["horizon"])
+        if len(rows) > 1:
+            first, last = rows[0], rows[-1]
+            parts.append(
+                f"{first['alpha0']:.2g} at T = {first['horizon']:,} and {last['alpha0']:.2g} at "
+                f"T = {last['horizon']:,} in {scenario}"
+            )
+    return [f"Without the grid, in the searches for the advice below, the best α₀ is {'; '.join(parts)}."]
+
+
+def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> ShownTable:
+    return ShownTable(
+        caption=f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.",
+        columns=[
+            "scenario",
+            "T",
+            "printed cell",
+            "lowest cell here",
+            "excess regret",
+            "selected",
+            "verdict on the cell",
+            "printed regret",
+            "mean of the cell",
+            "smallest of 16 (95 %)",
+            "verdict on the regret",
+        ],
+        rows=[
+            [
+                row["scenario"],
+                f"{row['horizon']:,}",
+                f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
+                f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
+                f"{100 * row['cost']:.0f} %",
+                f"{100 * row['named_best']:.0f} %",
+                row["cell_verdict"],
+                f"{row['printed_regret']:g}",
+                f"{short(row['regret'])} ({short(row['regret_low'])} to {short(row['regret_high'])})",
+                f"{short(row['smallest_low'])} to {short(row['smallest_high'])}",
+                row["regret_verdict"],
+            ]
+            for row in to_records(select(optima, protocol=protocol))
+        ],
+        numbers=(1, 4, 5, 7, 8, 9),
+    )
+
+
+def _sensitivity_table(sensitivity: DataFrame) -> ShownTable:
+    symbols = {"alpha0": "α₀", "beta0": "β₀"}
+    return ShownTable(
+        caption="Excess regret of the worst over the best value of a parameter, with the other at its best value; "
+        "selected on one half of the worlds, measured on the other",
+        columns=["protocol", "scenario", "T", "parameter", "best", "worst", "excess regret", "95 %"],
+        rows=[
+            [
+                f"as {row['protocol']}",
+                row["scenario"],
+                f"{row['horizon']:,}",
+                symbols[row["param"]],
+                f"{row['best']:g}",
+                f"{row['worst']:g}",
+                f"{100 * row['cost']:.0f} %",
+                f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
+            ]
+            for row in to_records(sensitivity)
+        ],
+        numbers=(2, 4, 5, 6, 7),
+        folded=True,
+    )

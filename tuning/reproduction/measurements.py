@@ -1,0 +1,59 @@
+"""Confidence intervals of means, shares and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import hypot, sqrt
+
+from environments.world import Floats
+from studies.paper.claims import Measurement
+from tuning.statistics import mean_interval
+
+Z95 = 1.959964
+"""Half-width of a 95 % interval in standard errors."""
+
+
+def measure_mean(sample: Floats, seed: int) -> Measurement:
+    """Estimate a mean with its interval."""
+    return Measurement(*mean_interval(sample, seed))
+
+
+def measure_share(hits: int, count: int) -> Measurement:
+    """Estimate a share with Wilson's interval, which has positive width for 0 and for all hits.
+
+    >>> measure_share(0, 100).high > 0.03
+    True
+    """
+    share, z2 = hits / count, Z95**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = Z95 * sqrt(share * (1 - share) / count + z2 / (4 * count**2)) / (1 + z2 / count)
+    return Measurement(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
+
+
+def to_percent(value: float, low: float, high: float) -> Measurement:
+    """Convert a share with its interval to percent.
+
+    >>> to_percent(0.5, 0.25, 0.75)
+    Measurement(value=50.0, low=25.0, high=75.0)
+    """
+    return Measurement(100.0 * value, 100.0 * low, 100.0 * high)
+
+
+def interval_columns(name: str, interval: Sequence[float]) -> dict[str, float]:
+    """Put a value with its interval, (value, low, high), in three columns of a table.
+
+    >>> interval_columns("cost", (0.5, 0.25, 0.75))
+    {'cost': 0.5, 'cost_low': 0.25, 'cost_high': 0.75}
+    """
+    return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
+
+
+def subtract(first: Measurement, second: Measurement) -> Measurement:
+    """Subtract two independent measurements; the half-widths of their intervals add in quadrature on each side.
+
+    >>> subtract(Measurement(9.0, 6.0, 13.0), Measurement(1.0, -2.0, 5.0))
+    Measurement(value=8.0, low=3.0, high=13.0)
+    """
+    value = first.value - second.value
+    low = value - hypot(first.value - first.low, second.high - second.value)
+    return Measurement(value, low, value + hypot(first.high - first.value, second.value - second.low))

@@ -1,0 +1,123 @@
+"""Run the missing pieces of a reproduction, assemble its result and write it to a folder.
+
+Each piece is stored in a JSON file in the subfolder `pieces`, so an interrupted run loses only the pieces in progress.
+Pieces with another seed, precision or version of the code are run again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from environments.errors import InputError
+from studies.paper.results import ReproductionResult
+from studies.tables import to_csv
+from tuning.files import replacing
+from tuning.reproduction import find_experiment
+from tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece
+from tuning.side_by_side import side_by_side
+
+CSV_FOLDER = "csv"
+
+
+@dataclass(frozen=True)
+class ReproductionListener:
+    """Callbacks for progress: at the start (all pieces, stored pieces), and before and after each piece."""
+
+    begin: Callable[[list[RunPiece], list[RunPiece]], None]
+    start_piece: Callable[[RunPiece], None]
+    finish_piece: Callable[[RunPiece], None]
+
+
+def reproduce(
+    names: list[str], context: RunContext, folder: Path, listener: ReproductionListener | None = None
+) -> ReproductionResult:
+    """Run experiments; pieces stored in the folder by an earlier run are not run again."""
+    from filelock import FileLock, Timeout
+
+    (folder / STUDIES).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            data = _run_pieces(names, context, folder / "pieces", listener)
+    except Timeout:
+        raise InputError(
+            f"{folder} is in use by another reproduction; wait for it to finish or choose another folder."
+        ) from None
+    results = {name: find_experiment(name).assemble(context, data) for name in names}
+    return ReproductionResult(context.seed, context.replications, context.protocols, results)
+
+
+def write_reproduction(result: ReproductionResult, folder: Path) -> list[Path]:
+    """Write the page, the JSON file and one CSV file per table; remove CSV files of earlier runs."""
+    from dashboards.pages.reproduction.page import render_reproduction
+
+    sections = {
+        name: find_experiment(name).section(experiment, result) for name, experiment in result.experiments.items()
+    }
+    csv_files = {
+        f"{name}-{key}.csv": to_csv(table)
+        for name, experiment in result.experiments.items()
+        for key, table in experiment.tables.items()
+    }
+    texts = {
+        folder / "reproduction.json": result.as_json(),
+        **{folder / CSV_FOLDER / name: text for name, text in csv_files.items()},
+        folder / "reproduction.html": render_reproduction(result, sections),
+    }
+    (folder / CSV_FOLDER).mkdir(exist_ok=True)
+    for path in (folder / CSV_FOLDER).glob("*.csv"):
+        if path.name not in csv_files:
+            path.unlink()
+    for path, text in texts.items():
+        with replacing(path) as file:
+            file.write(text)
+    return list(texts)
+
+
+def _run_pieces(
+    names: list[str], context: RunContext, folder: Path, listener: ReproductionListener | None
+) -> dict[str, PieceData]:
+    pieces = {piece.key: piece for name in names for piece in find_experiment(name).pieces(context)}
+    stored = {key: _read_piece(_piece_file(folder, key), context) for key in pieces}
+    data = {key: each for key, each in stored.items() if each is not None}
+    if listener is not None:
+        listener.begin(list(pieces.values()), [pieces[key] for key in data])
+    missing = [piece for key, piece in pieces.items() if key not in data]
+    computed = side_by_side(
+        context.workers, [partial(_run_piece, piece, context, folder, listener) for piece in missing]
+    )
+    data |= {piece.key: each for piece, each in zip(missing, computed, strict=True)}
+    return {key: data[key] for key in pieces}  # in a fixed order, whichever pieces were stored before
+
+
+def _run_piece(piece: RunPiece, context: RunContext, folder: Path, listener: ReproductionListener | None) -> PieceData:
+    """Run one piece and store it."""
+    if listener is not None:
+        listener.start_piece(piece)
+    text = json.dumps({"fingerprint": context.fingerprint(), "data": piece.run(context)}, allow_nan=False)
+    path = _piece_file(folder, piece.key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(text)
+    if listener is not None:
+        listener.finish_piece(piece)
+    data: PieceData = json.loads(text)["data"]  # read back, so that a resumed run uses exactly the same numbers
+    return data
+
+
+def _piece_file(folder: Path, key: str) -> Path:
+    return folder / f"{key}.json"
+
+
+def _read_piece(path: Path, context: RunContext) -> PieceData | None:
+    """Read a stored piece; None if it is missing, damaged or has another fingerprint."""
+    try:
+        stored: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    matches = isinstance(stored, dict) and stored.get("fingerprint") == context.fingerprint()
+    return stored["data"] if matches and isinstance(stored.get("data"), dict) else None

@@ -1,0 +1,8 @@
+"""Table 1: the seven kinds of change."""
+
+from tuning.reproduction.context import Experiment
+from tuning.reproduction.table1.run import make_pieces
+from tuning.reproduction.table1.section import TITLE, make_section
+from tuning.reproduction.table1.verdicts import CLAIMS, evaluate
+
+EXPERIMENT = Experiment("table1", TITLE, make_pieces, evaluate, make_section, CLAIMS)
