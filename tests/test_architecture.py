@@ -11,7 +11,7 @@ MAY_IMPORT = {
     "environments": {"environments"},
     "policies": {"environments", "policies"},
     "studies": {"environments", "policies", "studies"},
-    "tuning": {"environments", "policies", "studies", "tuning"},
+    "tuning": {"environments", "policies", "studies", "dashboards", "tuning"},
     "dashboards": {"environments", "policies", "studies", "dashboards"},
 }
 SEES_EVERYTHING = {"tuning/cli.py", "tuning/commands"}

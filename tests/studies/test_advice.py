@@ -7,7 +7,8 @@ import csv
 import pytest
 
 from environments import scenarios
-from studies.advice import FOLDER, paper_advice
+from studies.advice import paper_advice
+from studies.paper.numbers import FOLDER
 
 
 @pytest.mark.parametrize(

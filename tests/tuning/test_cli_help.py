@@ -9,14 +9,13 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from tuning.reproduction.experiments import ALL, EXPERIMENTS
 
 from environments.noise import NOISES
 from studies import study_fields
 from tests.docs_made.commands import leaves
 from tests.said import refused
 from tuning import cli, crew
-from tuning.commands import options, reproduce, tune_options
+from tuning.commands import options, tune_options
 from tuning.commands.helping import paragraphs_of
 
 Captured = pytest.CaptureFixture[str]
@@ -113,7 +112,6 @@ def test_names_in_help_are_those_that_exist() -> None:
     assert get_args(study_fields.Pruner) == tune_options.PRUNERS
     assert set(NOISES) == set(options.NOISES)
     assert crew.BACKENDS == options.BACKENDS
-    assert (*EXPERIMENTS, ALL) == reproduce.NAMES
 
 
 def test_commands_with_tables_have_json() -> None:

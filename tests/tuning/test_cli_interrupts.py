@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tuning.commands.reproduction_progress import ReproductionReporter
 
 from studies.storage import open_storage
 from tests.studies.made import url
@@ -17,6 +16,7 @@ from tuning import cli
 from tuning.cli import run
 from tuning.commands.comparison_progress import ComparisonReporter
 from tuning.progress import StudyProgress
+from tuning.reproduction.progress import ReproductionReporter
 
 Captured = pytest.CaptureFixture[str]
 WORLD = ["--horizon=100", "--arms=3", "--jobs=1", "--quiet"]

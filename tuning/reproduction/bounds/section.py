@@ -48,8 +48,8 @@ MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}
 
 EXPLANATION = (
     "Cause of a linear tail: the bonus that should lead to another pull of a neglected arm shrinks with time, so a "
-    "best arm with poor first rewards may never be pulled again. The probability of this does not decrease as T grows, and "
-    "every further step then costs the gap."
+    "best arm with poor first rewards may never be pulled again. The probability of this does not decrease as T grows, "
+    "and every further step then costs the gap."
 )
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 
 import pytest
-from dashboards.reproduction import bounds, figure1, table1
-from dashboards.reproduction.section import Section
 
+from dashboards.pages.reproduction.page import ReproductionSection
+from studies.tables import select_row, to_records
 from studies.words import about, short
 from tests.dashboards.drawn import check
-from tests.tuning.made_reproduction import document, made_bounds, run, small
+from tests.tuning.reproduction.made_pieces import document, made_bounds, run, small
+from tuning.reproduction import find_experiment
 
 PROTOCOLS = [("published",), ("defined",), ("published", "defined")]
 
 
-def whole(section: Section, figures: int, most: int = 60_000) -> str:
+def whole(section: ReproductionSection, figures: int, most: int = 60_000) -> str:
     """All words of a section whose figures and tables are as they must be."""
     assert len(section.figures) == figures
     for _, figure in section.figures:
@@ -23,7 +24,7 @@ def whole(section: Section, figures: int, most: int = 60_000) -> str:
     for table in section.tables:
         assert table.rows
         assert all(len(row) == len(table.columns) for row in table.rows)
-    words = " ".join([*section.claimed, *section.did, *section.found])
+    words = " ".join([*section.claims, *section.methods, *section.results])
     assert not re.search(r"\b(nan|None|inf)\b", words)
     return words
 
@@ -32,20 +33,20 @@ def whole(section: Section, figures: int, most: int = 60_000) -> str:
 def test_figure1(protocols: tuple[str, ...]) -> None:
     context = small(protocols)
     outcome = run("figure1", context)
-    words = whole(figure1.section(outcome, document(context, "figure1", outcome)), figures=3)
+    words = whole(find_experiment("figure1").section(outcome, document(context, "figure1", outcome)), figures=3)
     for statistic in ("mean", "variance"):
-        row = outcome.tables["spreads"].one(protocol=protocols[-1], statistic=statistic, n=1000)
+        row = select_row(outcome.tables["spreads"], protocol=protocols[-1], statistic=statistic, n=1000)
         assert short(row["spread"]) in words
-    assert f"{outcome.tables['below'].one(protocol=protocols[-1], n=5)['share']:.1%}" in words
+    assert f"{select_row(outcome.tables['below'], protocol=protocols[-1], n=5)['share']:.1%}" in words
 
 
 @pytest.mark.parametrize("protocols", PROTOCOLS[1:], ids="+".join)
 def test_table1(protocols: tuple[str, ...]) -> None:
     context = small(protocols)
     outcome = run("table1", context)
-    section = table1.section(outcome, document(context, "table1", outcome))
+    section = find_experiment("table1").section(outcome, document(context, "table1", outcome))
     words = whole(section, figures=10 if "published" in protocols else 7)
-    for row in outcome.tables["held"]:
+    for row in to_records(outcome.tables["held"]):
         assert f"in {row['broken']} of {row['worlds']} worlds {row['broken_when']}" in words
     assert [row[0] for row in section.tables[0].rows][:2] == ["Incremental Drift", "Variance Drift"]
 
@@ -55,10 +56,12 @@ def test_table1(protocols: tuple[str, ...]) -> None:
 def test_bounds(protocols: tuple[str, ...], tail: bool) -> None:
     context = small(protocols)
     outcome = made_bounds(context, tail=tail)
-    words = whole(bounds.section(outcome, document(context, "bounds", outcome)), figures=5)
-    assert ("a linear tail from T = 10 on" in words) is tail
+    words = whole(find_experiment("bounds").section(outcome, document(context, "bounds", outcome)), figures=5)
+    assert ("a linear tail from T = 10" in words) is tail
     assert ("no linear tail" in words) is not tail
     assert about(1_000_000) in words
     for protocol in protocols:
-        regret = outcome.tables["regret"].one(problem="gaussian", player=f"raven-{protocol}", T=1_000_000)["regret"]
-        assert f"a regret of {short(regret)} at the end" in words
+        regret = select_row(outcome.tables["regret"], problem="gaussian", player=f"raven-{protocol}", T=1_000_000)[
+            "regret"
+        ]
+        assert f"a final regret of {short(regret)}" in words

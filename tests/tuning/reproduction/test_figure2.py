@@ -8,16 +8,19 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
-from studies.reproduction.rules import Measured, judge_about
-from tuning.reproduction._figure2_verdicts import defined_verdicts, published_verdicts
 
 from environments.streams import Stream
 from policies.simulation import simulate
-from tests.tuning.made_figure2 import made
+from studies.paper.claims import Measurement, Verdict
+from studies.paper.rules import judge_about
+from studies.tables import select_row
+from tests.tuning.reproduction.made_figure2 import made
 from tuning.crew import LocalCrew
-from tuning.reproduction import _figure2_runs as runs
-from tuning.reproduction import figure2
-from tuning.reproduction.context import PROTOCOLS, Context
+from tuning.reproduction import PROTOCOLS
+from tuning.reproduction.context import RunContext
+from tuning.reproduction.figure2 import EXPERIMENT
+from tuning.reproduction.figure2 import run as runs
+from tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
 from tuning.statistics import relative_shares
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
@@ -28,8 +31,8 @@ SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context(0, 2, PROTOCOLS, LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
+def context(tmp_path: Path) -> RunContext:
+    return RunContext(0, 2, PROTOCOLS, LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
 
 
 def asked(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
@@ -51,7 +54,7 @@ def test_ten_trials_of_tpe_are_random_ones() -> None:
 
 
 def test_candidates_are_log_uniform() -> None:
-    drawn = [each for repeat in range(40) for each in runs.candidates(0, repeat, 1000)]
+    drawn = [each for repeat in range(40) for each in runs.draw_candidates(0, repeat, 1000)]
     for name in ("alpha0", "beta0"):
         u = (np.log10([float(each[name]) for each in drawn]) + 2.0) / 3.0
         assert u.min() >= 0.0
@@ -61,8 +64,8 @@ def test_candidates_are_log_uniform() -> None:
     assert {(each["variance"], each["logarithm"]) for each in drawn} == {("printed", "t")}
 
 
-def test_one_long_game_of_ucb1_gives_all_horizons(context: Context) -> None:
-    found = runs.defined_baseline(context, [100, 700, 2000])["regrets"]
+def test_one_long_game_of_ucb1_gives_all_horizons(context: RunContext) -> None:
+    found = runs.run_defined_baseline(context, [100, 700, 2000])["regrets"]
     for horizon, regrets in zip([100, 700, 2000], found, strict=True):
         plain = simulate(
             "published-ucb1", "bernoulli", horizon=horizon, arms=10, replications=len(regrets), stream=Stream.REPORT
@@ -82,69 +85,71 @@ def test_as_defined_at_the_longest_printed_horizon(tmp_path: Path) -> None:
 
 
 def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
-    context = Context(0, 10, ("defined",), LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
-    usual = Context(0, 50, ("defined",), LocalCrew(1), context.url)
-    spec = runs.study(usual, horizon)
+    context = RunContext(0, 10, ("defined",), LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
+    usual = RunContext(0, 50, ("defined",), LocalCrew(1), context.url)
+    spec = runs.make_spec(usual, horizon)
     winner = usual.search("figure2/check", spec).recommendation
     assert winner is not None
-    count = runs.fresh_worlds(context, horizon)
+    count = runs.count_held_out(context, horizon)
     values = spec.values({name: float(value) for name, value in winner.params.items()})
-    played = runs._evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
-    baseline = np.array(runs.defined_baseline(context, [horizon])["regrets"][0])
+    played = runs._make_evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
+    baseline = np.array(runs.run_defined_baseline(context, [horizon])["regrets"][0])
     sample = -100.0 * relative_shares(played[0, :, 0], baseline)
     assert abs(sample.mean() - expected) < 3.0 * 2**0.5 * sample.std(ddof=1) / count**0.5 + 0.5
 
 
-def test_the_winner_is_the_best_of_its_ten_where_it_won(context: Context) -> None:
-    found = runs.published(context, 100)
-    evaluator = runs._evaluator(context, runs.RAVEN, 100)
+def test_the_winner_is_the_best_of_its_ten_where_it_won(context: RunContext) -> None:
+    found = runs.run_published(context, 100)
+    evaluator = runs._make_evaluator(context, runs.RAVEN, 100)
     for repeat, (winner, own) in enumerate(zip(found["winners"], found["own"], strict=True)):
-        tried = runs.candidates(context.seed, repeat, 100)
+        tried = runs.draw_candidates(context.seed, repeat, 100)
         means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50)[..., 0].mean(axis=1)
         assert own == means.min()
         assert winner["alpha0"] == tried[int(means.argmin())]["alpha0"]
 
 
-def test_any_number_of_jobs_finds_the_same(context: Context) -> None:
-    two = Context(0, 2, PROTOCOLS, LocalCrew(2), context.url)
-    assert runs.published(context, 250) == runs.published(two, 250)
-    assert runs.published_baseline(context) == runs.published_baseline(two)
+def test_any_number_of_jobs_finds_the_same(context: RunContext) -> None:
+    two = RunContext(0, 2, PROTOCOLS, LocalCrew(2), context.url)
+    assert runs.run_published(context, 250) == runs.run_published(two, 250)
+    assert runs.run_published_baseline(context) == runs.run_published_baseline(two)
 
 
-def test_pieces_are_those_of_the_protocols(context: Context) -> None:
-    keys = [piece.key for piece in figure2.pieces(context)]
+def test_pieces_are_those_of_the_protocols(context: RunContext) -> None:
+    keys = [piece.key for piece in EXPERIMENT.pieces(context)]
     assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
-    only = Context(0, 2, ("published",), LocalCrew(1), context.url)
-    assert [key for key in keys if key.startswith("figure2/published")] == [each.key for each in figure2.pieces(only)]
+    only = RunContext(0, 2, ("published",), LocalCrew(1), context.url)
+    assert [key for key in keys if key.startswith("figure2/published")] == [
+        each.key for each in EXPERIMENT.pieces(only)
+    ]
 
 
 def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
-    context = Context(0, 10, PROTOCOLS, LocalCrew(1), "")
-    outcome = figure2.assemble(context, json.loads(json.dumps(made(context))))
-    point = outcome.tables["reduction"].one(line="defined", horizon=200_000)
+    context = RunContext(0, 10, PROTOCOLS, LocalCrew(1), "")
+    outcome = EXPERIMENT.assemble(context, json.loads(json.dumps(made(context))))
+    point = select_row(outcome.tables["reduction"], line="defined", horizon=200_000)
     assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5
-    assert outcome.tables["against_tuned"].column("difference") == pytest.approx([5.0] * 27)
-    assert outcome.tables["curse"].column("difference") == pytest.approx([2.0] * 23)
-    words = {(verdict.claim, verdict.protocol): verdict.word for verdict in outcome.verdicts}
+    assert outcome.tables["against_tuned"]["difference"].tolist() == pytest.approx([5.0] * 27)
+    assert outcome.tables["curse"]["difference"].tolist() == pytest.approx([2.0] * 23)
+    words = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in outcome.verdicts}
     assert len(words) == len(outcome.verdicts) == 10
-    assert words["figure2-above-80", "published"] == words["figure2-above-80", "defined"] == "does not stand"
-    assert words["figure2-growth", "published"] == words["figure2-growth", "defined"] == "stands"
-    assert words["figure2-limit-84", "defined"] == words["figure2-average-84", "defined"] == "does not stand"
+    assert words["figure2-above-80", "published"] == words["figure2-above-80", "defined"] == Verdict.REFUTED
+    assert words["figure2-growth", "published"] == words["figure2-growth", "defined"] == Verdict.CONFIRMED
+    assert words["figure2-limit-84", "defined"] == words["figure2-average-84", "defined"] == Verdict.REFUTED
 
 
 def test_verdicts_can_say_the_opposite() -> None:
     rng = np.random.default_rng(2)
     printed, beyond = [100, 5000, 15_000], 200_000
     high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate([*printed])}
-    words = {verdict.claim: verdict.word for verdict in published_verdicts(high, 0)}
-    assert words["figure2-above-80"] == words["figure2-growth"] == "stands"
+    words = {verdict.claim.key: verdict.verdict for verdict in _judge_published(high, 0)}
+    assert words["figure2-above-80"] == words["figure2-growth"] == Verdict.CONFIRMED
     falling = high | {beyond: 84.0 + rng.normal(size=200)}
-    words = {verdict.claim: verdict.word for verdict in defined_verdicts(falling, printed, 0)}
-    assert words["figure2-above-80"] == words["figure2-limit-84"] == "stands"
-    assert words["figure2-growth"] == "does not stand"
+    words = {verdict.claim.key: verdict.verdict for verdict in _judge_defined(falling, printed, 0)}
+    assert words["figure2-above-80"] == words["figure2-limit-84"] == Verdict.CONFIRMED
+    assert words["figure2-growth"] == Verdict.REFUTED
 
 
 def test_about_leaves_room_and_knows_noise() -> None:
-    assert judge_about(84.0, Measured(86.0, 83.9, 88.0), 1.0, None) == "stands"
-    assert judge_about(84.0, Measured(95.0, 94.0, 96.0), 0.5, 3.0) == "does not stand"
-    assert judge_about(84.0, Measured(86.0, 85.5, 86.5), 0.2, None) == "does not stand"
+    assert judge_about(84.0, Measurement(86.0, 83.9, 88.0), 1.0, None) == Verdict.CONFIRMED
+    assert judge_about(84.0, Measurement(95.0, 94.0, 96.0), 0.5, 3.0) == Verdict.REFUTED
+    assert judge_about(84.0, Measurement(86.0, 85.5, 86.5), 0.2, None) == Verdict.REFUTED

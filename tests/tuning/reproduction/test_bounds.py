@@ -8,25 +8,37 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tuning.reproduction._bounds_problems import DECADES, HORIZON, MARKS, PLAYERS, PROBLEMS, crossing, gap_dependent
 
 from policies.simulation import simulate
-from tests.tuning.made_reproduction import made_bounds, small
-from tuning.reproduction import bounds
+from studies.paper.claims import Verdict
+from studies.tables import select_row
+from tests.tuning.reproduction.made_pieces import made_bounds, small
+from tuning.reproduction.bounds.run import (
+    CHECKPOINTS,
+    DECADES,
+    HORIZON,
+    PLAYERS,
+    PROBLEMS,
+    _run,
+    find_crossing,
+    gap_dependent,
+    make_pieces,
+)
+from tuning.reproduction.bounds.verdicts import _tail_columns
 
 TWO = PROBLEMS["two-arms"]
 
 
 def found(player: str, jobs: int = 1) -> Any:
     """What one policy's piece finds with two arms."""
-    return bounds._run(small(jobs=jobs), TWO, PLAYERS[player])
+    return _run(small(jobs=jobs), TWO, PLAYERS[player])
 
 
 def test_a_tail_is_found_where_there_is_one_and_not_in_the_control() -> None:
     raven, control = found("raven-published"), found("ucb1")
     json.dumps([raven, control], allow_nan=False)
     assert found("ucb1", jobs=2) == control
-    tails = [bounds._tail(TWO, each) for each in (raven, control)]
+    tails = [_tail_columns(TWO, each) for each in (raven, control)]
     assert tails[0]["tail_from"] is not None
     assert tails[1]["tail_from"] is None
     assert raven["lost"] >= 1
@@ -41,7 +53,7 @@ def test_a_tail_is_found_where_there_is_one_and_not_in_the_control() -> None:
     )
     assert raven["regret"][-1]["value"] == pytest.approx(again.regret.mean())
     assert raven["lost"] == (again.regret > 0.09 * HORIZON).sum()
-    before = raven["regret"][MARKS.index(DECADES[-2])]["value"]
+    before = raven["regret"][CHECKPOINTS.index(DECADES[-2])]["value"]
     last = (again.regret.mean() - before) / (HORIZON - DECADES[-2])
     assert raven["rates"][-1]["value"] == pytest.approx(last)
 
@@ -49,13 +61,13 @@ def test_a_tail_is_found_where_there_is_one_and_not_in_the_control() -> None:
 @pytest.mark.parametrize("tail", [False, True])
 def test_verdicts_follow_from_the_regrets(tail: bool) -> None:
     outcome = made_bounds(small(), tail=tail)
-    words = {(each.claim, each.protocol): each.word for each in outcome.verdicts}
+    words = {(each.claim.key, each.protocol): each.verdict for each in outcome.verdicts}
     for protocol in ("published", "defined"):
         for claim in ("bounds-gap-dependent", "bounds-gap-independent"):
-            assert words[claim, protocol] == ("does not stand" if tail else "stands")
-        assert words["bounds-assumption", protocol] == "does not stand"
-        assert (words["bounds-tighter", protocol] == "does not stand") is tail
-    met = outcome.tables["tails"].one(problem="two-arms", player="raven-defined")
+            assert words[claim, protocol] == (Verdict.REFUTED if tail else Verdict.CONFIRMED)
+        assert words["bounds-assumption", protocol] == Verdict.REFUTED
+        assert (words["bounds-tighter", protocol] == Verdict.REFUTED) is tail
+    met = select_row(outcome.tables["tails"], problem="two-arms", player="raven-defined")
     assert met["tail_from"] == (10 if tail else None)
     assert met["meets_gap_dependent_how"] == ("measured" if tail else "not met")
 
@@ -67,15 +79,15 @@ def test_the_bound_is_the_papers_sum() -> None:
 
 
 def test_a_tail_that_is_extended_meets_the_bound_where_it_should() -> None:
-    where = crossing(lambda horizon: gap_dependent(PROBLEMS["bernoulli"], horizon), regret=1000.0, rate=1e-3)
+    where = find_crossing(lambda horizon: gap_dependent(PROBLEMS["bernoulli"], horizon), regret=1000.0, rate=1e-3)
     assert where is not None
     assert 1000.0 + 1e-3 * (where - HORIZON) == pytest.approx(gap_dependent(PROBLEMS["bernoulli"], where))
-    assert crossing(lambda horizon: 2.0 * horizon, regret=1.0, rate=1.0) is None
+    assert find_crossing(lambda horizon: 2.0 * horizon, regret=1.0, rate=1.0) is None
 
 
 @pytest.mark.parametrize("protocol", ["published", "defined"])
 def test_only_pieces_of_the_protocol_are_listed(protocol: str) -> None:
-    keys = [piece.key for piece in bounds.pieces(small((protocol,)))]
+    keys = [piece.key for piece in make_pieces(small((protocol,)))]
     assert len(keys) == 9
     assert sum("raven" in key for key in keys) == 3
     assert all(f"raven-{protocol}" in key for key in keys if "raven" in key)

@@ -1,4 +1,4 @@
-"""python -m tests.reproduction_docs FOLDER: docs/reproduction.md and its picture, from a finished reproduction."""
+"""python -m tools.reproduction_docs FOLDER: write docs/reproduction.md and its picture from a finished reproduction."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dashboards.reproduction.verdict_table import SIGNS
-
+from dashboards.pages.reproduction.page import SIGNS
+from studies.paper.claims import Verdict
 from studies.words import short
 from tests.dashboards.browser import find_browser, launched
 from tests.screenshots import IMAGES
@@ -19,36 +19,36 @@ from tests.screenshots import IMAGES
 PAGE = IMAGES.parent / "reproduction.md"
 
 
-def page(document: Mapping[str, Any]) -> str:
-    """The verdicts as Markdown."""
+def make_page(document: Mapping[str, Any]) -> str:
+    """Format the verdicts as Markdown."""
     counts = Counter(verdict["verdict"] for verdict in document["verdicts"])
     lines = [
-        "# The paper, run again: all verdicts",
+        "# Reproduction of the paper: all verdicts",
         "",
         f"From `ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}`,",
-        "written by `python -m tests.reproduction_docs reproduction`. "
-        + ", ".join(f"{SIGNS[word]} {word} {counts[word]}" for word in SIGNS)
+        "written by `python -m tools.reproduction_docs reproduction`. "
+        + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in Verdict)
         + ".",
-        "*As published* is what the authors' scripts did, *as defined* what the paper's text and Table 1 define. The",
-        "page that the command writes has every figure, the rules in full and what was done.",
+        "*As published* is what the authors' scripts ran, *as defined* what the paper's text and Table 1 define. The",
+        "page that the command writes contains all figures, methods and reasons.",
         "",
-        "| claim | where | paper | run | ours (95 %) | verdict |",
+        "| claim | place | paper | protocol | ours (95 %) | verdict |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for each in document["verdicts"]:
         unit = " %" if each["unit"] == "%" else ""
         printed = "" if each["printed"] is None else f"{short(each['printed'])}{unit}"
-        ours = "" if each["ours"] is None else _ours(each["ours"], unit)
-        run = f"as {each['protocol']}"
-        word = f"{SIGNS[each['verdict']]} {each['verdict']}"
-        lines.append(f"| {each['text']} | {each['place']} | {printed} | {run} | {ours} | {word} |")
-    lines += ["", "## The rules", ""]
+        ours = "" if each["measurement"] is None else _format(each["measurement"], unit)
+        protocol = f"as {each['protocol']}"
+        verdict = f"{SIGNS[Verdict(each['verdict'])]} {each['verdict']}"
+        lines.append(f"| {each['text']} | {each['place']} | {printed} | {protocol} | {ours} | {verdict} |")
+    lines += ["", "## Rules", ""]
     used = {each["rule"] for each in document["verdicts"]}
     lines += [f"- **{name}**: {text}" for name, text in document["rules"].items() if name in used]
     return "\n".join(lines) + "\n"
 
 
-def _ours(measured: Mapping[str, float], unit: str) -> str:
+def _format(measured: Mapping[str, float], unit: str) -> str:
     value = f"{short(measured['value'])}{unit}"
     if measured["low"] == measured["high"]:
         return value
@@ -56,11 +56,11 @@ def _ours(measured: Mapping[str, float], unit: str) -> str:
 
 
 def main() -> None:
-    """Write the page, and take a picture of the verdicts on Figure 2."""
+    """Write the page and take a screenshot of the verdicts on Figure 2."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="what ravenlab reproduce wrote")
+    parser.add_argument("folder", type=Path, help="output folder of ravenlab reproduce")
     folder = parser.parse_args().folder
-    PAGE.write_text(page(json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))), encoding="utf-8")
+    PAGE.write_text(make_page(json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))), encoding="utf-8")
     browser_path = find_browser()
     if browser_path is None:
         sys.exit("a Chromium is needed for the picture (apt-get install chromium)")

@@ -5,30 +5,31 @@ from __future__ import annotations
 import json
 
 import pytest
-from dashboards.reproduction.figure2 import section
-from studies.reproduction.document import Document
 
+from studies.paper.results import ReproductionResult
+from studies.tables import select_row
 from tests.dashboards.drawn import check, names
-from tests.tuning.made_figure2 import made
+from tests.tuning.reproduction.made_figure2 import made
 from tuning.crew import LocalCrew
-from tuning.reproduction import figure2
-from tuning.reproduction.context import PROTOCOLS, Context
+from tuning.reproduction import PROTOCOLS
+from tuning.reproduction.context import RunContext
+from tuning.reproduction.figure2 import EXPERIMENT
 
 
 @pytest.mark.parametrize("protocols", [PROTOCOLS, PROTOCOLS[:1], PROTOCOLS[1:]])
 def test_words_and_figures_are_those_of_the_tables(protocols: tuple[str, ...]) -> None:
-    context = Context(0, 10, protocols, LocalCrew(1), "")
-    outcome = figure2.assemble(context, json.loads(json.dumps(made(context))))
-    shown = section(outcome, Document(0, 10, protocols, {"figure2": outcome}))
+    context = RunContext(0, 10, protocols, LocalCrew(1), "")
+    outcome = EXPERIMENT.assemble(context, json.loads(json.dumps(made(context))))
+    shown = EXPERIMENT.section(outcome, ReproductionResult(0, 10, protocols, {"figure2": outcome}))
     for _, figure in shown.figures:
         check(figure, title=("T = ", "K = 10"))
     entries = names(shown.figures[0][1])
     assert len(shown.figures) == 1 + ("published" in protocols)
     assert len(entries) == ("published" in protocols) + 2 * ("defined" in protocols) + 2
-    text = " ".join(shown.found)
+    text = " ".join(shown.results)
     for line in protocols:
-        row = outcome.tables["reduction"].one(line=line, horizon=5000)
-        assert f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f}) at T = 5000" in text
+        row = select_row(outcome.tables["reduction"], line=line, horizon=5000)
+        assert f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f}) at T = 5,000" in text
     assert bool(shown.figures[0][1].layout.shapes) == ("defined" in protocols)
     rows = shown.tables[0].rows
     assert len(rows) == (27 if "defined" in protocols else 23)

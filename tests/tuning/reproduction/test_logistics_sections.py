@@ -5,27 +5,24 @@ from __future__ import annotations
 import re
 
 import pytest
-from dashboards.reproduction import figure4 as section4
-from dashboards.reproduction import figure5 as section5
-from dashboards.reproduction import table3 as section3
-from dashboards.reproduction._logistics import LINES, NAMES
-from dashboards.reproduction.section import Section
-from studies.reproduction.document import Document, Outcome
 
 from dashboards.figures import explain
+from dashboards.pages.reproduction.page import ReproductionSection
+from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.tables import select_row
 from tests.dashboards.drawn import check
-from tests.tuning.made_logistics import context, made
-from tuning.reproduction import figure4, figure5, table3
+from tests.tuning.reproduction.made_logistics import context, made
+from tuning.reproduction import find_experiment
+from tuning.reproduction.logistics import LINE_STYLES, NAMES
 
 BOTH = ("published", "defined")
-SECTIONS = {"table3": (table3, section3), "figure4": (figure4, section4), "figure5": (figure5, section5)}
 
 
-def shown(name: str, protocols: tuple[str, ...] = BOTH) -> tuple[Section, Outcome]:
-    experiment, section = SECTIONS[name]
+def shown(name: str, protocols: tuple[str, ...] = BOTH) -> tuple[ReproductionSection, ExperimentResult]:
+    experiment = find_experiment(name)
     where = context(protocols, worlds=10)
     outcome = experiment.assemble(where, made(where))
-    return section.section(outcome, Document(1, 10, protocols, {name: outcome})), outcome
+    return experiment.section(outcome, ReproductionResult(1, 10, protocols, {name: outcome})), outcome
 
 
 @pytest.mark.parametrize("protocols", [("published",), ("defined",), BOTH])
@@ -39,31 +36,31 @@ def test_every_figure_stands(name: str, figures: tuple[int, int, int], protocols
         assert re.fullmatch(r"[a-z0-9-]+", key)
         check(figure, most=70_000, title=())
         assert len(explain(figure)) > 100
-    assert section.claimed
-    assert section.did
-    assert section.found
+    assert section.claims
+    assert section.methods
+    assert section.results
 
 
 def test_lines_can_be_told_apart() -> None:
-    assert set(LINES) == set(NAMES)
-    assert len({(line["color"], line["dash"]) for line in LINES.values()}) == len(LINES)
+    assert set(LINE_STYLES) == set(NAMES)
+    assert len({(line["color"], line["dash"]) for line in LINE_STYLES.values()}) == len(LINE_STYLES)
 
 
 def test_words_have_the_numbers_of_the_tables() -> None:
     section, outcome = shown("table3")
     scores = outcome.tables["scores"]
-    words = " ".join(section.found)
+    words = " ".join(section.results)
     for comparison in ("published", "defaults", "tuned"):
         measure = "regret_constant" if comparison == "published" else "regret"
-        mean = scores.one(comparison=comparison, measure=measure, policy="raven-ucb")["mean"]
-        assert f"number 1 of 9 with a mean regret of {mean:.0f}" in words
+        mean = select_row(scores, comparison=comparison, measure=measure, policy="raven-ucb")["mean"]
+        assert f"ranks 1 of 9 with a mean regret of {mean:,.0f}" in words
     search = outcome.facts["search"]
-    assert f"{search['trials']} trials × {search['replications']} replications a policy" in " ".join(section.did)
+    assert f"{search['trials']} trials × {search['replications']} replications" in " ".join(section.methods)
     regret = section.tables[0]
     paper = regret.columns.index("paper")
-    assert [row[paper] for row in regret.rows][:2] == ["1717.8", "5446.1"]
-    tuned = scores.one(comparison="tuned", measure="regret", policy="ccb")
-    assert regret.rows[7][-1].startswith(f"{tuned['mean']:.0f} ± {tuned['error']:.0f}")
+    assert [row[paper] for row in regret.rows][:2] == ["1,717.8", "5,446.1"]
+    tuned = select_row(scores, comparison="tuned", measure="regret", policy="ccb")
+    assert regret.rows[7][-1].startswith(f"{tuned['mean']:,.0f} ± {tuned['error']:,.0f}")
     assert all(len(row) == len(table.columns) for table in section.tables for row in table.rows)
 
 
@@ -85,5 +82,5 @@ def test_boxes_mark_the_papers_means_beside_ours() -> None:
     marked = [trace for trace in published.data if trace.name == "printed in the paper"]
     assert [trace.x[0] for trace in marked] == [1717.8, 38276.8, 40824.2]
     assert not [trace for trace in dict(section.figures)["figure5-tuned"].data if trace.name == "printed in the paper"]
-    box = outcome.tables["boxes"].one(comparison="published", measure="regret", policy="raven-ucb")
-    assert f"a regret of {box['low']:.0f} to {box['high']:.0f}" in section.found[0]
+    box = select_row(outcome.tables["boxes"], comparison="published", measure="regret", policy="raven-ucb")
+    assert f"{box['low']:,.0f} to {box['high']:,.0f} in 90 % of the worlds" in section.results[0]

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from studies.reproduction.document import Outcome
-from studies.reproduction.tables import Table
-from tuning.commands.reproduction_files import write_reproduction
-from tuning.commands.reproduction_progress import ReproductionReporter
-from tuning.reproduction.asking import context_of
 
 from environments.errors import InputError
+from studies.paper.results import ExperimentResult
+from studies.tables import make_table
 from tests.said import refused
-from tuning.reproduction import running
-from tuning.reproduction.context import Context, Found, Piece
+from tuning.reproduction import runner
+from tuning.reproduction.context import PieceData, RunContext, RunPiece, make_context
+from tuning.reproduction.progress import ReproductionReporter
 
 
 class Counting:
@@ -28,9 +26,9 @@ class Counting:
         self.ran: list[str] = []
         self.stop_at: str | None = None
 
-    def pieces(self, context: Context) -> list[Piece]:
+    def pieces(self, context: RunContext) -> list[RunPiece]:
         def run(key: str) -> Any:
-            def found(context: Context) -> Found:
+            def found(context: RunContext) -> PieceData:
                 if key == self.stop_at:
                     raise KeyboardInterrupt
                 self.ran.append(key)
@@ -38,58 +36,63 @@ class Counting:
 
             return found
 
-        return [Piece(f"figure1/{name}", 1.0, run(name)) for name in ("a", "b", "c")]
+        return [RunPiece(f"figure1/{name}", 1.0, run(name)) for name in ("a", "b", "c")]
 
-    def assemble(self, context: Context, found: dict[str, Found]) -> Outcome:
-        return Outcome({"numbers": Table.of([{"piece": key, **each} for key, each in found.items()])})
+    def section(self, result: ExperimentResult, reproduction: Any) -> None:
+        """No section."""
+
+    def assemble(self, context: RunContext, found: dict[str, PieceData]) -> ExperimentResult:
+        return ExperimentResult({"numbers": make_table([{"piece": key, **each} for key, each in found.items()])})
 
 
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
     made = Counting()
-    monkeypatch.setattr(running, "experiment", lambda name: made)
+    monkeypatch.setattr(runner, "find_experiment", lambda name: made)
     return made
 
 
 def test_a_run_goes_on_where_it_was_cut(tmp_path: Path, counting: Counting) -> None:
     counting.stop_at = "b"
     with pytest.raises(KeyboardInterrupt):
-        running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
+        runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     counting.stop_at = None
-    cut = running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
+    cut = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     assert counting.ran == ["a", "b", "c"]
-    whole = running.reproduce(["figure1"], context_of(tmp_path / "other"), tmp_path / "other")
+    whole = runner.reproduce(["figure1"], make_context(tmp_path / "other"), tmp_path / "other")
     assert cut.as_json() == whole.as_json()
 
 
 @pytest.mark.parametrize("fields", [{"seed": 1}, {"replications": 25}])
 def test_pieces_of_another_run_are_not_mixed_in(tmp_path: Path, counting: Counting, fields: dict[str, Any]) -> None:
-    running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
-    running.reproduce(["figure1"], context_of(tmp_path, **fields), tmp_path)
+    runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
+    runner.reproduce(["figure1"], make_context(tmp_path, **fields), tmp_path)
     assert counting.ran == ["a", "b", "c"] * 2
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"made": "x", "found": {}}', '{"found": 3}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"fingerprint": "x", "data": {}}', '{"data": 3}', "\x00"])
 def test_a_damaged_piece_is_done_again(tmp_path: Path, counting: Counting, text: str) -> None:
-    first = running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
+    first = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "pieces/figure1/b.json").write_text(text)
-    again = running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
+    again = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     assert counting.ran == ["a", "b", "c", "b"]
     assert again.as_json() == first.as_json()
 
 
 def test_one_reproduction_a_folder(tmp_path: Path, counting: Counting) -> None:
     with FileLock(tmp_path / ".lock"), pytest.raises(InputError, match="another reproduction"):
-        running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
+        runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     assert counting.ran == []
 
 
 def test_csv_files_hold_the_tables_and_stale_ones_go(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
-    monkeypatch.setattr("dashboards.reproduction.render.render", lambda document: "<!doctype html>")
-    document = running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
+    monkeypatch.setattr(
+        "dashboards.pages.reproduction.page.render_reproduction", lambda result, sections: "<!doctype html>"
+    )
+    document = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / "figure2-old.csv").write_text("old")
-    write_reproduction(document, tmp_path)
+    runner.write_reproduction(document, tmp_path)
     assert [path.name for path in (tmp_path / "csv").iterdir()] == ["figure1-numbers.csv"]
     written = json.loads((tmp_path / "reproduction.json").read_text(encoding="utf-8"))
     assert written["experiments"]["figure1"]["tables"]["numbers"]["rows"][0][1] == 1 / 3
@@ -99,16 +102,18 @@ def test_csv_files_hold_the_tables_and_stale_ones_go(tmp_path: Path, counting: C
 def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
-    monkeypatch.setattr("tuning.commands.reproduction_progress.time", clock)
-    pieces = [Piece(f"figure1/{place}", seconds, lambda context: {}) for place, seconds in enumerate((1.0, 3.0, 6.0))]
+    monkeypatch.setattr("tuning.reproduction.progress.time", clock)
+    pieces = [
+        RunPiece(f"figure1/{place}", seconds, lambda context: {}) for place, seconds in enumerate((1.0, 3.0, 6.0))
+    ]
     with ReproductionReporter() as reporter:
         listener = reporter.listener()
         listener.begin(pieces, [])
         for piece in pieces[:2]:
-            listener.piece(piece)
+            listener.start_piece(piece)
             now[0] += 10 * piece.seconds
-            listener.done(piece)
-        listener.piece(pieces[2])
+            listener.finish_piece(piece)
+        listener.start_piece(pieces[2])
     assert "figure1/2: 2 of 3 pieces, about 1 min 0 s left" in capsys.readouterr().err
 
 

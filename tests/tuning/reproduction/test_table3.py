@@ -8,17 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.reproduction.claims import claims
-from studies.reproduction.document import Document
-from studies.reproduction.rules import Verdict
-from tuning.reproduction._estimators import estimator_pieces, recursive_variance
-from tuning.reproduction._logistics import PAPER_WORLDS, POLICIES, budget, logistics_pieces, printed
 
 from policies import policy_names
-from tests.tuning.made_logistics import context, made
+from studies.paper.claims import ClaimResult, Verdict
+from studies.paper.results import ReproductionResult
+from studies.tables import select
+from tests.tuning.reproduction.made_logistics import context, made
 from tuning.crew import LocalCrew
-from tuning.reproduction import figure4, figure5, table3
-from tuning.reproduction.context import Context, Found
+from tuning.reproduction import find_experiment
+from tuning.reproduction.context import PieceData, RunContext
+from tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
+from tuning.reproduction.table3.run import compute_variance, make_pieces
+from tuning.reproduction.table3.verdicts import CLAIMS
 
 RERUN = {
     "raven-ucb": (1694.0, 99.0),
@@ -33,20 +34,21 @@ RERUN = {
 }
 """Mean and standard error of the regret against 0.8 in an independent re-run of the authors' script."""
 
-MODULES = {"table3": table3, "figure4": figure4, "figure5": figure5}
+EXPERIMENTS = {name: find_experiment(name) for name in ("table3", "figure4", "figure5")}
+table3 = EXPERIMENTS["table3"]
 
 SLOW = {"thompson", "f-dsw-ts", "wls-optimistic-ts"}
 
 
-def run(key: str, where: Context) -> Found:
+def run(key: str, where: RunContext) -> PieceData:
     """What one piece finds, through JSON as it is kept."""
-    (piece,) = [each for each in [*logistics_pieces(where), *estimator_pieces(where)] if each.key == key]
-    out: Found = json.loads(json.dumps(piece.run(where), allow_nan=False))
+    (piece,) = [each for each in make_pieces(where) if each.key == key]
+    out: PieceData = json.loads(json.dumps(piece.run(where), allow_nan=False))
     return out
 
 
-def verdicts(found: list[Verdict]) -> dict[tuple[str, str], Verdict]:
-    out = {(each.claim, each.protocol): each for each in found}
+def verdicts(found: list[ClaimResult]) -> dict[tuple[str, str], ClaimResult]:
+    out = {(each.claim.key, each.protocol): each for each in found}
     assert len(out) == len(found)
     return out
 
@@ -58,13 +60,13 @@ def test_rerun_has_every_published_policy() -> None:
 
 @pytest.mark.parametrize("policy", RERUN)
 def test_published_numbers_are_those_of_the_paper_and_of_a_rerun(policy: str) -> None:
-    where = Context(1, 10 if policy in SLOW else 40, ("published",), LocalCrew(1), "")
+    where = RunContext(1, 10 if policy in SLOW else 40, ("published",), LocalCrew(1), "")
     worlds = run(f"logistics/published/{policy}", where)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
         spread = float(sample.std(ddof=1))
         error = spread / math.sqrt(sample.size)
-        paper = printed(measure)[policy]
+        paper = printed_by_policy(measure)[policy]
         assert abs(sample.mean() - paper) < 3 * math.hypot(error, spread / math.sqrt(PAPER_WORLDS)), measure
         if measure == "regret_constant":
             again, rerun_error = RERUN[policy]
@@ -73,7 +75,7 @@ def test_published_numbers_are_those_of_the_paper_and_of_a_rerun(policy: str) ->
 
 def test_pieces_are_the_same_on_any_number_of_jobs() -> None:
     one, two = (
-        run("logistics/published/epsilon-greedy", Context(1, 3, ("published",), LocalCrew(n), "")) for n in (1, 2)
+        run("logistics/published/epsilon-greedy", RunContext(1, 3, ("published",), LocalCrew(n), "")) for n in (1, 2)
     )
     assert one == two
     last = one["curves"]["regret_constant"]["mean"][-1]
@@ -81,8 +83,8 @@ def test_pieces_are_the_same_on_any_number_of_jobs() -> None:
 
 
 def test_usual_budget_of_a_search() -> None:
-    assert budget(context(worlds=50)) == {"trials": 20, "replications": 10, "candidates": 4, "selection": 20}
-    assert budget(context(worlds=500)) == {"trials": 20, "replications": 100, "candidates": 4, "selection": 200}
+    assert search_budget(context(worlds=50)) == {"trials": 20, "replications": 10, "candidates": 4, "selection": 20}
+    assert search_budget(context(worlds=500)) == {"trials": 20, "replications": 100, "candidates": 4, "selection": 200}
 
 
 def test_search_gives_parameters_that_are_then_played(tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ def test_search_gives_parameters_that_are_then_played(tmp_path: Path) -> None:
 
 def test_recursions() -> None:
     sample = np.random.default_rng(2).normal(3.0, 2.0, (4, 60))
-    welford = recursive_variance(sample, "welford")
+    welford = compute_variance(sample, "welford")
     plain = {"printed": np.zeros_like(sample), "accumulated": np.zeros_like(sample)}
     for r in range(4):
         for n in range(2, 61):
@@ -106,11 +108,11 @@ def test_recursions() -> None:
             plain["accumulated"][r, n - 1] = plain["accumulated"][r, n - 2] + d / (n - 1)
             assert welford[r, n - 1] == pytest.approx(sample[r, :n].var(ddof=1), rel=1e-9)
     for name, values in plain.items():
-        np.testing.assert_allclose(recursive_variance(sample, name), values, rtol=1e-9)
+        np.testing.assert_allclose(compute_variance(sample, name), values, rtol=1e-9)
 
 
 def test_script_estimator_is_that_of_the_published_policy() -> None:
-    where = Context(1, 2, ("published",), LocalCrew(1), "")
+    where = RunContext(1, 2, ("published",), LocalCrew(1), "")
     variant = run("table3/published/variance-accumulated", where)["worlds"]
     policy = run("logistics/published/raven-ucb", where)["worlds"]
     np.testing.assert_allclose(variant["regret_constant"][:2], policy["regret_constant"], rtol=1e-9)
@@ -120,16 +122,16 @@ def test_verdicts_when_the_paper_is_right() -> None:
     where = context()
     outcome = table3.assemble(where, made(where))
     found = verdicts(outcome.verdicts)
-    assert {key for key, _ in found} == {key for key, claim in claims().items() if claim.experiment == "table3"}
+    assert {key for key, _ in found} == set(CLAIMS)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next", "table3-because-variance"):
-            assert found[key, protocol].word == "stands", key
-        lead = found["table3-best-regret", protocol].ours
+            assert found[key, protocol].word == Verdict.CONFIRMED, key
+        lead = found["table3-best-regret", protocol].measurement
         assert lead is not None
         assert lead.low < 1000.0 < lead.high
-    assert found["table3-68", "published"].word == "does not stand"  # 1 − 1200/3200 is 62.5 %
-    assert found["table3-variance", "published"].word == "does not stand"
-    assert found["table3-variance", "defined"].word == "stands"
+    assert found["table3-68", "published"].word == Verdict.REFUTED  # 1 − 1200/3200 is 62.5 %
+    assert found["table3-variance", "published"].word == Verdict.REFUTED
+    assert found["table3-variance", "defined"].word == Verdict.CONFIRMED
 
 
 def test_verdicts_when_the_paper_is_wrong() -> None:
@@ -138,11 +140,11 @@ def test_verdicts_when_the_paper_is_wrong() -> None:
     found = verdicts(outcome.verdicts)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next"):
-            assert found[key, protocol].word == "does not stand"
+            assert found[key, protocol].word == Verdict.REFUTED
         assert "UCB-V" in found["table3-best-regret", protocol].reason
-    held = outcome.tables["tests"].where(comparison="tuned", measure="regret", policy="ucb-v")
-    assert held.column("told_apart") == [True]
-    assert held.column("difference")[0] < 0
+    held = select(outcome.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
+    assert held["significant"].tolist() == [True]
+    assert held["difference"].tolist()[0] < 0
 
 
 def test_rivals_that_cannot_be_told_apart_leave_it_to_noise() -> None:
@@ -150,7 +152,7 @@ def test_rivals_that_cannot_be_told_apart_leave_it_to_noise() -> None:
     outcome = table3.assemble(where, made(where, {"ccb": 1001.0}))
     for protocol in ("published", "defined"):
         word = verdicts(outcome.verdicts)["table3-best-regret", protocol].word
-        assert word in ("within noise", "not decidable")
+        assert word in (Verdict.NOISE, Verdict.INCONCLUSIVE)
 
 
 def test_printed_numbers_are_judged_one_by_one() -> None:
@@ -159,16 +161,19 @@ def test_printed_numbers_are_judged_one_by_one() -> None:
     found = verdicts(outcome.verdicts)
     numbers = [key for key, _ in found if any(key.startswith(f"table3-{name}-") for name in POLICIES)]
     assert len(numbers) == 27
-    assert found["table3-ccb-regret", "published"].word in ("stands", "within noise")
-    assert found["table3-ucb1-regret", "published"].word == "does not stand"  # 200 above it, with an error of 14
+    assert found["table3-ccb-regret", "published"].word in (Verdict.CONFIRMED, Verdict.NOISE)
+    assert found["table3-ucb1-regret", "published"].word == Verdict.REFUTED  # 200 above it, with an error of 14
 
 
 @pytest.mark.parametrize("protocols", [("published",), ("defined",), ("published", "defined")])
 def test_outcomes_survive_json(protocols: tuple[str, ...]) -> None:
     where = context(protocols, worlds=4)
     found = made(where)
-    outcomes = {name: module.assemble(where, found) for name, module in MODULES.items()}
-    text = Document(1, 4, protocols, outcomes).as_json()
-    assert text == Document(1, 4, protocols, {n: m.assemble(where, found) for n, m in MODULES.items()}).as_json()
+    outcomes = {name: module.assemble(where, found) for name, module in EXPERIMENTS.items()}
+    text = ReproductionResult(1, 4, protocols, outcomes).as_json()
+    assert (
+        text
+        == ReproductionResult(1, 4, protocols, {n: m.assemble(where, found) for n, m in EXPERIMENTS.items()}).as_json()
+    )
     kinds = {"published": 1, "defined": 2}
     assert len(outcomes["figure5"].tables["worlds"]) == 9 * 4 * sum(kinds[each] for each in protocols)

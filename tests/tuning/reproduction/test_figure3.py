@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import norm
-from studies.reproduction.document import Document
-from studies.reproduction.optima import optima, world_of
-from tuning.reproduction._figure3_grid import few, play_grid
-from tuning.reproduction.running import reproduce
 
 from environments.streams import Stream
 from policies.playing import REGRET
 from studies.grid import GridSpec
+from studies.paper.claims import Verdict
+from studies.paper.numbers import played_scenario, read_optima
+from studies.paper.results import ReproductionResult
+from studies.tables import select, select_row, unique
 from tests.tuning import plain_grid
 from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.grids import game_of
-from tuning.reproduction.context import PROTOCOLS, Context
+from tuning.reproduction import PROTOCOLS
+from tuning.reproduction.context import RunContext
+from tuning.reproduction.figure3.run import play_grid, resample
+from tuning.reproduction.runner import reproduce
 
 KNOWN = {
     (1000, 1.0, 1.0): (13.44, 0.26),
@@ -33,32 +36,33 @@ KNOWN = {
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("figure3")
-    return reproduce(["figure3"], Context(0, 2, PROTOCOLS, LocalCrew(2), "sqlite:///:memory:"), folder)
+    return reproduce(["figure3"], RunContext(0, 2, PROTOCOLS, LocalCrew(2), "sqlite:///:memory:"), folder)
 
 
-def _verdict(document: Document, claim: str, protocol: str) -> Any:
-    (found,) = [each for each in document.verdicts() if (each.claim, each.protocol) == (claim, protocol)]
+def _verdict(document: ReproductionResult, claim: str, protocol: str) -> Any:
+    (found,) = [each for each in document.verdicts() if (each.claim.key, each.protocol) == (claim, protocol)]
     return found
 
 
-def test_at_t_1000_the_three_published_scenarios_are_one_problem_and_the_verdict_says_so(document: Document) -> None:
-    cells = document.outcomes["figure3"].tables["cells"].where(protocol="published", horizon=1000)
-    first, *others = [cells.where(scenario=name).column("regret") for name in cells.distinct("scenario")]
+def test_at_t_1000_the_three_published_scenarios_are_one_problem_and_the_verdict_says_so(
+    document: ReproductionResult,
+) -> None:
+    cells = select(document.experiments["figure3"].tables["cells"], protocol="published", horizon=1000)
+    first, *others = [select(cells, scenario=name)["regret"].tolist() for name in unique(cells, "scenario")]
     assert len(others) == 2
     assert all(other == first for other in others)
     verdict = _verdict(document, "figure3-three-problems", "published")
-    assert (verdict.word, verdict.rule) == ("does not stand", "same")
-    assert "one and the same" in verdict.reason
-    assert document.outcomes["figure3"].facts["one_problem"] == {"published": True, "defined": False}
+    assert (verdict.verdict, verdict.rule) == (Verdict.REFUTED, "same")
+    assert document.experiments["figure3"].facts["one_problem"] == {"published": True, "defined": False}
     assert _verdict(document, "figure3-three-problems", "defined").rule == "different"
 
 
-def test_the_published_cells_agree_with_an_independent_run(document: Document) -> None:
-    cells = document.outcomes["figure3"].tables["cells"].where(protocol="published", scenario="variance-drift")
+def test_the_published_cells_agree_with_an_independent_run(document: ReproductionResult) -> None:
+    cells = select(document.experiments["figure3"].tables["cells"], protocol="published", scenario="variance-drift")
     for (horizon, alpha0, beta0), (mean, stderr) in KNOWN.items():
-        ours = cells.one(horizon=horizon, alpha0=alpha0, beta0=beta0)
+        ours = select_row(cells, horizon=horizon, alpha0=alpha0, beta0=beta0)
         assert abs(ours["regret"] - mean) < 4 * np.hypot(stderr, ours["stderr"])
 
 
@@ -72,30 +76,31 @@ def test_the_plain_loop_plays_the_same_problem() -> None:
     assert (abs(ours.mean(axis=1) - plain.mean(axis=1)) < 4 * error).all()
 
 
-def test_every_optimum_has_both_verdicts_under_both_protocols(document: Document) -> None:
-    for printed in optima():
+def test_every_optimum_has_both_verdicts_under_both_protocols(document: ReproductionResult) -> None:
+    for printed in read_optima():
         for protocol in PROTOCOLS:
-            row = (
-                document.outcomes["figure3"]
-                .tables["optima"]
-                .one(protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
+            row = select_row(
+                document.experiments["figure3"].tables["optima"],
+                protocol=protocol,
+                scenario=printed.scenario,
+                horizon=printed.horizon,
             )
-            assert row["world"] == world_of(protocol, printed.scenario)
-            regret = _verdict(document, f"{printed.claim}-regret", protocol)
+            assert row["world"] == played_scenario(protocol, printed.scenario)
+            regret = _verdict(document, f"{printed.claim_prefix}-regret", protocol)
             assert row["printed_regret"] == printed.regret
-            assert (regret.ours.value, regret.word) == (row["regret"], row["regret_verdict"])
-            assert _verdict(document, f"{printed.claim}-cell", protocol).word == row["cell_verdict"]
+            assert (regret.measurement.value, regret.verdict) == (row["regret"], row["regret_verdict"])
+            assert _verdict(document, f"{printed.claim_prefix}-cell", protocol).word == row["cell_verdict"]
             assert row["smallest_least"] < row["smallest_low"] < row["smallest_median"] < row["smallest_most"]
 
 
-def test_shares_of_named_cells_add_up(document: Document) -> None:
-    cells = document.outcomes["figure3"].tables["cells"]
+def test_shares_of_named_cells_add_up(document: ReproductionResult) -> None:
+    cells = document.experiments["figure3"].tables["cells"]
     for protocol in PROTOCOLS:
-        for printed in optima():
-            mine = cells.where(protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
+        for printed in read_optima():
+            mine = select(cells, protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
             assert len(mine) == 16
-            assert sum(mine.column("named_best")) == pytest.approx(1.0)
-            assert sum(mine.column("printed")) == 1
+            assert sum(mine["named_best"].tolist()) == pytest.approx(1.0)
+            assert sum(mine["printed"].tolist()) == 1
 
 
 def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
@@ -107,7 +112,7 @@ def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
     cells = np.random.default_rng(3).normal(size=(2, 20_000))
     cells = (cells - cells.mean(axis=1, keepdims=True)) / cells.std(axis=1, keepdims=True) * 10**0.5
     cells[1] += 1.0
-    found = few(cells, printed=0.0, seed=1)
+    found = resample(cells, printed=0.0, seed=1)
     # Two means of ten are N(0, 1) and N(1, 1): the first is smaller with probability Φ(1/√2), its middle is ±1.96.
     smaller = norm.cdf(2**-0.5)
     assert found["named"][0] == pytest.approx(smaller, abs=error(smaller))
@@ -121,14 +126,18 @@ def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
 
 def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:
     one, two = (
-        json.dumps(play_grid(Context(3, 2, PROTOCOLS, LocalCrew(jobs), ""), "blips", optima()[0])) for jobs in (1, 2)
+        json.dumps(play_grid(RunContext(3, 2, PROTOCOLS, LocalCrew(jobs), ""), "blips", read_optima()[0]))
+        for jobs in (1, 2)
     )
     assert one == two
 
 
 @pytest.mark.stress
 def test_at_the_usual_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
-    document = reproduce(["figure3"], Context(0, 50, ("published",), LocalCrew(2), "sqlite:///:memory:"), tmp_path)
-    words = {printed.claim: _verdict(document, f"{printed.claim}-regret", "published").word for printed in optima()}
-    assert set(words.values()) == {"within noise"}
-    assert _verdict(document, "figure3-insensitive", "published").word == "does not stand"
+    document = reproduce(["figure3"], RunContext(0, 50, ("published",), LocalCrew(2), "sqlite:///:memory:"), tmp_path)
+    words = {
+        printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").word
+        for printed in read_optima()
+    }
+    assert set(words.values()) == {Verdict.NOISE}
+    assert _verdict(document, "figure3-insensitive", "published").word == Verdict.REFUTED

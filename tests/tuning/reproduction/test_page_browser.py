@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from studies.paper.claims import Verdict
 from tuning import cli
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ def test_the_page_shows_the_verdicts_and_draws_offline(folder: Path, offline_pag
     }
     assert shown == {(each["claim"], f"as {each['protocol']}"): each["verdict"] for each in document["verdicts"]}
     same = page.locator("tr[data-claim='figure3-three-problems']").first
-    assert same.get_attribute("data-verdict") == "does not stand"
-    for text in ("What the paper says", "What we did", "What came out"):
-        assert page.get_by_text(text, exact=True).count() == len(document["experiments"])
+    assert same.get_attribute("data-verdict") == Verdict.REFUTED
+    for text in ("Claims of the paper", "Methods", "Results"):
+        assert page.locator("dt").get_by_text(text, exact=True).count() == len(document["experiments"])
     for place, plot in enumerate(page.locator(".plot").all()):
         assert len(plot.get_attribute("aria-label") or "") > 40
         if place < 6:

@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from tuning.reproduction import _figure2_runs as runs
-from tuning.reproduction.context import Context
+from tuning.reproduction.context import RunContext
+from tuning.reproduction.figure2 import run as runs
 
 
-def made(context: Context) -> dict[str, Any]:
+def made(context: RunContext) -> dict[str, Any]:
     """Pieces as they would be found if the reduction climbed from 20 to 90 %."""
     rng = np.random.default_rng(1)
-    times, count = list(runs.studies()), runs.repeats(context)
+    times, count = list(runs.load_studies()), runs.count_repeats(context)
     baseline = [[1.0] * count for _ in times]
     found: dict[str, Any] = {"figure2/published/ucb1": {"own": baseline, "fresh": baseline}}
-    level = dict(zip([*times, *runs.BEYOND], np.linspace(0.8, 0.1, 27), strict=True))
+    level = dict(zip([*times, *runs.LONGER_HORIZONS], np.linspace(0.8, 0.1, 27), strict=True))
     for horizon in times:
         own = level[horizon] + 0.01 * rng.normal(size=count)
         found[f"figure2/published/T{horizon}"] = {"own": own.tolist(), "fresh": (own + 0.02).tolist(), "winners": []}
-    for group in runs.groups():
-        worlds = runs.fresh_worlds(context, group[-1])
+    for group in runs.group_horizons():
+        worlds = runs.count_held_out(context, group[-1])
         ones = np.ones((len(group), worlds)).tolist()
         found[f"figure2/defined/ucb1-to-T{group[-1]}"] = {"regrets": ones}
         for horizon in group:

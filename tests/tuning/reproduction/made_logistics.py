@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tuning.reproduction._estimators import RECURSION, VARIANTS, _recursion
-from tuning.reproduction._logistics import ARMS, HORIZON, MARKS, POLICIES, kinds, measures
 
 from environments.streams import generator
 from policies import find_policy
 from studies.spec import StudySpec
 from tuning.crew import LocalCrew
-from tuning.reproduction.context import Context, Found
+from tuning.reproduction.context import PieceData, RunContext
+from tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
+from tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
 
 PLACES = {name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))}
 """Regrets that bear the paper's claims out: RAVEN-UCB first, CCB next."""
 
 
-def context(protocols: tuple[str, ...] = ("published", "defined"), worlds: int = 20, url: str = "") -> Context:
-    return Context(1, worlds, protocols, LocalCrew(1), url)
+def context(protocols: tuple[str, ...] = ("published", "defined"), worlds: int = 20, url: str = "") -> RunContext:
+    return RunContext(1, worlds, protocols, LocalCrew(1), url)
 
 
-def made(where: Context, means: dict[str, float] | None = None, spread: float = 100.0) -> dict[str, Found]:
+def made(where: RunContext, means: dict[str, float] | None = None, spread: float = 100.0) -> dict[str, PieceData]:
     """Pieces as they would be found if regrets had these means and this spread in every comparison."""
     rng = np.random.default_rng(3)
-    worlds, steps = where.count(50), np.array(MARKS)
+    worlds, steps = where.count(50), np.array(CHECKPOINTS)
     found: dict[str, Any] = {}
-    for kind in kinds(where):
+    for kind in list_comparisons(where):
         for name in POLICIES:
             regret = (PLACES | (means or {}))[name] + spread * rng.normal(size=worlds)
             numbers = {"regret_constant": regret + 200.0, "regret": regret, "reward": 39_000.0 - regret}
@@ -42,10 +42,10 @@ def made(where: Context, means: dict[str, float] | None = None, spread: float = 
             }
             if kind != "published":
                 curves.pop("regret_constant")
-            kept = {measure: numbers[measure].tolist() for measure in measures(kind)}
+            kept = {measure: numbers[measure].tolist() for measure in list_measures(kind)}
             found[f"logistics/{kind}/{name}"] = {"worlds": kept, "curves": curves, "steps": steps.tolist()}
             found[f"logistics/search/{name}"] = _searched(name)
-    found[RECURSION] = _recursion(where)
+    found[RECURSION] = run_recursions(where)
     for protocol in where.protocols:
         for place, variant in enumerate(VARIANTS):
             regret = 1000.0 + 100.0 * place + 10.0 * generator(1, 0, place, "made").normal(size=worlds)
@@ -58,7 +58,7 @@ def made(where: Context, means: dict[str, float] | None = None, spread: float = 
     return found
 
 
-def _searched(name: str) -> Found:
+def _searched(name: str) -> PieceData:
     space = StudySpec(policy=name, scenario="logistics").resolved().space
     values = find_policy(name).resolve({}, ARMS, HORIZON)
     return {

@@ -1,0 +1,154 @@
+"""Claims, tables and rules: what the verdicts of a reproduction rest on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict, index_claims
+from studies.paper.numbers import POLICIES, printed_rows
+from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.paper.rules import (
+    MAX_COST,
+    RULES,
+    judge_all_above,
+    judge_best,
+    judge_cell,
+    judge_cost,
+    judge_growth,
+    judge_number,
+)
+from studies.tables import make_table, select_row, to_csv, to_json_object
+from tuning.reproduction import EXPERIMENTS, find_experiment
+
+
+def test_every_printed_number_is_a_claim_with_its_place() -> None:
+    found = {key: claim for name in EXPERIMENTS for key, claim in find_experiment(name).claims.items()}
+    assert sum(claim.group == "The numbers of Table 3" for claim in found.values()) == 27
+    assert sum(claim.group == "The six optima of Figure 3" for claim in found.values()) == 12
+    assert all(claim.place and claim.text for claim in found.values())
+    for row in printed_rows("logistics_table.csv"):
+        policy = POLICIES[row["policy"]]
+        assert found[f"table3-{policy}-regret"].printed == float(row["cumulative_regret"])
+        assert found[f"table3-{policy}-reward"].printed == float(row["cumulative_reward"])
+        assert found[f"table3-{policy}-pulls"].printed == float(row["suboptimal_pulls"])
+    assert found["figure3-blips-10000-regret"].printed == 202.37
+
+
+def test_a_table_survives_json_and_csv() -> None:
+    table = make_table(
+        [{"name": 'a,"b"', "x": np.float64(0.1), "n": np.int64(3), "yes": np.bool_(True), "none": float("nan")}]
+    )
+    written = json.loads(json.dumps(to_json_object(table)))
+    assert written == {"columns": ["name", "x", "n", "yes", "none"], "rows": [['a,"b"', 0.1, 3, True, None]]}
+    (row,) = csv.DictReader(io.StringIO(to_csv(table)))
+    assert (row["name"], float(row["x"]), row["n"], row["yes"], row["none"]) == ('a,"b"', 0.1, "3", "True", "")
+
+
+def test_integers_stay_integers_beside_missing_values() -> None:
+    table = make_table([{"a": 1, "b": 0.1 + 0.2}, {"a": None, "b": 1e-300}])
+    assert to_csv(table) == "a,b\n1,0.30000000000000004\n,1e-300\n"
+
+
+def test_a_table_refuses_rows_of_another_kind() -> None:
+    with pytest.raises(ValueError, match="the first row has a"):
+        make_table([{"a": 1}, {"b": 1}])
+    with pytest.raises(TypeError, match="a cell must be"):
+        make_table([{"a": [1]}])
+    with pytest.raises(ValueError, match="expected one row"):
+        select_row(make_table([{"a": 1}]), a=2)
+
+
+@given(
+    value=st.floats(-1e3, 1e3),
+    half=st.floats(0, 100),
+    printed=st.floats(-1e3, 1e3),
+    error=st.floats(0, 50),
+    paper=st.floats(0, 50),
+)
+def test_a_printed_number_is_judged_by_its_distance(
+    value: float, half: float, printed: float, error: float, paper: float
+) -> None:
+    word = judge_number(printed, Measurement(value, value - half, value + half), error, paper)
+    apart = abs(printed - value)
+    if word == Verdict.REFUTED:
+        assert apart > 3 * max(error, paper) * 0.999
+        assert apart >= half * 0.999
+    elif word == Verdict.INCONCLUSIVE:
+        assert 2 * half > 0.499 * abs(printed)
+    elif word == Verdict.NOISE:
+        assert apart <= 3 * (error + paper) * 1.001
+    else:
+        assert apart <= half * 1.001 + 1e-9
+
+
+@given(st.lists(st.tuples(st.floats(-5, 5), st.floats(0, 3)), min_size=1), st.floats(-5, 5))
+def test_intervals_decide_thresholds(pairs: list[tuple[float, float]], threshold: float) -> None:
+    ours = [Measurement(middle, middle - half, middle + half) for middle, half in pairs]
+    word = judge_all_above(threshold, ours)
+    assert (word == Verdict.REFUTED) == any(each.high < threshold for each in ours)
+    assert (word == Verdict.CONFIRMED) == all(each.low > threshold for each in ours)
+    for each in ours:
+        grown = judge_growth(each)
+        assert grown == (
+            Verdict.CONFIRMED if each.low > 0 else Verdict.REFUTED if each.high < 0 else Verdict.INCONCLUSIVE
+        )
+        cost = judge_cost(each)
+        assert cost == (
+            Verdict.CONFIRMED
+            if each.high < MAX_COST
+            else Verdict.REFUTED
+            if each.low > MAX_COST
+            else Verdict.INCONCLUSIVE
+        )
+
+
+def test_who_is_best_and_which_cell() -> None:
+    assert judge_best(True, [True, True], [False, False]) == Verdict.CONFIRMED
+    assert judge_best(True, [True, False], [False, False]) == Verdict.NOISE
+    assert judge_best(False, [True, False], [False, False]) == Verdict.INCONCLUSIVE
+    assert judge_best(False, [True, False], [False, True]) == Verdict.REFUTED
+    assert judge_cell(True, 0.0) == Verdict.CONFIRMED
+    assert judge_cell(False, 0.05) == Verdict.NOISE
+    assert judge_cell(False, 0.049) == Verdict.REFUTED
+
+
+def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
+    claim = index_claims([Claim("figure2-84", "Section 4.1", "It is 84 %.", 84.0, "%")])["figure2-84"]
+    ours = Measurement(80.4, 80.0, 80.8)
+    verdicts = [
+        ClaimResult(claim, protocol, ours, Verdict.REFUTED, "number", "It is 80.4 %.")
+        for protocol in ("published", "defined")
+    ]
+    result = ReproductionResult(0, 50, ("published", "defined"), {"figure2": ExperimentResult({}, {}, verdicts)})
+    assert result.verdicts() == verdicts
+    shown = json.loads(result.as_json())
+    assert shown["verdicts"][1]["measurement"] == {"value": 80.4, "low": 80.0, "high": 80.8}
+    assert shown["verdicts"][1]["printed"] == 84.0
+    assert shown["verdicts"][1]["verdict"] == "refuted"
+    assert set(shown["rules"]) == set(RULES)
+
+
+def test_assembled_verdicts_are_in_the_order_of_the_claims() -> None:
+    from dataclasses import replace
+
+    from tuning.reproduction.context import make_context
+
+    experiment = find_experiment("figure2")
+    keys = list(experiment.claims)
+    shuffled = [
+        ClaimResult(experiment.claims[key], protocol, None, Verdict.CONFIRMED, "growth", "")
+        for key in reversed(keys)
+        for protocol in ("defined", "published")
+    ]
+    made = replace(experiment, evaluate=lambda context, pieces: ExperimentResult({}, {}, shuffled))
+    ordered = made.assemble(make_context(Path("paper")), {}).verdicts
+    assert [each.claim.key for each in ordered] == [key for key in keys for _ in range(2)]
+    assert [each.protocol for each in ordered] == ["published", "defined"] * len(keys)

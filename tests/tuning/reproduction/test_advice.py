@@ -1,0 +1,69 @@
+"""The advice of Section 5: each recommendation is compared with a validated one where it applies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studies.paper.claims import Measurement, Verdict
+from studies.paper.results import ReproductionResult
+from studies.paper.rules import judge_cost
+from studies.tables import to_records
+from tuning.crew import LocalCrew
+from tuning.reproduction.advice.run import list_cases
+from tuning.reproduction.context import RunContext
+from tuning.reproduction.runner import reproduce
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
+    folder: Path = tmp_path_factory.mktemp("advice")
+    context = RunContext(0, 2, ("defined",), LocalCrew(2), f"sqlite:///{folder}/searches.sqlite3")
+    return reproduce(["advice"], context, folder)
+
+
+def test_every_line_is_meant_for_what_the_paper_says() -> None:
+    published, defined = list_cases(["published"]), list_cases(["defined"])
+    assert [(each.claim_key, each.played_scenario, each.horizon) for each in published] == [
+        ("advice-1-long", "published-variance-drift", 10000),
+        ("advice-2-long", "published-incremental-drift", 10000),
+        ("advice-2-short", "published-incremental-drift", 1000),
+        ("advice-3-long", "published-blips", 10000),
+    ]
+    assert len(defined) == 6
+    assert {each.claim_key for each in defined} == {each.claim_key for each in published}
+    assert {each.played_scenario for each in defined if each.number == "2"} == {"incremental-drift", "gradual-drift"}
+    assert {(each.alpha0, each.beta0) for each in defined if each.claim_key == "advice-2-short"} == {(0.5, 10.0)}
+
+
+def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult) -> None:
+    outcome = document.experiments["advice"]
+    for row in to_records(outcome.tables["costs"]):
+        assert row["cost"] == pytest.approx(row["advised_regret"] / row["recommended_regret"] - 1, abs=1e-9)
+        assert row["cost_low"] <= row["cost"] <= row["cost_high"]
+        assert row["verdict"] == judge_cost(Measurement(row["cost"], row["cost_low"], row["cost_high"]))
+    assert [verdict.claim.key for verdict in document.verdicts()] == [
+        "advice-1-long",
+        "advice-2-long",
+        "advice-2-short",
+        "advice-3-long",
+    ]
+    for verdict in outcome.verdicts:
+        mine = [
+            row
+            for row in to_records(outcome.tables["costs"])
+            if f"advice-{row['advice']}-{row['term']}" == verdict.claim.key
+        ]
+        assert verdict.measurement is not None
+        assert verdict.measurement.value == pytest.approx(100 * max(row["cost"] for row in mine))
+        if any(row["verdict"] == Verdict.REFUTED for row in mine):
+            assert verdict.verdict == Verdict.REFUTED
+
+
+def test_advice_for_gradual_changes_is_dear_even_at_a_glance(document: ReproductionResult) -> None:
+    """The costs are far beyond what the smallest search and few worlds leave open."""
+    verdict = next(each for each in document.verdicts() if each.claim.key == "advice-2-long")
+    assert verdict.verdict == Verdict.REFUTED
+    assert verdict.measurement is not None
+    assert verdict.measurement.low > 5.0
