@@ -101,3 +101,20 @@ def parse_objective(text: str) -> Objective:
     raise InputError(
         f"objective must be mean, reward, quantile:0.9, cvar:0.9 or after:10% (any numbers) but got {text!r}."
     )
+
+
+def describe_objective(text: str) -> str:
+    """Describe the value of a trial under an objective.
+
+    >>> describe_objective("mean"), describe_objective("cvar:0.9")
+    ('mean regret', 'mean of the worst 10 % of regrets')
+    """
+    objective = parse_objective(text)
+    names = {
+        "mean": "mean regret",
+        "reward": "mean reward",
+        "quantile": f"{100 * objective.level:g} % quantile of regret",
+        "cvar": f"mean of the worst {100 * (1 - objective.level):.4g} % of regrets",
+        "after": f"mean regret after {objective.time}",
+    }
+    return names[objective.kind]

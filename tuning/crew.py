@@ -15,8 +15,8 @@ from environments.any_world import AnyScenario
 from environments.checks import whole
 from environments.errors import InputError
 from environments.own import travel_whole
+from environments.text import join_words
 from policies.simulation import Simulation, simulate
-from studies.words import listed
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class LocalCrew(Crew):
 
     def __init__(self, jobs: int = 1, backend: str = "threads") -> None:
         if backend not in BACKENDS:
-            raise InputError(f"backend must be {listed(BACKENDS)} but got {backend!r}.")
+            raise InputError(f"backend must be {join_words(BACKENDS)} but got {backend!r}.")
         self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
 
     def cut(self, count: int, candidates: int, pace: Pace) -> Cut:

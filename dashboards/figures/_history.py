@@ -13,12 +13,11 @@ from dashboards.figures._parts import band, faded
 from dashboards.figures._scales import axis, log_ticks, numbers, rounded, wide
 from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, VERMILION, Trace, make, nothing
 from dashboards.figures._titles import heading, safe
-from dashboards.words import value_name
-from studies import words
-from studies.objective import parse_objective
+from environments.text import format_interval, format_number
+from studies.objective import describe_objective, parse_objective
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
-from studies.words import params_in_words, short
+from studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -59,7 +58,7 @@ def history(
         spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
     )
     maximise = parse_objective(objective).maximise
-    what = value_name(objective)
+    what = describe_objective(objective)
     total = len(rows) if states is None else sum(states.values())
     title = heading("Search history", *_context(total, recommendation, spec))
     done = sorted(
@@ -175,7 +174,7 @@ def _points(
 ) -> Trace:
     several = f"<br>R = {replications} worlds" if replications is not None and symbol != "x-thin-open" else ""
     names = list(dict.fromkeys(name for row in rows for name in row.params))
-    told = ", ".join(f"{safe(words.symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
+    told = ", ".join(f"{safe(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
     return {
         "type": "scatter",
         "x": [row.number for row in rows],
@@ -195,7 +194,8 @@ def _brief(value: float | str | None) -> float | str:
     """Short enough for what hovering shows. A question mark where nothing is known."""
     if isinstance(value, str):
         return safe(value)
-    return "?" if value is None or not math.isfinite(value) else float(words.short(value))
+    short = None if value is None else rounded(value, 4)
+    return "?" if short is None else short
 
 
 def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]:
@@ -213,7 +213,7 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
             "name": "its regret in fresh worlds (95 %)",
             "legendgroup": "fresh",
             "hovertemplate": (
-                f"recommended: mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)})<br>"
+                f"recommended: mean regret {format_interval(regret.mean, regret.low, regret.high)}<br>"
                 f"in R = {regret.replications} fresh worlds<extra></extra>"
             ),
         },
@@ -223,11 +223,12 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
 def _alt(better: Sequence[HistoryPoint], recommendation: Recommendation | None, what: str) -> str:
     alt = ""
     if better and better[-1].value is not None:
-        alt += f" Best {what} in the search {short(better[-1].value)} at trial {better[-1].number}"
-        alt += f" with {params_in_words(better[-1].params)}."
+        alt += f" Best {what} in the search {format_number(better[-1].value)} at trial {better[-1].number}"
+        alt += f" with {format_params(better[-1].params)}."
     if recommendation is not None:
         regret = recommendation.regret
         alt += (
-            f" Recommended: {short(regret.mean)} in fresh worlds (95 %: {short(regret.low)} to {short(regret.high)})."
+            f" Recommended: {format_number(regret.mean)} in fresh worlds (95 %: {format_number(regret.low)} to"
+            f" {format_number(regret.high)})."
         )
     return alt

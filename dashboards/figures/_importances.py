@@ -9,7 +9,7 @@ from dashboards.figures._scales import axis, labelled, numbers
 from dashboards.figures._style import BLUE, make, nothing
 from dashboards.figures._titles import counts, heading, safe
 from studies.recommendation import Recommendation
-from studies.words import symbol
+from studies.symbols import format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -35,7 +35,7 @@ def importances(recommendation: Recommendation) -> go.Figure:
         return nothing(title, why, f"Importances of the parameters in {each.study} are not known: too few trials.")
     ordered = sorted(each.importance.items(), key=lambda item: item[1])
     shares = [100 * share for _, share in ordered]
-    names = [safe(symbol(name), 24) for name, _ in ordered]
+    names = [safe(format_symbol(name), 24) for name, _ in ordered]
     bars = {
         "type": "bar",
         "orientation": "h",
@@ -51,7 +51,7 @@ def importances(recommendation: Recommendation) -> go.Figure:
         ),
         "cliponaxis": False,
     }
-    words = ", ".join(f"{symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
+    words = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
     return make(
         [bars],
         title,

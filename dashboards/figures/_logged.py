@@ -13,8 +13,8 @@ from dashboards.figures._stretches import in_words, labels, stretches
 from dashboards.figures._style import GREY, Trace, make
 from dashboards.figures._titles import heading, safe
 from environments.log_world import LogScenario
+from environments.text import format_number
 from environments.world import Floats
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -60,8 +60,8 @@ def logged(scenario: LogScenario) -> go.Figure:
         traces,
         heading(f"The log: mean {unit} in {parts} parts of it", *context),
         f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events} events of {scenario.name}, from"
-        f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))}; of the logging policy"
-        f" {short(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
+        f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
+        f" {format_number(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
         height=520,
         xaxis=axis("event", range=[0, log.events + 1]),
         yaxis=axis(f"mean {unit}", range=[bottom, top]),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from environments import Scenario
 from environments.base import Effect
 from environments.errors import InputError
+from environments.text import format_value
 from environments.times import steps
 
 
@@ -58,10 +59,10 @@ def _formula(effect: Effect) -> str:
     return " ".join(text.split())
 
 
-def _value(key: str, value: object, horizon: int) -> str:
+def _value(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
             return f"{value} ({steps(key, value, horizon)} steps at T = {horizon})"
         except InputError:
             return value
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return format_value(value)

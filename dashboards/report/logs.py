@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dashboards.report.definitions import Definition
-from studies.log_words import RULE, events_in_words, needed_in_words, warning
+from environments.text import format_interval, format_number
+from studies.describe import SAMPLE_SIZE_RULE, describe_needed_events, format_segment, warn_few_events
 from studies.recommendation import ENOUGH_EVENTS, LogFacts
-from studies.words import short
 
 
 def define_log(facts: LogFacts) -> Definition:
@@ -13,9 +13,9 @@ def define_log(facts: LogFacts) -> Definition:
     unit = "cost" if facts.minimize else "reward"
     score, logged = facts.score, facts.logged
     weights = (
-        f" Matched events are weighted by the inverse of their propensity, at most {short(facts.clip)}"
+        f" Matched events are weighted by the inverse of their propensity, at most {format_number(facts.clip)}"
         f" ({facts.clipped} reported events are clipped); their weights are worth"
-        f" {short(round(facts.effective))} equal ones."
+        f" {format_number(round(facts.effective))} equal ones."
         if facts.propensities
         else ""
     )
@@ -24,30 +24,30 @@ def define_log(facts: LogFacts) -> Definition:
         plain=[
             "Only the pulled arm's reward is known, so policies are replayed: an event counts, and is learned from,"
             " only when the policy picks the arm that was logged.",
-            *([] if facts.enough else [warning(facts)]),
+            *([] if facts.enough else [warn_few_events(facts)]),
         ],
         formulas=[
             f"{facts.matched} of the reported events match. Replay score, the mean {unit} of such events over orders of"
-            f" the log: {short(score.mean)} ({short(score.low)} to {short(score.high)}); the logging policy's own mean"
-            f" {unit}: {short(logged.mean)} ({short(logged.low)} to {short(logged.high)}).{weights}",
+            f" the log: {format_interval(score.mean, score.low, score.high, level=None)}; the logging policy's own mean"
+            f" {unit}: {format_interval(logged.mean, logged.low, logged.high, level=None)}.{weights}",
             "Regret on this page is the logging policy's mean less the score, an event: below 0 where the policy does"
             " better than the one that made the log.",
-            f"The search used {events_in_words(facts, 'search')}, the choice among its best"
-            f" {events_in_words(facts, 'selection')}; what is reported comes from {events_in_words(facts, 'report')},"
+            f"The search used {format_segment(facts, 'search')}, the choice among its best"
+            f" {format_segment(facts, 'selection')}; what is reported comes from {format_segment(facts, 'report')},"
             " which nothing had seen.",
             f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
             f" several orders; below {ENOUGH_EVENTS} effective events nothing is concluded, and what would be needed is"
-            f" {RULE}.",
-            *needed_in_words(facts, rule=""),
+            f" {SAMPLE_SIZE_RULE}.",
+            *describe_needed_events(facts, rule=""),
         ],
         parameters=[
             ("events", str(facts.events)),
             ("arms", str(len(facts.arms))),
             ("propensities", "known" if facts.propensities else "not known"),
             ("matched events", str(facts.matched)),
-            ("effective", short(round(facts.effective))),
+            ("effective", format_number(round(facts.effective))),
             ("rewards are", "costs" if facts.minimize else "rewards"),
-            ("scale", short(facts.scale)),
+            ("scale", format_number(facts.scale)),
         ],
         category="",
     )

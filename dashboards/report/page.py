@@ -17,8 +17,8 @@ from dashboards.report.slugs import Slugs
 from dashboards.report.summary import overview
 from dashboards.report.table import Column, Row, table
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
-from dashboards.words import span
 from environments.own_scenarios import BROUGHT as SCENARIOS
+from environments.text import format_range
 from environments.trace_world import TraceScenario
 from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
@@ -115,7 +115,7 @@ def _lead(material: Material) -> list[str]:
         ]
     lines = []
     if count:
-        horizons = span(part.spec.horizon or 0 for part in material.studies)
+        horizons = format_range(part.spec.horizon or 0 for part in material.studies)
         recommended = len(material.recommendations)
         how = "a recommendation" if recommended == 1 else f"{recommended or 'no'} recommendations"
         lines.append(f"{_count(count, 'study', 'studies')} at T = {horizons}, with {how}.")

@@ -15,10 +15,10 @@ from dashboards.report.sections import SaidOf, ScenarioSection, ShownTable, Summ
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import RIVALS, sentence
 from dashboards.report.traces import define_trace
-from dashboards.words import settings_in_words
 from environments import find_scenario
 from environments.errors import InputError
 from environments.log_world import LogScenario
+from environments.text import format_settings
 from environments.trace_world import TraceScenario
 from studies.recommendation import Recommendation
 
@@ -84,7 +84,7 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
     except InputError:
         scenario = None
     usual = scenario is None or scenario.arms == arms
-    words = [*([] if usual else [f"K = {arms}"]), *([settings_in_words(settings)] if settings else [])]
+    words = [*([] if usual else [f"K = {arms}"]), *([format_settings(settings)] if settings else [])]
     title = f"{name} ({', '.join(words)})" if words else name
     panels, notes = [], []
     if scenario is None:

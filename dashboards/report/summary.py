@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dashboards.words import settings_in_words
-from studies.log_words import warning
+from environments.text import format_number, format_settings
+from studies.describe import INCONCLUSIVE, warn_few_events
 from studies.recommendation import Estimate, Recommendation, Rival
-from studies.trace_words import NOT_DECIDABLE
-from studies.words import short, symbol
+from studies.symbols import format_symbol
 
 Verdict = Literal["same", "worse", "better", "unclear"]
 """Of a rival against what is recommended: the very same parameters, clearly worse, clearly better, or noise."""
@@ -63,12 +62,15 @@ def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
     if each.arms != usual_arms:
         where += [Piece(", K = "), Piece(str(each.arms), each.arms, "arms")]
     if each.settings:
-        where.append(Piece(f" ({settings_in_words(each.settings)})"))
+        where.append(Piece(f" ({format_settings(each.settings)})"))
     if each.policy != "raven-ucb":
         where.append(Piece(f", {each.policy}"))
     pieces = [*where, Piece(" use " if each.params else " has nothing to set")]
     for place, (name, value) in enumerate(each.params.items()):
-        pieces += [Piece(f"{', ' if place else ''}{symbol(name)} = "), Piece(short(value), value, f"params.{name}")]
+        pieces += [
+            Piece(f"{', ' if place else ''}{format_symbol(name)} = "),
+            Piece(format_number(value), value, f"params.{name}"),
+        ]
     if each.log is None:
         pieces += [Piece(": regret "), *_estimate(each.regret, "regret")]
     else:
@@ -79,12 +81,15 @@ def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
         pieces += [Piece("; "), *_rival(each, rival)]
     pieces.append(Piece("."))
     if each.log is not None and not each.log.enough:
-        pieces.append(Piece(f" {warning(each.log)}"))
+        pieces.append(Piece(f" {warn_few_events(each.log)}"))
     if each.objective != "mean":
         pieces.append(Piece(f" It was chosen by {each.objective}, not by mean regret."))
     for edge in each.edge:
         pieces.append(
-            Piece(f" {symbol(edge.param)} lies on the edge of what was searched: a wider range may do better still.")
+            Piece(
+                f" {format_symbol(edge.param)} lies on the edge of what was searched: a wider range may do better"
+                " still."
+            )
         )
     return Sentence(tuple(pieces))
 
@@ -92,11 +97,11 @@ def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
 def _estimate(found: Estimate, field: str) -> list[Piece]:
     """A mean with its interval."""
     return [
-        Piece(short(found.mean), found.mean, f"{field}.mean"),
+        Piece(format_number(found.mean), found.mean, f"{field}.mean"),
         Piece(" ("),
-        Piece(short(found.low), found.low, f"{field}.low"),
+        Piece(format_number(found.low), found.low, f"{field}.low"),
         Piece(" to "),
-        Piece(short(found.high), found.high, f"{field}.high"),
+        Piece(format_number(found.high), found.high, f"{field}.high"),
         Piece(")"),
     ]
 
@@ -108,14 +113,14 @@ def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
     if verdict == "same":
         return [Piece(f"that is {name} itself" if one else "these are the policy's own defaults")]
     if share is None:
-        amount = Piece(short(abs(rival.difference)), rival.difference, f"versus.{rival.name}.difference")
+        amount = Piece(format_number(abs(rival.difference)), rival.difference, f"versus.{rival.name}.difference")
     else:
         amount = Piece(_share(abs(share)), share, f"versus.{rival.name}.percent")
     if verdict == "unclear":
         ends = [_end(each, rival.low), Piece(" to "), _end(each, rival.high)]
         if each.recorded is not None:
             costs = "it costs" if one else "they cost"
-            return [Piece(f"against {name} it is {NOT_DECIDABLE} ({costs} "), *ends, Piece(" more)")]
+            return [Piece(f"against {name} it is {INCONCLUSIVE} ({costs} "), *ends, Piece(" more)")]
         return [Piece(f"{name} can't be told from it ("), *ends, Piece(" more)")]
     pieces = [Piece(f"{name} {'costs' if one else 'cost'} "), amount, Piece(" more" if verdict == "worse" else " less")]
     if verdict == "better":

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dashboards.words import settings_in_words
+from environments.text import format_settings
 
 OURS = "raven-ucb"
 """The policy that goes without saying."""
@@ -60,7 +60,7 @@ def short_titles(studies: Sequence[Titled]) -> list[str]:
     ]
     for more in (
         [f"K = {each.arms}" for each in studies],
-        [settings_in_words(each.settings) for each in studies],
+        [format_settings(each.settings) for each in studies],
         [each.own for each in studies],
     ):
         apart = defaultdict(set)

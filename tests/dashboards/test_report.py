@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from dashboards.report.summary import sentence
+from environments.text import format_number
 from studies.export import export
 from studies.library import recommendations
 from studies.storage import open_storage
-from studies.words import short
 from tests.dashboards.made import GIVEN, full
 from tests.dashboards.outline import Outline
 from tests.studies.made import WILD
@@ -84,7 +84,7 @@ def test_the_summary_says_the_exports_numbers(outline: Outline) -> None:
         said = str(sentence(each, 10))
         assert said in outline.words
         for value in (*each.params.values(), each.regret.mean, each.regret.low, each.regret.high):
-            assert short(value) in said
+            assert format_number(value) in said
 
 
 def test_every_figure_has_words(outline: Outline) -> None:

@@ -29,7 +29,7 @@ def print_grids(grids: Sequence[Grid], as_json: bool) -> None:
 
 def print_grid(grid: Grid) -> None:
     """One grid: α₀ down, β₀ across."""
-    from studies.words import params_in_words
+    from studies.symbols import format_params
     from tuning.commands.tables import print_table, say
 
     spec = grid.spec.resolved()
@@ -54,7 +54,7 @@ def print_grid(grid: Grid) -> None:
         title += f"; the best {len(rows)} of {grid.mean.size} cells"
     print_table(title, columns, rows, numbers=columns)
     others = int(grid.indistinguishable.sum()) - 1
-    cell = params_in_words({"alpha0": spec.alpha0[best[0]], "beta0": spec.beta0[best[1]]})
+    cell = format_params({"alpha0": spec.alpha0[best[0]], "beta0": spec.beta0[best[1]]})
     text = f"{others} more can't be told from it ({EQUAL})" if others else "all others are worse"
     say(f"{BEST} best: {cell}; {text} (paired over the same worlds, corrected for {grid.mean.size} cells, 95 %).")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from studies.words import listed
+from environments.text import join_words
 from tuning.commands import completing
 
 PROBLEM = "The problem"
@@ -58,7 +58,7 @@ NoiseOption = Annotated[
     str | None,
     typer.Option(
         "--noise",
-        help=f"{listed(NOISES)}.",
+        help=f"{join_words(NOISES)}.",
         autocompletion=completing.words(*NOISES),
         rich_help_panel=PROBLEM,
     ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from studies.words import counted
+from environments.text import plural
 
 if TYPE_CHECKING:
     from studies.robust import RobustSpec
@@ -33,7 +33,7 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
         _print_study(spec)
     count = len(specs) + sum(1 + len(each.scenarios) for each in worlds)
     total = sum(spec.simulated_steps() for spec in specs) + sum(map(all_steps, worlds))
-    typer.echo(f"{counted(count, 'study', 'studies')}, {total:.3g} simulated steps in all")
+    typer.echo(f"{plural(count, 'study', 'studies')}, {total:.3g} simulated steps in all")
 
 
 def _print_study(spec: StudySpec) -> None:

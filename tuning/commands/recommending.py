@@ -77,17 +77,17 @@ def as_object(found: Answer) -> dict[str, Any]:
 
 
 def _print(found: Answer) -> None:
-    from studies.recommendation_words import in_words
-    from studies.words import params_in_words
+    from studies.describe import describe_recommendation
+    from studies.symbols import format_params
     from tuning.commands.tables import say
 
     say(f"{found.policy} in {found.scenario}, horizon {found.horizon}, {found.arms} arms: {found.kind}")
     if found.kind == "exact":
-        for line in in_words(found.sources[0]):
+        for line in describe_recommendation(found.sources[0]):
             say(line)
         say(f"From study {found.sources[0].study}.")
         return
-    say(f"Use {params_in_words(found.params)}.")
+    say(f"Use {format_params(found.params)}.")
     if found.kind == "interpolated":
         left, right = found.sources
         say(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from studies.words import listed
+from environments.text import join_words
 from tuning.commands import completing
 from tuning.commands.options import PROBLEM, WORKERS
 
@@ -79,7 +79,7 @@ SamplerOption = Annotated[
     str | None,
     typer.Option(
         "--sampler",
-        help=f"{listed(SAMPLERS)}. [default: tpe]",
+        help=f"{join_words(SAMPLERS)}. [default: tpe]",
         autocompletion=completing.words(*SAMPLERS),
         rich_help_panel=SEARCH,
     ),
@@ -89,7 +89,7 @@ PrunerOption = Annotated[
     str | None,
     typer.Option(
         "--pruner",
-        help=f"{listed(PRUNERS)}. [default: none]",
+        help=f"{join_words(PRUNERS)}. [default: none]",
         autocompletion=completing.words(*PRUNERS),
         rich_help_panel=SEARCH,
     ),
