@@ -48,7 +48,7 @@ def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> 
     assert attach_to_study(study) == 5
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# Use α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
-    assert "41.5 \\(95 %: 40.25 to 42.75\\)" in note
+    assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
     assert figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
