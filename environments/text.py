@@ -58,19 +58,30 @@ def format_approximate(value: float) -> str:
     return power if float(digits) == 1.0 else f"{float(digits):g}·{power}"
 
 
-def format_percent(share: float, unit: str = " %") -> str:
-    """Format a share as a percentage: one decimal below 10 %, none above.
+def format_signed(value: float) -> str:
+    """Format a difference with its sign; zero has none.
+
+    >>> format_signed(18.5), format_signed(-0.25), format_signed(0.0)
+    ('+18.5', '−0.25', '0')
+    """
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return f"{sign}{format_number(abs(value))}"
+
+
+def format_percent(share: float, unit: str = " %", signed: bool = False) -> str:
+    """Format a share as a percentage: one decimal below 10 %, none above. With `signed`, positive ones get a plus.
 
     >>> format_percent(0.0512), format_percent(0.05), format_percent(1.234), format_percent(-0.001)
     ('5.1 %', '5.0 %', '123 %', '−0.1 %')
-    >>> format_percent(0.0512, unit="")
-    '5.1'
+    >>> format_percent(0.0512, unit=""), format_percent(0.0512, signed=True), format_percent(0.0, signed=True)
+    ('5.1', '+5.1 %', '0.0 %')
     """
     value = 100.0 * share
     text = f"{value:.1f}" if abs(value) < 9.95 else f"{value:,.0f}"
     if text == "-0.0":
         text = "0.0"
-    return f"{text.replace('-', '−')}{unit}"
+    sign = "+" if signed and value > 0 and text != "0.0" else ""
+    return f"{sign}{text.replace('-', '−')}{unit}"
 
 
 def format_interval(mean: float, low: float, high: float, level: str | None = "95 %") -> str:

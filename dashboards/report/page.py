@@ -14,7 +14,7 @@ from dashboards.report.scenario_sections import scenario_sections, summary_group
 from dashboards.report.search_sections import search_sections
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
 from dashboards.report.slugs import Slugs
-from dashboards.report.summary import overview
+from dashboards.report.summary import summarize_all
 from dashboards.report.table import Column, Row, table
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
 from environments.own_scenarios import BROUGHT as SCENARIOS
@@ -122,7 +122,7 @@ def _lead(material: Material) -> list[str]:
     if grids:
         lines.append(f"{_count(grids, 'sensitivity grid', 'sensitivity grids')} of α₀ and β₀.")
     several = [each for each in material.over_worlds if isinstance(each, RobustRecommendation)]
-    return [" ".join(lines), *overview(material.recommendations), *map(said_of, several)]
+    return [" ".join(lines), *summarize_all(material.recommendations), *map(said_of, several)]
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -13,7 +13,7 @@ from dashboards.report.panels import Panel, panel
 from dashboards.report.recorded import recorded_of, shares_by_arm
 from dashboards.report.sections import SaidOf, ScenarioSection, ShownTable, SummaryGroup
 from dashboards.report.slugs import Slugs
-from dashboards.report.summary import RIVALS, sentence
+from dashboards.report.summary import BASELINES, summarize
 from dashboards.report.traces import define_trace
 from environments import find_scenario
 from environments.errors import InputError
@@ -22,7 +22,7 @@ from environments.text import format_settings
 from environments.trace_world import TraceScenario
 from studies.recommendation import Recommendation
 
-CONTENDERS = {"recommended": "recommended", **RIVALS}
+CONTENDERS = {"recommended": "recommended", **BASELINES}
 
 WORLD_STEPS = 20_000_000
 """Steps × arms of a world beyond which it is not drawn."""
@@ -51,7 +51,7 @@ def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> 
         section = sections[_key_of(part)]
         group = groups.setdefault(section.key, SummaryGroup(section.title, section.id, []))
         usual = _usual_arms(part)
-        group.sentences.append(SaidOf(part.name, sentence(part.recommendation, usual)))
+        group.sentences.append(SaidOf(part.name, summarize(part.recommendation, usual)))
     return list(groups.values())
 
 

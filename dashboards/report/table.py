@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dashboards.report.slugs import slug
-from dashboards.report.summary import judge, percent
-from environments.text import format_number, format_settings, keep_pairs_together
+from dashboards.report.summary import judge_baseline, relative_difference
+from environments.text import (
+    format_count,
+    format_number,
+    format_percent,
+    format_settings,
+    format_signed,
+    keep_pairs_together,
+)
 from studies.recommendation import Recommendation
 from studies.symbols import format_params, format_symbol
 
@@ -53,7 +60,7 @@ def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Col
     columns = [Column("Scenario"), *([Column("Policy")] if policies else [])]
     columns += [Column("T", True), Column("K", True)]
     columns += [Column(format_symbol(name), True) for name in names] if apart else [Column("Parameters")]
-    columns += [Column("Regret (95 %)", True), Column("Paper costs", True), Column("Defaults cost", True)]
+    columns += [Column("Regret (95 %)", True), Column("Paper's advice", True), Column("Defaults", True)]
     rows = []
     for each, here in zip(found, ids, strict=True):
         title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
@@ -73,7 +80,7 @@ def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Col
 
 
 def _number(value: int, name: str) -> Cell:
-    return Cell(str(value), value, number=True, field=name)
+    return Cell(format_count(value), value, number=True, field=name)
 
 
 def _param(each: Recommendation, name: str) -> Cell:
@@ -84,18 +91,14 @@ def _param(each: Recommendation, name: str) -> Cell:
 
 
 def _rival(each: Recommendation, name: str) -> Cell:
-    """What a rival costs more, in percent; a tilde where that may be noise, no sign where it shows as nothing."""
+    """Format the extra regret of a baseline; ≈ marks differences within sampling noise."""
     rival = next((rival for rival in each.versus if rival.name == name), None)
     if rival is None:
         return Cell("–", "", number=True)
-    verdict, share = judge(each, rival), percent(each, rival.difference)
+    verdict, share = judge_baseline(each, rival), relative_difference(each, rival.difference)
     if verdict == "same":
-        return Cell("the same", 0.0, number=True)
-    value = rival.difference if share is None else share
-    text = f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
-    if share is None and abs(value) < 1:
-        text = f"{value:+.2g}"
-    if float(text) == 0.0:
-        text = text.lstrip("+-")
-    unit = "" if share is None else " %"
-    return Cell(f"{text.replace('-', '−')}{unit}", value, number=True, more="≈" if verdict == "unclear" else "")
+        return Cell("identical", 0.0, number=True)
+    more = "≈" if verdict == "unclear" else ""
+    if share is None:
+        return Cell(format_signed(rival.difference), rival.difference, number=True, more=more)
+    return Cell(format_percent(share, signed=True), 100.0 * share, number=True, more=more)

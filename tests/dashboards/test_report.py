@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.report.summary import sentence
+from dashboards.report.summary import summarize
 from environments.text import format_number
 from studies.export import export
 from studies.library import recommendations
@@ -81,7 +81,7 @@ def test_the_buttons_give_what_the_export_gives(outline: Outline, storage: str) 
 
 def test_the_summary_says_the_exports_numbers(outline: Outline) -> None:
     for each in GIVEN:
-        said = str(sentence(each, 10))
+        said = str(summarize(each, 10))
         assert said in outline.words
         for value in (*each.params.values(), each.regret.mean, each.regret.low, each.regret.high):
             assert format_number(value) in said
