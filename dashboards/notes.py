@@ -1,4 +1,4 @@
-"""What a study says about itself in Optuna's dashboard: Markdown, with letters for symbols, since it draws no LaTeX."""
+"""Notes attached to studies in the Optuna dashboard: Markdown with Unicode symbols, because it renders no LaTeX."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def code(text: str) -> str:
 def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> str:
     """The recommendation of a tuned study, or that there is none yet."""
     here = spec.resolved()
-    where = f"{code(here.policy)} in {code(here.scenario)}, T = {here.horizon}, K = {here.arms}"
+    where = f"{code(here.policy)} in {code(here.scenario)}, T = {here.horizon:,}, K = {here.arms}"
     if found is None:
-        return f"# No recommendation yet\n\n{where}\n\n{landed} of {here.trials} trials are done; the search goes on.\n"
+        return f"# No recommendation yet\n\n{where}\n\n{landed:,} of {here.trials:,} trials are finished.\n"
     use = (
         ", ".join(f"{format_symbol(name)} = {format_number(value)}" for name, value in found.params.items())
         or "no parameters"
@@ -57,7 +57,7 @@ def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> st
 
 
 def grid_note(grid: Grid) -> str:
-    """The best cell of a grid, which cells can't be told from it, and all cells where they are few."""
+    """Describe the best cell of a grid and the cells indistinguishable from it, with a table if there are few cells."""
     spec = grid.spec.resolved()
     i, j = grid.best
     close = int(grid.indistinguishable.sum())
@@ -65,22 +65,24 @@ def grid_note(grid: Grid) -> str:
     lines = [
         f"# Best cell: α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}",
         "",
-        f"{code('raven-ucb')} in {code(spec.scenario)}, T = {spec.horizon}, K = {spec.arms}, ε ="
+        f"{code('raven-ucb')} in {code(spec.scenario)}, T = {spec.horizon:,}, K = {spec.arms}, ε ="
         f" {format_number(spec.epsilon)},"
-        f" R = {spec.replications} worlds, the same for all {grid.mean.size} cells" + _settings(spec.settings),
+        f" R = {spec.replications:,} worlds, the same for all {grid.mean.size:,} cells" + _settings(spec.settings),
         "",
         f"- Mean regret {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))} (standard"
         " error).",
     ]
     if close > 1:
         lines.append(
-            f"- {close} of {grid.mean.size} cells can't be told from the best (paired, corrected):"
+            f"- {close} of {grid.mean.size:,} cells are statistically indistinguishable from the best (paired tests,"
+            " corrected):"
             f" α₀ {format_range(spec.alpha0[i] for i in rows)}, β₀ {format_range(spec.beta0[j] for j in columns)}."
         )
     else:
-        lines.append(f"- All other {grid.mean.size - 1} cells are worse than it (paired, corrected).")
+        lines.append(f"- All other {grid.mean.size - 1} cells are significantly worse (paired tests, corrected).")
     lines += [
-        "- The best of many cells looks a little better than it is: ravenlab tune validates on fresh worlds.",
+        "- The regret of the best cell is optimistically biased (selection bias); ravenlab tune validates on held-out"
+        " worlds.",
         "",
     ]
     if grid.mean.size <= TABLE_CELLS:
@@ -90,7 +92,7 @@ def grid_note(grid: Grid) -> str:
 
 def worlds_note(found: RobustRecommendation | Front) -> str:
     """One setting for several scenarios and its price, or what stayed on their front."""
-    where = f"{code(found.policy)} in {code(found.scenario)}, T = {found.horizon}, K = {found.arms}"
+    where = f"{code(found.policy)} in {code(found.scenario)}, T = {found.horizon:,}, K = {found.arms}"
     if isinstance(found, Front):
         first, *rest = ["Pareto front", *describe_front(found)]
     else:
@@ -104,7 +106,7 @@ def _note(title: str, where: str, lines: Sequence[str]) -> str:
 
 
 def _table(grid: Grid) -> list[str]:
-    """Means with standard errors, α₀ down and β₀ across; bold where a cell can't be told from the best."""
+    """Means with standard errors, α₀ down and β₀ across; bold where a cell is indistinguishable from the best."""
     gap = "&emsp;| "  # the dashboard sets cells without a space between them
     lines = [
         f"| α₀ ↓ β₀ →{gap}" + gap.join(format_number(value) for value in grid.spec.beta0) + " |",
@@ -116,7 +118,7 @@ def _table(grid: Grid) -> list[str]:
             cell = f"{format_number(float(grid.mean[i, j]))} ± {float(grid.stderr[i, j]):.2g}"
             cells.append(f"**{cell}**" if grid.indistinguishable[i, j] else cell)
         lines.append(f"| **{format_number(value)}**{gap}" + gap.join(cells) + " |")
-    return [*lines, "", "Mean regret ± standard error; bold: can't be told from the best.", ""]
+    return [*lines, "", "Mean regret ± standard error; bold: statistically indistinguishable from the best.", ""]
 
 
 def _settings(settings: dict[str, int | float | str]) -> str:

@@ -51,10 +51,10 @@ def grid_alt(what: str, grid: Grid) -> str:
     among = int(grid.indistinguishable.sum())
     return (
         f"{what} of RAVEN-UCB over {len(spec.alpha0)} values of α₀ and {len(spec.beta0)} of β₀ in {spec.scenario},"
-        f" T = {spec.horizon}, K = {spec.arms}, R = {spec.replications}, ε = {format_number(spec.epsilon)}."
+        f" T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, ε = {format_number(spec.epsilon)}."
         f" Lowest {format_number(float(grid.mean[i, j]))} at α₀ = {format_number(spec.alpha0[i])}, β₀ ="
         f" {format_number(spec.beta0[j])};"
-        f" highest {format_number(float(grid.mean.max()))}; {among} of {grid.mean.size} cells can't be told from the"
+        f" highest {format_number(float(grid.mean.max()))}; {among} of {grid.mean.size:,} cells can't be told from the"
         " lowest."
     )
 
@@ -106,7 +106,7 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
             spec.alpha0[i],
             spec.beta0[j],
             f"<b>Lowest cell</b><br>{best}<br>mean regret {format_number(float(grid.mean[i, j]))}"
-            f" ± {format_number(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications}",
+            f" ± {format_number(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications:,}",
             "circle",
         )
     ]
@@ -131,7 +131,7 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
                 float(alpha0),
                 float(beta0),
                 f"<b>Recommended</b><br>{text}<br>mean regret"
-                f" {format_interval(regret.mean, regret.low, regret.high)}<br>in R = {regret.replications} fresh"
+                f" {format_interval(regret.mean, regret.low, regret.high)}<br>in R = {regret.replications:,} fresh"
                 " worlds",
                 "star",
             )

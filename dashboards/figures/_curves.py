@@ -83,8 +83,9 @@ def curves(
     return make(
         [*traces, *entry],
         heading(title, *_context([each for _, each, _ in drawn])),
-        f"Mean cumulative regret and {unit}{against} over {first.horizon} steps in {first.scenario}, K = {first.arms},"
-        f" R = {first.replications}{', with 95 % bands' if bands else ''}. At the end: {'; '.join(parts)}.{marked}",
+        f"Mean cumulative regret and {unit}{against} over {first.horizon:,} steps in {first.scenario},"
+        f" K = {first.arms}, R = {first.replications:,}{', with 95 % bands' if bands else ''}. At the end:"
+        f" {'; '.join(parts)}.{marked}",
         height=600,
         shapes=shapes,
         xaxis=axis("step t", anchor="y2", range=[0, max(each.horizon for _, each, _ in drawn)]),
@@ -151,7 +152,7 @@ def _line(
         showlegend=what == "regret",
         hovertext=f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(format_params(each.params), 120)}",
         hovertemplate=(
-            f"%{{hovertext}}<br>t = %{{x}}, R = {count} worlds<br>"
+            f"%{{hovertext}}<br>t = %{{x}}, R = {count:,} worlds<br>"
             f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"
         ),
     )

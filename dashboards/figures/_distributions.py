@@ -79,7 +79,7 @@ def distributions(
             " (standard error)<br>"
             f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
             f" {format_number(float(q3))}<br>"
-            f"5 % to 95 %: {format_number(float(low))} to {format_number(float(high))}<br>R = {values.size} worlds"
+            f"5 % to 95 %: {format_number(float(low))} to {format_number(float(high))}<br>R = {values.size:,} worlds"
         )
         parts.append(
             f"{name}: mean {format_number(mean)}, median {format_number(float(median))}, 95 % quantile"
@@ -89,7 +89,7 @@ def distributions(
     return make(
         [*traces, means],
         title,
-        f"Box plots of the {measure} of single worlds, {policy} in {scenario}, T = {horizon}, K = {arms}, R = {most}. "
+        f"Box plots of the {measure} per world, {policy} in {scenario}, T = {horizon:,}, K = {arms}, R = {most:,}. "
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),

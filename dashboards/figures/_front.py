@@ -120,7 +120,7 @@ def _alt(found: Front, even: Member) -> str:
         for s, name in enumerate(found.scenarios)
     ]
     return (
-        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon}, K = {found.arms}:"
+        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon:,}, K = {found.arms}:"
         f" {len(kept)} settings on fresh worlds, of mean regret {', '.join(spans)}. The most even one,"
         f" {format_params(even.params)}, costs at most {format_percent(even.price.mean)} more than knowing the world."
     )

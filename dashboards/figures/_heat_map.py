@@ -56,7 +56,7 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
             "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}, "
             f"ε = {format_number(spec.epsilon)}<br>"
             "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
-            f"R = {spec.replications} worlds<br>"
+            f"R = {spec.replications:,} worlds<br>"
             "told apart from the lowest cell: %{customdata[4]}<extra></extra>"
         ),
         "colorscale": SCALE,

@@ -13,7 +13,7 @@ from dashboards.figures._parts import band, faded
 from dashboards.figures._scales import axis, log_ticks, numbers, rounded, wide
 from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, VERMILION, Trace, make, nothing
 from dashboards.figures._titles import heading, safe
-from environments.text import format_interval, format_number
+from environments.text import format_interval, format_number, plural
 from studies.objective import describe_objective, parse_objective
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
@@ -120,18 +120,18 @@ def history(
 def _context(total: int, recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
     """Policy, scenario, T, K and R, from whatever knows them, and how many trials there are."""
     here: StudySpec | Recommendation | None = recommendation if spec is None else spec.resolved()
-    trials = f"{total} trial{'' if total == 1 else 's'}"
+    trials = plural(total, "trial")
     if here is None:
         return [trials]
     worlds = (
-        f"R = {here.replications} worlds a trial"
+        f"R = {here.replications:,} worlds per trial"
         if isinstance(here, StudySpec)
-        else f"R = {here.regret.replications} fresh worlds"
+        else f"R = {here.regret.replications:,} held-out worlds"
     )
     return [
         safe(here.policy),
         safe(here.scenario),
-        f"T = {here.horizon} steps",
+        f"T = {here.horizon:,} steps",
         f"K = {here.arms} arms",
         worlds,
         trials,
@@ -172,7 +172,7 @@ def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 def _points(
     rows: Sequence[HistoryPoint], name: str, symbol: str, colour: str, size: int, replications: int | None
 ) -> Trace:
-    several = f"<br>R = {replications} worlds" if replications is not None and symbol != "x-thin-open" else ""
+    several = f"<br>R = {replications:,} worlds" if replications is not None and symbol != "x-thin-open" else ""
     names = list(dict.fromkeys(name for row in rows for name in row.params))
     told = ", ".join(f"{safe(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
     return {
@@ -214,7 +214,7 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
             "legendgroup": "fresh",
             "hovertemplate": (
                 f"recommended: mean regret {format_interval(regret.mean, regret.low, regret.high)}<br>"
-                f"in R = {regret.replications} fresh worlds<extra></extra>"
+                f"in R = {regret.replications:,} fresh worlds<extra></extra>"
             ),
         },
     ]

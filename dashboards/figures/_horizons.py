@@ -63,7 +63,7 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
             *_counts(found),
         ),
         f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
-        + "; ".join(f"T = {each.horizon}: {format_params(each.params)}" for each in found[:8])
+        + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in found[:8])
         + ".",
         height=170 + PANEL * max(1, len(names)),
         **layout,
@@ -93,11 +93,11 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
     ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
     colour = COLOURS[place % len(COLOURS)]
     text = [
-        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon}, K = {each.arms}<br>"
+        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
         f"{safe(format_params(each.params), 200)}<br>"
         f"{safe(format_symbol(name))} from {format_number(low)} to {format_number(high)} can't be told apart<br>"
         f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
-        f" {each.regret.replications} fresh worlds"
+        f" {each.regret.replications:,} fresh worlds"
         for each, (low, high) in zip(found, ends, strict=True)
     ]
     out: list[Trace] = [

@@ -29,7 +29,7 @@ def importances(recommendation: Recommendation) -> go.Figure:
     """
     each = recommendation
     where = safe(each.policy), safe(each.scenario), *counts(each.horizon, each.arms, each.regret.replications)
-    title = heading("Importance of the parameters", *where, f"{each.trials} trials")
+    title = heading("Importance of the parameters", *where, f"{each.trials:,} trials")
     if not each.importance:
         why = "Not known: it takes 20 trials or more."
         return nothing(title, why, f"Importances of the parameters in {each.study} are not known: too few trials.")
@@ -47,7 +47,7 @@ def importances(recommendation: Recommendation) -> go.Figure:
         "marker": {"color": faded(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
         "customdata": names,
         "hovertemplate": (
-            f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials} trials<extra></extra>"
+            f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials:,} trials<extra></extra>"
         ),
         "cliponaxis": False,
     }
@@ -55,7 +55,7 @@ def importances(recommendation: Recommendation) -> go.Figure:
     return make(
         [bars],
         title,
-        f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon}: {words}.",
+        f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
         height=170 + 42 * len(names),
         xaxis=axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
         yaxis=labelled(names, showgrid=False),

@@ -53,13 +53,13 @@ def logged(scenario: LogScenario) -> go.Figure:
     )
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
-    context = [safe(scenario.name), f"{log.events} events", f"K = {log.arms} arms"]
+    context = [safe(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
     return make(
         traces,
         heading(f"The log: mean {unit} in {parts} parts of it", *context),
-        f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events} events of {scenario.name}, from"
+        f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
         f" {format_number(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
         height=520,

@@ -90,6 +90,6 @@ def _alt(found: RobustRecommendation) -> str:
         for each in found.contenders
     ]
     return (
-        f"Heat map of the price of settings of {found.policy}, T = {found.horizon}, K = {found.arms}: by how much their"
-        f" regret lies above that of the setting tuned for the world. {'; '.join(lines)}."
+        f"Heat map of the price of settings of {found.policy}, T = {found.horizon:,}, K = {found.arms}: their regret"
+        f" above that of the setting tuned for the scenario. {'; '.join(lines)}."
     )

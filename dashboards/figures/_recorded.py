@@ -55,13 +55,13 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing, number = sum(scenario.trace.missing), int(held.any(axis=0).sum())
-    context = [safe(scenario.name), f"{scenario.trace.rows} rows", f"K = {scenario.arms} arms", f"window {window}"]
+    context = [safe(scenario.name), f"{scenario.trace.rows:,} rows", f"K = {scenario.arms} arms", f"window {window}"]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
     return make(
         traces,
         heading("The trace: centred means over 25 rows", *context),
-        f"Centred means of {scenario.arms} arms over {scenario.trace.rows} rows of {scenario.name}, from"
+        f"Centred means of {scenario.arms} arms over {scenario.trace.rows:,} rows of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time;"
         f" {missing or 'no'} cells are missing. {in_words(scenario)}",

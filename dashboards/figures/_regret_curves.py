@@ -41,7 +41,7 @@ def regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figu
             SETTINGS[board.setting],
             *counts(spec.horizon, spec.arms, spec.replications),
         ),
-        f"Mean cumulative regret over {spec.horizon} steps in {spec.scenario}, {SETTINGS[board.setting]}, with 95 %"
+        f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {SETTINGS[board.setting]}, with 95 %"
         " bands."
         f" At the end: {said}.{more}",
         height=420 + 20 * rows,

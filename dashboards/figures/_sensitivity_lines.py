@@ -53,7 +53,7 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
             hovertemplate=(
                 f"α₀ = %{{x}}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}<br>"
                 "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
-                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications} worlds<br>"
+                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications:,} worlds<br>"
                 "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
             ),
         )

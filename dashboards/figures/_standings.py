@@ -46,8 +46,8 @@ def standings(result: Result, order: Sequence[str]) -> go.Figure:
     return make(
         [*dots, *(_entry(board.setting) for board in result.boards)],
         heading("Regret of every policy", safe(spec.scenario), *counts(spec.horizon, spec.arms, spec.replications)),
-        f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon}, K = {spec.arms},"
-        f" R = {spec.replications}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
+        f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
+        f" R = {spec.replications:,}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
         height=150 + ROW * len(rows),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
         xaxis=axis("mean regret, less is better", "log" if log else "linear", log_ticks(values) if log else None),

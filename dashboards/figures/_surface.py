@@ -41,7 +41,7 @@ def surface(grid: Grid) -> go.Figure:
     hover = (
         "α₀ = %{x}, β₀ = %{y}<br>mean regret %{z} %{text}<br>"
         "(standard error; whether told apart from the lowest cell)<br>"
-        f"ε = {format_number(spec.epsilon)}, R = {spec.replications} worlds<extra></extra>"
+        f"ε = {format_number(spec.epsilon)}, R = {spec.replications:,} worlds<extra></extra>"
     )
     if min(grid.mean.shape) < 2:
         main: Trace = {

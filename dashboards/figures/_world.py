@@ -135,7 +135,7 @@ def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: 
     low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
     least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
     return (
-        f"Means and variances of {seen.means.shape[1]} arms over {horizon} steps in one world of {name}: {meaning}."
+        f"Means and variances of {seen.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
         f" Means from {low} to {high}, variances from {least} to {most};"
         f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time; {changes} moments of change."
     )

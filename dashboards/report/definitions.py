@@ -62,7 +62,7 @@ def _formula(effect: Effect) -> str:
 def _value(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
-            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon})"
+            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon:,})"
         except InputError:
             return value
     return format_value(value)

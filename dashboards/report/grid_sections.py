@@ -50,7 +50,7 @@ def _grid(part: GridPart, title: str, found: list[Recommendation], slugs: Slugs)
     lines = [
         f"Lowest mean regret {format_number(float(grid.mean[first, second]))} ± {grid.stderr[first, second]:.2g}"
         f" (standard error) at α₀ {format_number(spec.alpha0[first])}, β₀ {format_number(spec.beta0[second])};"
-        f" {_others(grid)}. {spec.replications} worlds a cell, ε {format_number(spec.epsilon)}."
+        f" {_others(grid)}. {spec.replications:,} worlds a cell, ε {format_number(spec.epsilon)}."
     ]
     return GridSection(
         id=slugs.new(name),

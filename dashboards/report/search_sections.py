@@ -33,7 +33,7 @@ def _search(part: StudyPart, title: str, link: str, slugs: Slugs) -> SearchSecti
     pruned = f", {trials.pruned} of them pruned" if trials.pruned else ""
     failed = f"; {trials.failed} failed" if trials.failed else ""
     lines = [
-        f"{trials.finished} of {spec.trials} trials{pruned}{failed}, {spec.replications} worlds each, sampler"
+        f"{trials.finished} of {spec.trials:,} trials{pruned}{failed}, {spec.replications:,} worlds each, sampler"
         f" {spec.sampler}, pruner {spec.pruner}, objective {spec.objective}."
     ]
     panels = []

@@ -52,7 +52,7 @@ def short_titles(studies: Sequence[Titled]) -> list[str]:
     >>> short_titles([Titled("a", "blips", 500, 10), Titled("b", "blips", 500, 4), Titled("c", "periodic", 500, 4)])
     ['blips, T = 500, K = 10', 'blips, T = 500, K = 4', 'periodic, T = 500']
     """
-    titles = [f"{_plain(each.scenario)}, T = {each.horizon}" for each in studies]
+    titles = [f"{_plain(each.scenario)}, T = {each.horizon or 0:,}" for each in studies]
     several = len({each.policy for each in studies}) > 1
     titles = [
         f"{title}, {_plain(each.policy)}" if several and each.policy != OURS else title

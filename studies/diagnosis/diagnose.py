@@ -45,7 +45,7 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
     rows = values.shape[0]
     seen = float(np.median((~np.isnan(values)).sum(axis=0)))
     if rows < FEWEST_ROWS or seen < FEWEST_SEEN:
-        few = f"{rows} rows" if rows < FEWEST_ROWS else f"{seen:.0f} rewards of the typical arm"
+        few = f"{rows:,} rows" if rows < FEWEST_ROWS else f"{seen:.0f} rewards of the typical arm"
         least = f"{FEWEST_ROWS} rows" if rows < FEWEST_ROWS else f"{FEWEST_SEEN}"
         reason = f"{few} are too few to tell one kind of change from another; at least {least} are needed."
         return Diagnosis(names, rows, (), reason=reason)

@@ -40,7 +40,7 @@ class ComparisonReporter(Reporter):
         else:
             going_on = f", going on after {landed}" if landed else ""
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
-            self.line(f"{name}: {self.entries} entries in {spec.replications} worlds{budget}{going_on}")
+            self.line(f"{name}: {self.entries} entries in {spec.replications:,} worlds{budget}{going_on}")
 
     def _playing(self, policy: str, setting: SettingOf) -> None:
         if self.bars is not None and self.whole is not None:

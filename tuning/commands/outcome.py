@@ -26,7 +26,7 @@ def print_outcome(ran: list[Ran], as_json: bool) -> None:
             typer.echo(f"{one.study}: already complete.", err=True)
         elif not one.finished:
             typer.echo(
-                f"{one.study}: time limit reached after {one.trials} trials; rerun the same command to resume.",
+                f"{one.study}: time limit reached after {one.trials:,} trials; rerun the same command to resume.",
                 err=True,
             )
 

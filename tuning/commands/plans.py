@@ -26,7 +26,7 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
             _print_study(own)
         what = "Pareto front" if each.pareto else f"measure {each.measure}"
         typer.echo(
-            f"{each.study_name()}: {each.base.trials} trials × {each.base.replications} replications × "
+            f"{each.study_name()}: {each.base.trials:,} trials × {each.base.replications:,} replications × "
             f"{len(each.scenarios)} scenarios, {each.base.sampler}, {what}, {_searched(each):.3g} steps"
         )
     for spec in specs:
@@ -38,7 +38,7 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
 
 def _print_study(spec: StudySpec) -> None:
     typer.echo(
-        f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
+        f"{spec.study_name()}: {spec.trials:,} trials × {spec.replications:,} replications, "
         f"{spec.sampler}, pruner {spec.pruner}, {spec.simulated_steps():.3g} steps"
     )
 

@@ -91,12 +91,12 @@ def _print(found: Answer) -> None:
     if found.kind == "interpolated":
         left, right = found.sources
         say(
-            f"Interpolated over log horizon between T = {left.horizon} and T = {right.horizon}; nobody has played it,"
-            " so no regret is claimed."
+            f"Interpolated over log horizon between T = {left.horizon:,} and T = {right.horizon:,}. This setting"
+            " was not evaluated, so no regret is stated."
         )
     else:
         say(
-            f"Extrapolated: these are the parameters for T = {found.sources[0].horizon}, the nearest horizon stored;"
+            f"Extrapolated: these are the parameters for T = {found.sources[0].horizon:,}, the nearest horizon stored;"
             " no regret is claimed."
         )
     say(f"From {' and '.join(each.study for each in found.sources)}. To settle it, run:")

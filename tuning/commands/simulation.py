@@ -132,5 +132,5 @@ def _print_table(result: Simulation) -> None:
             rows.append([label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}"])
     columns = ["", "mean", "± standard error"]
     print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
-    say(f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}")
+    say(f"T = {result.horizon:,}, K = {result.arms}, {result.replications:,} replications, seed {result.seed}")
     say(", ".join(f"{name} {format_value(value)}" for name, value in result.params.items()))

@@ -53,5 +53,5 @@ def validate(
         for spec in specs:
             typer.echo(f"  {spec.study_name()}: {spec.simulated_steps():,} steps")
         for each in over_worlds:
-            held_in = f"{len(each.scenarios)} scenarios, {each.base.trials} trials"
+            held_in = f"{len(each.scenarios)} scenarios, {each.base.trials:,} trials"
             typer.echo(f"  {each.study_name()}: {held_in}, {all_steps(each):,} steps")
