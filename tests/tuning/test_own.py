@@ -149,7 +149,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
     assert found == Range(low=0.25, high=0.5, scale="one-minus")
     (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
-    assert "--range c=0.5:0.75 would settle it" in said
+    assert "--range c=0.5:0.75." in said
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
     plain = bring_policy(f"{place}:MyUCB")
     found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
