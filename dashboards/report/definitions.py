@@ -32,7 +32,7 @@ def define(scenario: Scenario, horizon: int) -> Definition:
 
     >>> from environments import find_scenario
     >>> define(find_scenario("blips"), 1000).parameters[0]
-    ('every', '10% (100 steps at T = 1000)')
+    ('every', '10% (100 steps at T = 1,000)')
     """
     base = scenario.base
     shown = [(key, _value(key, value, horizon)) for key, value in scenario.parameters().items()]

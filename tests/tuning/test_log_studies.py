@@ -69,7 +69,7 @@ def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
     assert needed.matched is not None
     assert needed.matched * found.log.effective / found.log.matched >= 100
     page = ravenlab.report(output=tmp_path / "report.html", storage=f"sqlite:///{tmp_path}/s.sqlite3")
-    assert "Too few events match" in page.read_text(encoding="utf-8")
+    assert "Inconclusive: only" in page.read_text(encoding="utf-8")
 
 
 def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
     assert "A wrong guess costs up to" in out
     assert run([*words, "--json"]) == 0
     captured = capsys.readouterr()
-    assert "complete already" in captured.err
+    assert "already complete" in captured.err
     (entry,) = json.loads(captured.out)["robust"]
     rows = list(csv.DictReader(path.read_text().splitlines()))
     assert len(rows) == 4 * 2

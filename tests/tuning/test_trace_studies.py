@@ -56,7 +56,7 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     for words in (
         "The trace: centred means",
         "Missing cells by arm",
-        "moving-block bootstrap of those rows",
+        "moving-block bootstrap of these rows",
         "cumulative cost",
     ):
         assert words in page

@@ -34,7 +34,7 @@ class ComparisonReporter(Reporter):
         name, self.entries = spec.study_name(), len(spec.entries())
         self.begun[name] = self.now = Begun(name, self.entries, "entries", landed)
         if landed == self.entries:
-            self.line(f"{name}: complete already, nothing to do.")
+            self.line(f"{name}: already complete.")
         elif self.bars is not None:
             self.whole = self.add(name, self.entries, landed)
         else:
