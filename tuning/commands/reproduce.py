@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
+from studies.registry import ALL, StudyDefaults
 from studies.words import listed
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.commands.options import default
+from tuning.crew import DEFAULT_BACKEND
+from tuning.reproduction.experiments import BOTH, DEFAULT_REPLICATIONS, EXPERIMENTS, PROTOCOLS
 
-NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
-"""What of the paper can be run again."""
+NAMES = (*EXPERIMENTS, ALL)
+"""Values of the argument."""
 
 
 def reproduce(
@@ -29,22 +33,22 @@ def reproduce(
     protocol: Annotated[
         str,
         typer.Option(
-            help="published (what the scripts did), defined (what the paper defines), or both.",
-            autocompletion=completing.words("published", "defined", "both"),
+            help=f"{', '.join(f'{name} ({meaning})' for name, meaning in PROTOCOLS.items())}, or {BOTH}.",
+            autocompletion=completing.words(*PROTOCOLS, BOTH),
             rich_help_panel=options.PROBLEM,
         ),
-    ] = "both",
+    ] = BOTH,
     replications: Annotated[
         str | None,
         typer.Option(
             metavar="R",
-            help="Replications of the logistics table; all other counts go with it. [default: 50]",
+            help=f"Replications of the logistics table; all other counts go with it. {default(DEFAULT_REPLICATIONS)}",
             rich_help_panel=options.PROBLEM,
         ),
     ] = None,
     seed: options.SeedOption = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     output: options.FolderOption = Path("reproduction"),
     quiet: options.QuietOption = False,
@@ -77,7 +81,7 @@ def reproduce(
         output,
         protocol=protocol,
         replications=None if replications is None else whole_number("--replications", replications),
-        seed=0 if seed is None else whole_number("--seed", seed),
+        seed=StudyDefaults.seed if seed is None else whole_number("--seed", seed),
     )
     crews = hire(jobs, backend, cluster)
     check_folder(output)
