@@ -27,14 +27,23 @@ class Choice:
     """Description for help and documentation: one sentence without a full stop."""
     example: str = ""
     """An example of the argument after the colon, such as 0.9; empty if the value takes none."""
+    extra: str = ""
+    """The optional dependency group of ravenlab that it needs."""
+
+    @property
+    def description(self) -> str:
+        """The meaning, and the optional dependencies that it needs.
+
+        >>> SAMPLERS["gp"].description
+        'Gaussian process with expected improvement (requires ravenlab[gp])'
+        """
+        return f"{self.meaning} (requires ravenlab[{self.extra}])" if self.extra else self.meaning
 
 
 @dataclass(frozen=True)
 class Sampler(Choice):
     """A method that proposes candidates."""
 
-    extra: str = ""
-    """The optional dependency group of ravenlab that it needs."""
     robust: bool = False
     """Whether it can search one setting for several scenarios."""
 
@@ -93,7 +102,7 @@ MEASURES: dict[str, Choice] = {
 
 
 PAPER_POLICIES, ALL = "paper", "all"
-"""Words that stand for the policies of the paper, and for all policies, scenarios or experiments."""
+"""Words that stand for the policies of the paper, and for all policies or scenarios."""
 
 
 class StudyDefaults:
@@ -193,15 +202,6 @@ def pattern_of(choices: Mapping[str, Choice]) -> str:
     """
     forms = (f"{name}:.+" if choice.example else name for name, choice in choices.items())
     return f"^({'|'.join(forms)})$"
-
-
-def names_with_extras(samplers: Mapping[str, Sampler] = SAMPLERS) -> list[str]:
-    """Names of samplers, with the optional dependencies that they need.
-
-    >>> names_with_extras()[:2]
-    ['tpe', 'gp (requires ravenlab[gp])']
-    """
-    return [f"{name} (requires ravenlab[{each.extra}])" if each.extra else name for name, each in samplers.items()]
 
 
 def shown(values: Iterable[float]) -> str:

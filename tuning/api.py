@@ -23,7 +23,6 @@ from studies.robust_recommendation import Front, RobustRecommendation
 from studies.urls import storage_url
 from tuning.crew import DEFAULT_BACKEND, hired
 from tuning.grids import run_grid
-from tuning.reproduction.experiments import BOTH
 from tuning.robust.running import run_robust
 from tuning.running import run_study
 from tuning.side_by_side import side_by_side
@@ -279,7 +278,7 @@ def reproduce(
     names: str | Sequence[str] = (),
     output: str | Path = "reproduction",
     *,
-    protocol: str = BOTH,
+    protocol: str = "both",
     replications: int | None = None,
     seed: int = StudyDefaults.seed,
     jobs: int = 1,

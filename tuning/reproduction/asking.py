@@ -8,8 +8,9 @@ from environments.checks import whole
 from environments.errors import InputError
 from studies.words import listed
 from tuning.crew import ALONE, Crew
-from tuning.reproduction.context import Context
-from tuning.reproduction.experiments import BOTH, DEFAULT_REPLICATIONS, PROTOCOLS
+from tuning.reproduction.context import PROTOCOLS, USUAL, Context
+
+BOTH = "both"
 
 STUDIES = Path("studies", "studies.sqlite3")
 """Where searches are kept in the folder of a reproduction."""
@@ -34,10 +35,8 @@ def context_of(
         raise InputError(f"protocol must be {listed((*PROTOCOLS, BOTH))} but got {protocol!r}.")
     return Context(
         seed=whole("seed", seed, least=0, most=2**63 - 1),
-        replications=DEFAULT_REPLICATIONS
-        if replications is None
-        else whole("replications", replications, least=2, most=MOST),
-        protocols=tuple(PROTOCOLS) if protocol == BOTH else (protocol,),
+        replications=USUAL if replications is None else whole("replications", replications, least=2, most=MOST),
+        protocols=PROTOCOLS if protocol == BOTH else (protocol,),
         crew=crew,
         url=f"sqlite:///{folder.resolve() / STUDIES}",
     )

@@ -13,10 +13,14 @@ from typing import Any
 from environments.identity import computing_hash
 from studies.spec import StudySpec
 from tuning.crew import Crew
-from tuning.reproduction.experiments import DEFAULT_REPLICATIONS
 from tuning.running import Ran, run_study
 
+USUAL = 50
+"""Replications of the usual precision: the paper's own number in its Table 3. All other counts go with it."""
+
 _BY_STUDY: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+PROTOCOLS = ("published", "defined")
 
 Found = Mapping[str, Any]
 """What a piece found, as plain data that survives JSON unchanged."""
@@ -37,10 +41,10 @@ class Context:
         """How many of something to do, where `usual` is enough at the usual precision.
 
         >>> from tuning.crew import ALONE
-        >>> Context(0, 25, ("defined",), ALONE, "").count(4000)
+        >>> Context(0, 25, PROTOCOLS, ALONE, "").count(4000)
         2000
         """
-        return max(least, round(usual * self.replications / DEFAULT_REPLICATIONS))
+        return max(least, round(usual * self.replications / USUAL))
 
     def fingerprint(self) -> str:
         """What pieces must have in common to stand on one page: seed, precision and the code that found them."""

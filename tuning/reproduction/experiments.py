@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from environments.errors import unknown
-from studies.registry import ALL
-
-if TYPE_CHECKING:
-    from studies.reproduction.document import Outcome
-    from tuning.reproduction.context import Context, Found, Piece
+from studies.reproduction.document import Outcome
+from tuning.reproduction.context import Context, Found, Piece
 
 EXPERIMENTS = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds")
 """In the order of the page."""
 
-PROTOCOLS = {"published": "what the authors' scripts did", "defined": "what the paper defines"}
-"""Ways of running an experiment, with descriptions."""
-
-BOTH = "both"
-
-DEFAULT_REPLICATIONS = 50
-"""The paper's own number in its Table 3. All other counts are scaled with it."""
+ALL = "all"
 
 
 class Experiment(Protocol):
