@@ -14,7 +14,7 @@ from environments import find_scenario
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from studies import keys
 from studies.grid_storage import read_grid
-from studies.objective import describe_objective
+from studies.objective import parse_objective
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front
 from studies.spec import StudySpec
@@ -66,7 +66,7 @@ def attach_to_study(study: optuna.Study) -> int:
         if each.values
     ]
     figures = dict(_study_figures(spec, found, points))
-    return _attach(study, [describe_objective(spec.objective)], note, figures)
+    return _attach(study, [parse_objective(spec.objective).label()], note, figures)
 
 
 def attach_to_grid(study: optuna.Study) -> int:

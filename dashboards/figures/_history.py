@@ -14,7 +14,7 @@ from dashboards.figures._scales import axis, log_ticks, numbers, rounded, wide
 from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, VERMILION, Trace, make, nothing
 from dashboards.figures._titles import heading, safe
 from environments.text import format_interval, format_number, plural
-from studies.objective import describe_objective, parse_objective
+from studies.objective import parse_objective
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
 from studies.symbols import format_params, format_symbol
@@ -58,7 +58,7 @@ def history(
         spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
     )
     maximise = parse_objective(objective).maximise
-    what = describe_objective(objective)
+    what = parse_objective(objective).label()
     total = len(rows) if states is None else sum(states.values())
     title = heading("Search history", *_context(total, recommendation, spec))
     done = sorted(

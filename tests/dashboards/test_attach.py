@@ -20,7 +20,7 @@ from studies.copying import read_study, write_study
 from studies.export import export
 from studies.grid import FINE_VALUES
 from studies.library import find_studies, recommendations
-from studies.objective import describe_objective
+from studies.objective import parse_objective
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.dashboards.made import gridded, searched
@@ -200,7 +200,7 @@ def test_a_copy_is_complete(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_values(objective: str, name: str) -> None:
-    assert describe_objective(objective) == name
+    assert parse_objective(objective).label() == name
 
 
 def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
