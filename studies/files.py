@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from environments.errors import InputError
-from studies.explaining import brief, standing_in
-from studies.fields import DEFAULT_POLICY
+from environments.text import shorten_value
+from studies.explaining import standing_in
 from studies.reading import check_plain, spec_from
+from studies.registry import StudyDefaults
 from studies.robust import RobustSpec, robust_spec_from
 from studies.scenario_table import FILE_KEYS, FileTable, read_scenario
 from studies.spec import StudySpec
@@ -78,9 +79,11 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
         count = max(1, len(scenarios)) * max(1, len(horizons))
         if count > 1 and isinstance(name, str) and not any(place in name for place in PLACES):
             places = " or ".join(PLACES[1:])
-            raise InputError(f"name must hold {places}, as the table makes {count} studies, but got {brief(name)}.")
+            raise InputError(
+                f"name must hold {places}, as the table makes {count} studies, but got {shorten_value(name)}."
+            )
         if isinstance(name, str) and "{horizon}" in name and not horizons:
-            raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {brief(name)}.")
+            raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {shorten_value(name)}.")
     beside = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}
     asked: list[tuple[str | FileTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
     for scenario, own in asked:
@@ -95,7 +98,7 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
                     raise InputError(f"{here}: {twice[0]} is given twice, once in the scenario's table.")
                 fields["settings"] = {**settings, **own}
             if isinstance(name, str):
-                said = (table.get("policy", DEFAULT_POLICY), scenario, horizon)
+                said = (table.get("policy", StudyDefaults.policy), scenario, horizon)
                 fields["name"] = _filled(name, [str(value) for value in said])
             yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
 

@@ -10,11 +10,12 @@ from pydantic import BaseModel, ValidationError
 
 from environments.checks import LARGEST
 from environments.errors import InputError
+from environments.text import shorten_value
 from studies.comparison.spec import ComparisonSpec
-from studies.explaining import brief, explain, spell, standing_in, unknown_key
-from studies.fields import DEFAULT_POLICY
+from studies.explaining import explain, spell, standing_in, unknown_key
 from studies.grid import GridSpec
 from studies.ranges import Range, parameters_of
+from studies.registry import StudyDefaults
 from studies.spec import StudySpec
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def check_plain(value: Any, names: Mapping[str, str], parts: Sequence[str] = ())
     elif isinstance(value, int) and abs(value) > LARGEST:
         raise InputError(f"{place} must be a number below {LARGEST:g} but got a larger one.")
     elif value is not None and not isinstance(value, int | float | Range):
-        raise InputError(f"{place} must be a number, text, list or table but got {brief(value)}.")
+        raise InputError(f"{place} must be a number, text, list or table but got {shorten_value(value)}.")
 
 
 def _with_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _with_ranges(fields: dict[str, Any], names: Mapping[str, str]) -> dict[str, 
     space, fixed = fields.get("space", {}), fields.get("fixed", {})
     if not isinstance(space, Mapping) or not isinstance(fixed, Mapping):
         return fields
-    params = {param.name: param for param in parameters_of(fields.get("policy", DEFAULT_POLICY))}
+    params = {param.name: param for param in parameters_of(fields.get("policy", StudyDefaults.policy))}
     ranges, values = {}, dict(fixed)
     for name, given in space.items():
         if name in fixed:
@@ -147,7 +148,7 @@ def _range(given: Any, param: Param | None, place: str) -> Any:
     """A range with its scale; what is no range at all is left for Pydantic to refuse."""
     if isinstance(given, list | tuple):
         if len(given) != 2:
-            raise InputError(f"{place} must be [low, high] but got {brief(given)}.")
+            raise InputError(f"{place} must be [low, high] but got {shorten_value(given)}.")
         given = {"low": given[0], "high": given[1]}
     if param is None or param.choices or not isinstance(given, Mapping) or "scale" in given:
         return given

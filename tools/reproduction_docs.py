@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.pages.reproduction.page import SIGNS
+from environments.text import format_number
 from studies.paper.claims import Verdict
-from studies.words import short
 from tests.dashboards.browser import find_browser, launched
 from tests.screenshots import IMAGES
 
@@ -37,7 +37,7 @@ def make_page(document: Mapping[str, Any]) -> str:
     ]
     for each in document["verdicts"]:
         unit = " %" if each["unit"] == "%" else ""
-        printed = "" if each["printed"] is None else f"{short(each['printed'])}{unit}"
+        printed = "" if each["printed"] is None else f"{format_number(each['printed'])}{unit}"
         ours = "" if each["measurement"] is None else _format(each["measurement"], unit)
         protocol = f"as {each['protocol']}"
         verdict = f"{SIGNS[Verdict(each['verdict'])]} {each['verdict']}"
@@ -49,10 +49,10 @@ def make_page(document: Mapping[str, Any]) -> str:
 
 
 def _format(measured: Mapping[str, float], unit: str) -> str:
-    value = f"{short(measured['value'])}{unit}"
+    value = f"{format_number(measured['value'])}{unit}"
     if measured["low"] == measured["high"]:
         return value
-    return f"{value} ({short(measured['low'])} to {short(measured['high'])})"
+    return f"{value} ({format_number(measured['low'])} to {format_number(measured['high'])})"
 
 
 def main() -> None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from environments.text import escape_unprintable, join_words, plural
+from studies.export import DEFAULT_FORMAT, FORMATS
 from tuning.commands import completing
 from tuning.commands.options import SomeStudiesArgument, StorageOption
 from tuning.commands.stored import opened
@@ -24,10 +26,10 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="json, toml, yaml, csv, markdown, latex or python.",
-            autocompletion=completing.formats,
+            help=f"{join_words(list(FORMATS))}.",
+            autocompletion=completing.names(FORMATS),
         ),
-    ] = "json",
+    ] = DEFAULT_FORMAT,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write a file. [default: it is printed]"),
@@ -47,14 +49,12 @@ def export(
         ravenlab export --format latex -o table.tex
     """
     from environments.errors import InputError, unknown
-    from studies.export import FORMATS
     from studies.export import export as written
     from studies.library import robust_findings, split_by_recommendation
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
     from studies.rows import list_studies
-    from studies.words import counted
-    from tuning.commands.tables import plain, put, say
+    from tuning.commands.tables import put, say
     from tuning.files import replacing
 
     if form not in FORMATS:
@@ -68,7 +68,7 @@ def export(
         why = ELSEWHERE.get(states[name], "has no recommendation yet")
         if name in several:
             why = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
-        typer.echo(f"ravenlab: study {plain(repr(name))} {why}.", err=True)
+        typer.echo(f"ravenlab: study {escape_unprintable(repr(name))} {why}.", err=True)
     every: list[Recommendation | RobustRecommendation] = list(found)
     every += [each for each in over_worlds if isinstance(each, RobustRecommendation)]
     if not every:
@@ -79,4 +79,4 @@ def export(
         return
     with replacing(output) as file:
         file.write(text)
-    say(f"{output} is written: {counted(len(every), 'recommendation')}.")
+    say(f"{output} is written: {plural(len(every), 'recommendation')}.")

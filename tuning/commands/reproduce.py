@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.words import listed
+from environments.text import join_words
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.crew import DEFAULT_BACKEND
 from tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def reproduce(
             metavar="NAME",
             autocompletion=completing.words(*EXPERIMENTS, ALL),
             rich_help_panel=options.PROBLEM,
-            help=f"{listed((*EXPERIMENTS, ALL))}. [default: all]",
+            help=f"{join_words((*EXPERIMENTS, ALL))}. [default: all]",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +46,7 @@ def reproduce(
     ] = None,
     seed: options.SeedOption = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     output: options.FolderOption = Path("reproduction"),
     quiet: options.QuietOption = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from studies.registry import StudyDefaults
 from tuning.commands import completing, options
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def simulate(
             autocompletion=completing.policies,
             rich_help_panel="Who plays",
         ),
-    ] = "raven-ucb",
+    ] = StudyDefaults.policy,
     param: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,7 +75,7 @@ def simulate(
         horizon=None if horizon is None else whole_number("--horizon", horizon),
         arms=None if arms is None else whole_number("--arms", arms),
         replications=whole_number("--replications", replications),
-        seed=0 if seed is None else whole_number("--seed", seed),
+        seed=StudyDefaults.seed if seed is None else whole_number("--seed", seed),
         params=parse_assignments("--param", param or []),
         settings=settings_of(setting, noise),
         pulls=pulls is not None,
@@ -115,6 +116,7 @@ def _write_pulls(result: Simulation, path: Path) -> None:
 
 
 def _print_table(result: Simulation) -> None:
+    from environments.text import format_value
     from tuning.commands.tables import print_table, say
 
     names = {
@@ -131,10 +133,5 @@ def _print_table(result: Simulation) -> None:
             rows.append([label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}"])
     columns = ["", "mean", "± standard error"]
     print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
-    say(f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}")
-    say(
-        ", ".join(
-            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in result.params.items()
-        )
-    )
+    say(f"T = {result.horizon:,}, K = {result.arms}, {result.replications:,} replications, seed {result.seed}")
+    say(", ".join(f"{name} {format_value(value)}" for name, value in result.params.items()))

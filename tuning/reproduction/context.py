@@ -14,11 +14,11 @@ from typing import Any
 from dashboards.pages.reproduction.page import ReproductionSection
 from environments.checks import whole
 from environments.errors import InputError
-from environments.identity import computing_hash
+from environments.identity import computation_fingerprint
+from environments.text import join_words
 from studies.paper.claims import Claim
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.spec import StudySpec
-from studies.words import listed
 from tuning.crew import ALONE, Crew
 from tuning.reproduction import BOTH, PROTOCOLS
 from tuning.running import Ran, run_study
@@ -58,7 +58,7 @@ class RunContext:
 
     def fingerprint(self) -> str:
         """Identify pieces that can be combined: same seed, precision and code."""
-        settings = {"seed": self.seed, "replications": self.replications, "code": computing_hash()}
+        settings = {"seed": self.seed, "replications": self.replications, "code": computation_fingerprint()}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
     def search(self, key: str, spec: StudySpec) -> Ran:
@@ -82,7 +82,7 @@ def make_context(
     ('published',)
     """
     if protocol not in (*PROTOCOLS, BOTH):
-        raise InputError(f"protocol must be {listed((*PROTOCOLS, BOTH))} but got {protocol!r}.")
+        raise InputError(f"protocol must be {join_words((*PROTOCOLS, BOTH))} but got {protocol!r}.")
     if replications is None:
         replications = DEFAULT_REPLICATIONS
     return RunContext(

@@ -13,11 +13,11 @@ from dashboards.html import render_page
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import Entry, ShownTable
 from dashboards.report.slugs import Slugs
+from environments.text import format_number
 from studies.keys import project_version
 from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import RULES
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -218,7 +218,7 @@ def _claim_rows(claim: Claim, link: str, verdicts: Sequence[ClaimResult]) -> Cla
 
 
 def _interval(ours: Measurement | None) -> str:
-    return "" if ours is None or ours.low == ours.high else f"{short(ours.low)} to {short(ours.high)}"
+    return "" if ours is None or ours.low == ours.high else f"{format_number(ours.low)} to {format_number(ours.high)}"
 
 
 def _with_unit(number: float, unit: str) -> str:
@@ -227,7 +227,7 @@ def _with_unit(number: float, unit: str) -> str:
     >>> _with_unit(80.0, "%"), _with_unit(27.1, "regret")
     ('80 %', '27.1')
     """
-    return f"{short(number)} %" if unit == "%" else short(number)
+    return f"{format_number(number)} %" if unit == "%" else format_number(number)
 
 
 def _command(result: ReproductionResult) -> str:

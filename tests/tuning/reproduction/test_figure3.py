@@ -89,7 +89,7 @@ def test_every_optimum_has_both_verdicts_under_both_protocols(document: Reproduc
             regret = _verdict(document, f"{printed.claim_prefix}-regret", protocol)
             assert row["printed_regret"] == printed.regret
             assert (regret.measurement.value, regret.verdict) == (row["regret"], row["regret_verdict"])
-            assert _verdict(document, f"{printed.claim_prefix}-cell", protocol).word == row["cell_verdict"]
+            assert _verdict(document, f"{printed.claim_prefix}-cell", protocol).verdict == row["cell_verdict"]
             assert row["smallest_least"] < row["smallest_low"] < row["smallest_median"] < row["smallest_most"]
 
 
@@ -136,8 +136,8 @@ def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:
 def test_at_the_usual_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
     document = reproduce(["figure3"], RunContext(0, 50, ("published",), LocalCrew(2), "sqlite:///:memory:"), tmp_path)
     words = {
-        printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").word
+        printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").verdict
         for printed in read_optima()
     }
     assert set(words.values()) == {Verdict.NOISE}
-    assert _verdict(document, "figure3-insensitive", "published").word == Verdict.REFUTED
+    assert _verdict(document, "figure3-insensitive", "published").verdict == Verdict.REFUTED

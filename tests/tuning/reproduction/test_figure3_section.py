@@ -8,9 +8,9 @@ import pytest
 
 from dashboards.figures import explain
 from dashboards.pages.reproduction.page import ReproductionSection
+from environments.text import format_number
 from studies.paper.results import ReproductionResult
 from studies.tables import to_records
-from studies.words import short
 from tests.dashboards.drawn import check, shown_text
 from tuning.crew import LocalCrew
 from tuning.reproduction import find_experiment
@@ -46,7 +46,7 @@ def test_the_section_of_figure_3(document: ReproductionResult) -> None:
         assert any(
             f"{row['printed_regret']:g}" in cells and row["scenario"] in cells for cells in section.tables[0].rows
         )
-        assert f"printed {row['printed_regret']:g}, here {short(row['regret'])}" in explain(
+        assert f"printed {row['printed_regret']:g}, here {format_number(row['regret'])}" in explain(
             figures["figure3-lines-published"]
         )
     stars = [trace for trace in figures["figure3-lines-published"].data if trace.name == "printed optimum"]

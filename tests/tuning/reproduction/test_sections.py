@@ -7,8 +7,8 @@ import re
 import pytest
 
 from dashboards.pages.reproduction.page import ReproductionSection
+from environments.text import format_approximate, format_number
 from studies.tables import select_row, to_records
-from studies.words import about, short
 from tests.dashboards.drawn import check
 from tests.tuning.reproduction.made_pieces import document, made_bounds, run, small
 from tuning.reproduction import find_experiment
@@ -36,7 +36,7 @@ def test_figure1(protocols: tuple[str, ...]) -> None:
     words = whole(find_experiment("figure1").section(outcome, document(context, "figure1", outcome)), figures=3)
     for statistic in ("mean", "variance"):
         row = select_row(outcome.tables["spreads"], protocol=protocols[-1], statistic=statistic, n=1000)
-        assert short(row["spread"]) in words
+        assert format_number(row["spread"]) in words
     assert f"{select_row(outcome.tables['below'], protocol=protocols[-1], n=5)['share']:.1%}" in words
 
 
@@ -59,9 +59,9 @@ def test_bounds(protocols: tuple[str, ...], tail: bool) -> None:
     words = whole(find_experiment("bounds").section(outcome, document(context, "bounds", outcome)), figures=5)
     assert ("a linear tail from T = 10" in words) is tail
     assert ("no linear tail" in words) is not tail
-    assert about(1_000_000) in words
+    assert format_approximate(1_000_000) in words
     for protocol in protocols:
         regret = select_row(outcome.tables["regret"], problem="gaussian", player=f"raven-{protocol}", T=1_000_000)[
             "regret"
         ]
-        assert f"a final regret of {short(regret)}" in words
+        assert f"a final regret of {format_number(regret)}" in words

@@ -125,13 +125,13 @@ def test_verdicts_when_the_paper_is_right() -> None:
     assert {key for key, _ in found} == set(CLAIMS)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next", "table3-because-variance"):
-            assert found[key, protocol].word == Verdict.CONFIRMED, key
+            assert found[key, protocol].verdict == Verdict.CONFIRMED, key
         lead = found["table3-best-regret", protocol].measurement
         assert lead is not None
         assert lead.low < 1000.0 < lead.high
-    assert found["table3-68", "published"].word == Verdict.REFUTED  # 1 − 1200/3200 is 62.5 %
-    assert found["table3-variance", "published"].word == Verdict.REFUTED
-    assert found["table3-variance", "defined"].word == Verdict.CONFIRMED
+    assert found["table3-68", "published"].verdict == Verdict.REFUTED  # 1 − 1200/3200 is 62.5 %
+    assert found["table3-variance", "published"].verdict == Verdict.REFUTED
+    assert found["table3-variance", "defined"].verdict == Verdict.CONFIRMED
 
 
 def test_verdicts_when_the_paper_is_wrong() -> None:
@@ -140,7 +140,7 @@ def test_verdicts_when_the_paper_is_wrong() -> None:
     found = verdicts(outcome.verdicts)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next"):
-            assert found[key, protocol].word == Verdict.REFUTED
+            assert found[key, protocol].verdict == Verdict.REFUTED
         assert "UCB-V" in found["table3-best-regret", protocol].reason
     held = select(outcome.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
     assert held["significant"].tolist() == [True]
@@ -151,7 +151,7 @@ def test_rivals_that_cannot_be_told_apart_leave_it_to_noise() -> None:
     where = context()
     outcome = table3.assemble(where, made(where, {"ccb": 1001.0}))
     for protocol in ("published", "defined"):
-        word = verdicts(outcome.verdicts)["table3-best-regret", protocol].word
+        word = verdicts(outcome.verdicts)["table3-best-regret", protocol].verdict
         assert word in (Verdict.NOISE, Verdict.INCONCLUSIVE)
 
 
@@ -161,8 +161,8 @@ def test_printed_numbers_are_judged_one_by_one() -> None:
     found = verdicts(outcome.verdicts)
     numbers = [key for key, _ in found if any(key.startswith(f"table3-{name}-") for name in POLICIES)]
     assert len(numbers) == 27
-    assert found["table3-ccb-regret", "published"].word in (Verdict.CONFIRMED, Verdict.NOISE)
-    assert found["table3-ucb1-regret", "published"].word == Verdict.REFUTED  # 200 above it, with an error of 14
+    assert found["table3-ccb-regret", "published"].verdict in (Verdict.CONFIRMED, Verdict.NOISE)
+    assert found["table3-ucb1-regret", "published"].verdict == Verdict.REFUTED  # 200 above it, with an error of 14
 
 
 @pytest.mark.parametrize("protocols", [("published",), ("defined",), ("published", "defined")])

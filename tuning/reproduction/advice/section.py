@@ -10,11 +10,11 @@ from dashboards.figures._style import BLUE, GREEN, ORANGE, VERMILION, Trace, mak
 from dashboards.figures._titles import heading
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
+from environments.text import format_number
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import MAX_COST
 from studies.tables import select, to_records
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -66,7 +66,8 @@ def _describe_results(costs: DataFrame, protocols: tuple[str, ...]) -> list[str]
         out.append(
             f"As {protocol}, the advice is confirmed in {len(confirmed)} of {len(rows)} cases. Its excess regret is "
             f"largest in {worst['scenario']} at T = {worst['horizon']:,}: {_format_range(worst, 'cost')} compared with "
-            f"α₀ {short(worst['alpha0'])}, β₀ {short(worst['beta0'])}, ε {short(worst['epsilon'])}. It is smallest in "
+            f"α₀ {format_number(worst['alpha0'])}, β₀ {format_number(worst['beta0'])}, ε "
+            f"{format_number(worst['epsilon'])}. It is smallest in "
             f"{best['scenario']} at T = {best['horizon']:,}: {_format_range(best, 'cost')}."
         )
     better = [row for row in to_records(costs) if row["defaults_regret"] < row["advised_regret"]]
@@ -138,7 +139,8 @@ def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
                 f"{row['horizon']:,}",
                 f"as {row['protocol']}",
                 f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
-                f"α₀ {short(row['alpha0'])}, β₀ {short(row['beta0'])}, ε {short(row['epsilon'])}",
+                f"α₀ {format_number(row['alpha0'])}, β₀ {format_number(row['beta0'])}, ε "
+                f"{format_number(row['epsilon'])}",
                 _format_range(row, "cost"),
                 row["verdict"],
             ]
@@ -150,7 +152,9 @@ def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
 
 def _regret_table(rows: list[dict[str, Any]]) -> ShownTable:
     def regret(row: dict[str, Any], name: str) -> str:
-        return f"{short(row[name])} ({short(row[f'{name}_low'])} to {short(row[f'{name}_high'])})"
+        return (
+            f"{format_number(row[name])} ({format_number(row[f'{name}_low'])} to {format_number(row[f'{name}_high'])})"
+        )
 
     return ShownTable(
         caption="Mean regrets with 95 % intervals on the same held-out worlds",

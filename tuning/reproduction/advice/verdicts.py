@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from environments.text import format_number
 from studies.advice import EPSILON
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import judge_cost, judge_costs
+from studies.symbols import format_params
 from studies.tables import make_table
-from studies.words import params_in_words, short
 from tuning.reproduction.advice.run import (
     HELD_OUT,
     MIN_TRIALS,
@@ -108,5 +109,6 @@ def _describe(case: AdviceCase, data: PieceData) -> str:
         return f"{where}, the search recommends the same parameters"
     return (
         f"{where}, its regret is {cost.value:.1f} % ({cost.low:.1f} to {cost.high:.1f}) higher than that of "
-        f"{params_in_words(data['params'])}: {short(data['advice'][0])} versus {short(data['recommended'][0])}"
+        f"{format_params(data['params'])}: {format_number(data['advice'][0])} versus "
+        f"{format_number(data['recommended'][0])}"
     )

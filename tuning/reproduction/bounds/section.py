@@ -11,11 +11,10 @@ from dashboards.figures._style import BLUE, DASHES, GREEN, PINK, VERMILION, Trac
 from dashboards.figures._titles import heading, safe
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
-from dashboards.words import span
+from environments.text import format_approximate, format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
 from studies.tables import select, to_records, unique
-from studies.words import about, short
 from tuning.reproduction.figures import guide_line, line, line_with_band
 
 if TYPE_CHECKING:
@@ -71,7 +70,8 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         ],
         methods=[
             "The paper has no experiment on this. We played stationary problems up to "
-            f"T = {about(result.facts['horizon'])} with the same arms in every run, because a bound applies to one "
+            f"T = {format_approximate(result.facts['horizon'])} with the same arms in every run, because a bound "
+            "applies to one "
             "problem: " + "; ".join(_describe_problem(tables["arms"], problem) for problem in problems) + ". RAVEN-UCB "
             "uses the unbiased variance that the proof assumes. As published and as defined differ only in its "
             "parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
@@ -102,10 +102,13 @@ def _problem_title(arms: DataFrame, problem: str) -> str:
 def _describe_problem(arms: DataFrame, problem: str) -> str:
     rows = to_records(select(arms, problem=problem))
     first, last = rows[0], rows[-1]
-    variances = f"variances {short(first['variance'])} to {short(last['variance'])}"
+    variances = f"variances {format_number(first['variance'])} to {format_number(last['variance'])}"
     if first["variance"] == last["variance"]:
-        variances = f"variance {short(first['variance'])}"
-    return f"{first['problem_title']} with means {short(first['mean'])} to {short(last['mean'])} and {variances}"
+        variances = f"variance {format_number(first['variance'])}"
+    return (
+        f"{first['problem_title']} with means {format_number(first['mean'])} to {format_number(last['mean'])} "
+        f"and {variances}"
+    )
 
 
 def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
@@ -115,9 +118,13 @@ def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
         problem = row["problem"]
         end = select(tables["regret"], player=player, problem=problem)["regret"].iloc[-1]
         bound = select(tables["bounds"], bound="gap-dependent", problem=problem)["value"].iloc[-1]
-        tail = "no linear tail" if row["tail_from"] is None else f"a linear tail from T = {about(row['tail_from'])}"
+        tail = (
+            "no linear tail"
+            if row["tail_from"] is None
+            else f"a linear tail from T = {format_approximate(row['tail_from'])}"
+        )
         parts.append(
-            f"with {_problem_title(tables['arms'], problem)}, {tail} and a final regret of {short(end)}, "
+            f"with {_problem_title(tables['arms'], problem)}, {tail} and a final regret of {format_number(end)}, "
             f"{end / bound:.3g} times the bound"
         )
     return f"{rows[0]['title']}: {'; '.join(parts)}."
@@ -134,15 +141,17 @@ def _describe_assumption(assumption: DataFrame, player: str) -> str:
     ratios = {(row["sigma"], row["t"]): row["played"] / row["needed"] for row in rows}
     low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
     return (
-        f"The assumption of the proof for {rows[0]['title']}: the played value is between {short(ratios[low])} times "
-        f"(t = {about(low[1])}, σ = {low[0]:g}) and {short(ratios[high])} times (t = {about(high[1])}, "
+        f"The assumption of the proof for {rows[0]['title']}: the played value is between "
+        f"{format_number(ratios[low])} times "
+        f"(t = {format_approximate(low[1])}, σ = {low[0]:g}) and {format_number(ratios[high])} times (t = "
+        f"{format_approximate(high[1])}, "
         f"σ = {high[0]:g}) the required one. Because α_t·sqrt(ln t) tends to 0, no fixed β₀ can correct this."
     )
 
 
 def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
     def format_crossing(row: dict[str, Any], column: str) -> str:
-        return "–" if row[column] is None else f"{about(row[column])}, {row[f'{column}_how']}"
+        return "–" if row[column] is None else f"{format_approximate(row[column])}, {row[f'{column}_how']}"
 
     columns = ["problem", "policy", "tail from T", "last rate", "runs that lost the best arm"]
     columns += ["crosses gap-dependent", "crosses gap-independent"]
@@ -150,7 +159,7 @@ def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
         [
             _problem_title(tables["arms"], row["problem"]),
             PLAYER_NAMES[row["player"]],
-            "–" if row["tail_from"] is None else about(row["tail_from"]),
+            "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
             f"{row['last_rate']:.2g}",
             f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
             format_crossing(row, "meets_gap_dependent"),
@@ -167,7 +176,7 @@ def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
 def _arm_table(arms: DataFrame) -> ShownTable:
     columns = ["problem", "arm", "mean", "variance σ²", "gap Δ"]
     rows = [
-        [row["problem_title"], str(row["arm"]), *(short(row[name]) for name in ("mean", "variance", "gap"))]
+        [row["problem_title"], str(row["arm"]), *(format_number(row[name]) for name in ("mean", "variance", "gap"))]
         for row in to_records(arms)
     ]
     return ShownTable("The arms of the three problems", columns, rows, (1, 2, 3, 4), folded=True)
@@ -188,7 +197,7 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
         traces += line_with_band(x, y, positive, high, name, COLOURS[player], INDICES[player])
-        parts.append(f"{name} {short(y[-1])} (95 %: {short(low[-1])} to {short(high[-1])})")
+        parts.append(f"{name} {format_number(y[-1])} (95 %: {format_number(low[-1])} to {format_number(high[-1])})")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
     return make(
@@ -197,11 +206,12 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
             "Regret and its bounds",
             safe(title),
             f"K = {len(arms)} arms",
-            f"R = {span(regret['replications'].tolist())} runs",
+            f"R = {format_range(regret['replications'].tolist())} runs",
             "95 % bands",
         ),
-        f"Mean regret against T on log axes, with {title}. At T = {about(steps[-1])}: {'; '.join(parts)}; the claimed "
-        f"gap-dependent bound is {short(claimed)}.",
+        f"Mean regret against T on log axes, with {title}. At T = {format_approximate(steps[-1])}: "
+        f"{'; '.join(parts)}; the claimed "
+        f"gap-dependent bound is {format_number(claimed)}.",
         height=540,
         xaxis=_step_axis("horizon T (log scale)", steps),
         yaxis=axis("mean regret", "log", log_ticks([*regret["regret"], *bounds["value"]])),
@@ -212,7 +222,7 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
 def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
     """A log axis over steps with powers of ten."""
     ticks = log_ticks(values) or []
-    return axis(title, "log", ticks) | {"ticktext": [about(tick) for tick in ticks]}
+    return axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
 
 
 def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
@@ -240,7 +250,7 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
             high = [row["rate_high"] for row in rows]
             look = {"yaxis": y_axis, "showlegend": panel == 0}
             traces += line_with_band(x, y, low, high, rows[0]["title"], COLOURS[player], INDICES[player], **look)
-            parts.append(f"{title}, {rows[0]['title']}: {short(y[-1])}")
+            parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
     return make(
         traces,
@@ -286,7 +296,7 @@ def _plot_assumption(assumption: DataFrame) -> go.Figure:
             ratio = [row["played"] / row["needed"] for row in mine]
             name = f"played / required, σ = {sigma:g}, {title}"
             traces.append(line(steps, ratio, name, colour, index, yaxis="y2", mode="lines", showlegend=False))
-            parts.append(f"{title}, σ = {sigma:g}: {short(ratio[-1])}")
+            parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")
     traces.append(guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
     for index, sigma in enumerate(sigmas):
         traces.append(guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
@@ -295,7 +305,7 @@ def _plot_assumption(assumption: DataFrame) -> go.Figure:
         traces,
         heading("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
         "Both sides of the proof's assumption against t, and their ratio, which should be 1. "
-        f"At t = {about(steps[-1])} the ratio of played to required value is: {'; '.join(parts)}.",
+        f"At t = {format_approximate(steps[-1])} the ratio of played to required value is: {'; '.join(parts)}.",
         height=640,
         annotations=notes,
         xaxis=_step_axis("step t", steps) | {"anchor": "y2"},

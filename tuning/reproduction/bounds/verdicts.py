@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from environments.text import format_approximate
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import find_tail, is_still_falling, judge_all_above, judge_equation, judge_order
 from studies.tables import make_table, select, select_row, to_records
-from studies.words import about
 from tuning.reproduction.bounds.run import (
     BOUNDS,
     CHECKPOINTS,
@@ -171,7 +171,8 @@ def _judge_assumption(tables: Tables, protocol: str) -> ClaimResult:
     written = [row["written"] / row["needed"] for row in rows]
     reason = (
         f"The played value is {ratios[high]:.3g} times the required one at t = {high[1]} (σ = {high[0]:g}) and falls to"
-        f" {ratios[low]:.3g} times at t = {about(low[1])} (σ = {low[0]:g}), because α_t·sqrt(ln t) tends to 0. With α₀"
+        f" {ratios[low]:.3g} times at t = {format_approximate(low[1])} (σ = {low[0]:g}), because α_t·sqrt(ln t) "
+        "tends to 0. With α₀"
         f" instead of α_t, as written in the proof, the ratio ranges from {min(written):.3g} to {max(written):.3g}."
     )
     smallest = Measurement(ratios[low], ratios[low], ratios[low])
@@ -196,13 +197,15 @@ def _judge_order(tables: Tables, protocol: str, bound: str, with_constant: bool)
     worst = max(ends, key=lambda name: ends[name].value)
     tail = select_row(tables["tails"], problem=worst, player=player)
     crossing = (
-        "" if tail[column] is None else f", which it crosses at T ≈ {about(tail[column])} ({tail[f'{column}_how']})"
+        ""
+        if tail[column] is None
+        else f", which it crosses at T ≈ {format_approximate(tail[column])} ({tail[f'{column}_how']})"
     )
-    start = "" if tail["tail_from"] is None else f" from T = {about(tail['tail_from'])}"
+    start = "" if tail["tail_from"] is None else f" from T = {format_approximate(tail['tail_from'])}"
     reason = (
         f"The regret has a linear tail in {sum(tails)} of {len(tails)} problems. The worst is"
         f" {PROBLEMS[worst].title}{start}: {tail['lost']:.0%} of the runs have lost the best arm permanently, and the"
-        f" regret at T = {about(HORIZON)} is {ends[worst].value:.3g} times the bound{crossing}."
+        f" regret at T = {format_approximate(HORIZON)} is {ends[worst].value:.3g} times the bound{crossing}."
     )
     verdict = judge_order(tails, falling, above)
     return ClaimResult(CLAIMS[f"bounds-{bound}"], protocol, ends[worst], verdict, "order", reason)
@@ -225,7 +228,7 @@ def _judge_tighter(tables: Tables, protocol: str) -> ClaimResult:
     reason = (
         f"With {PROBLEMS[worst].title}, RAVEN-UCB loses {rates[worst][1]:.2g} per step in the last decade and UCB1"
         f" {rates[worst][0]:.2g}. The claimed bound is smaller ({claimed:,.0f} versus {proven:,.0f} for UCB1 at"
-        f" T = {about(HORIZON)}), but RAVEN-UCB's regret is {end:,.0f}."
+        f" T = {format_approximate(HORIZON)}), but RAVEN-UCB's regret is {end:,.0f}."
     )
     verdict = judge_all_above(0.0, list(saved.values()))
     return ClaimResult(CLAIMS["bounds-tighter"], protocol, saved[worst], verdict, "all above", reason)

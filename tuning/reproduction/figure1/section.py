@@ -10,9 +10,9 @@ from dashboards.figures._style import BLUE, VERMILION, Trace, make
 from dashboards.figures._titles import heading
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
+from environments.text import format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, select_row, to_records, unique
-from studies.words import short
 from tuning.reproduction.figure1.run import TRUE_VALUES
 from tuning.reproduction.figures import guide_line, line
 
@@ -60,9 +60,10 @@ def _describe_spread(spreads: DataFrame, protocol: str) -> list[str]:
         rows = to_records(select(spreads, protocol=protocol, statistic=statistic))
         first, last = rows[0], rows[-1]
         out.append(
-            f"The variance of the sample {statistic} over samples is {short(first['spread'])} at n = {first['n']} and "
-            f"{short(last['spread'])} at n = {last['n']:,}. Theory predicts {THEORY[statistic]}, that is "
-            f"{short(first['theory'])} and {short(last['theory'])}."
+            f"The variance of the sample {statistic} over samples is {format_number(first['spread'])} at n = "
+            f"{first['n']} and "
+            f"{format_number(last['spread'])} at n = {last['n']:,}. Theory predicts {THEORY[statistic]}, that is "
+            f"{format_number(first['theory'])} and {format_number(last['theory'])}."
         )
     return out
 
@@ -112,8 +113,10 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
         traces,
         heading(f"Sample {statistic} by sample size", "one arm, N(0, 1)", f"{samples[protocol]:,} samples per size"),
         f"Box plots of the sample {statistic} for samples of {sizes[0]} to {sizes[-1]:,} rewards. The 5 % and 95 % "
-        f"quantiles are {short(first['q05'])} and {short(first['q95'])} at n = {first['n']}, and {short(last['q05'])} "
-        f"and {short(last['q95'])} at n = {last['n']:,}; the median at n = {first['n']} is {short(first['median'])}.",
+        f"quantiles are {format_number(first['q05'])} and {format_number(first['q95'])} at n = {first['n']}, and "
+        f"{format_number(last['q05'])} "
+        f"and {format_number(last['q95'])} at n = {last['n']:,}; the median at n = {first['n']} is "
+        f"{format_number(first['median'])}.",
         xaxis=labelled([f"{size:,}" for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]),
         yaxis=axis(f"sample {statistic}"),
     )
@@ -155,7 +158,7 @@ def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
             }
             traces.append(line([size * shift for size in sizes], y, name, colour, index, **look))
     parts = [
-        f"{row['statistic']} {short(row['spread'])} at n = {row['n']:,}"
+        f"{row['statistic']} {format_number(row['spread'])} at n = {row['n']:,}"
         for row in to_records(select(spreads, protocol=protocols[-1]))
         if row["n"] in (sizes[0], sizes[-1])
     ]
@@ -178,7 +181,11 @@ def _make_table(spreads: DataFrame, below: DataFrame) -> ShownTable:
         key = {"protocol": share["protocol"], "n": share["n"]}
         mean, variance = (select_row(spreads, statistic=statistic, **key) for statistic in TRUE_VALUES)
         cells = [f"as {share['protocol']}", f"{share['n']:,}", f"{share['draws']:,}"]
-        cells += [short(each[name]) for each in (mean, variance) for name in ("spread", "theory")]
-        cells += [short(variance["median"]), f"{share['share']:.1%}", f"{share['low']:.1%} to {share['high']:.1%}"]
+        cells += [format_number(each[name]) for each in (mean, variance) for name in ("spread", "theory")]
+        cells += [
+            format_number(variance["median"]),
+            f"{share['share']:.1%}",
+            f"{share['low']:.1%} to {share['high']:.1%}",
+        ]
         rows.append(cells)
     return ShownTable("Sample means and variances by sample size", columns, rows, tuple(range(1, 10)), folded=True)

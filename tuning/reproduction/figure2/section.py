@@ -12,10 +12,10 @@ from dashboards.figures._style import BLUE, CHANGE, GREEN, GREY, ORANGE, VERMILI
 from dashboards.figures._titles import heading
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
-from dashboards.words import unbroken
+from environments.text import keep_pairs_together
 from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.symbols import format_params
 from studies.tables import select, select_row, to_records, unique
-from studies.words import params_in_words
 from tuning.reproduction.figure2.verdicts import CLAIMS
 from tuning.reproduction.figures import line, line_with_band
 
@@ -158,8 +158,8 @@ def _reduction_table(reduction: DataFrame) -> ShownTable:
 def _winner_table(winners: DataFrame) -> ShownTable:
     rows = []
     for row in to_records(winners):
-        raven = params_in_words({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
-        rows.append([f"{row['horizon']:,}", *map(unbroken, (raven, params_in_words({"c": row["c"]})))])
+        raven = format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
+        rows.append([f"{row['horizon']:,}", *map(keep_pairs_together, (raven, format_params({"c": row["c"]})))])
     return ShownTable("Winners of the searches, as defined", ["T", "RAVEN-UCB", "UCB1"], rows, (0,), folded=True)
 
 

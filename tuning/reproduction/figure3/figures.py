@@ -13,9 +13,9 @@ from dashboards.figures._parts import WHITE, box, ink, whiskers
 from dashboards.figures._scales import axis, labelled, log_ticks, numbers
 from dashboards.figures._style import BLUE, GREY, ORANGE, SCALE, VERMILION, Trace, make
 from dashboards.figures._titles import heading
+from environments.text import format_number
 from studies.grid import Grid, GridSpec
 from studies.tables import select, select_row, to_records, unique
-from studies.words import short
 from tuning.reproduction.figures import combine_panels
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
         figure.update_layout(xaxis_title_text="α₀", yaxis=axis("mean regret", "log", ticks))
         panels.append((title, figure))
     text = "; ".join(
-        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, here {short(row['regret'])}"
+        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, here "
+        f"{format_number(row['regret'])}"
         for row in to_records(select(optima, protocol=protocol))
     )
     return combine_panels(
@@ -134,8 +135,9 @@ def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figu
         },
     ]
     parts = [
-        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, cell {short(row['regret'])}, "
-        f"smallest {short(row['smallest_low'])} to {short(row['smallest_high'])}"
+        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, cell "
+        f"{format_number(row['regret'])}, "
+        f"smallest {format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}"
         for row in rows
     ]
     limits = [row[name] for row in rows for name in ("smallest_low", "ten_high", "printed_regret", "regret_high")]
@@ -168,7 +170,9 @@ def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
             legend = {"name": name, "legendgroup": name, "showlegend": grid_index == 0}
             traces.append(box(y, [row[quantile] for quantile in QUANTILES], colour, width=0.3, **legend))
             traces.append(_plot_mean(row, name, y))
-            parts.append(f"{_plain(title)}, {name}: median {short(row['q50'])}, mean {short(row['regret'])}")
+            parts.append(
+                f"{_plain(title)}, {name}: median {format_number(row['q50'])}, mean {format_number(row['regret'])}"
+            )
         labels.append(title)
     mine = select(cells, protocol=protocol)
     return make(
@@ -311,7 +315,7 @@ def _plot_printed(row: dict[str, Any]) -> Trace:
         "name": "printed optimum",
         "hovertemplate": (
             f"<b>The paper's optimum</b><br>α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>printed regret "
-            f"{row['printed_regret']:g}, here {short(row['regret'])}<extra></extra>"
+            f"{row['printed_regret']:g}, here {format_number(row['regret'])}<extra></extra>"
         ),
     }
 
@@ -326,9 +330,11 @@ def _plot_mean(row: dict[str, Any], name: str, y: float) -> Trace:
         "legendgroup": name,
         "showlegend": False,
         "hovertemplate": (
-            f"<b>{name}</b>: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>mean {short(row['regret'])}, median "
-            f"{short(row['q50'])}<br>quartiles {short(row['q25'])} to {short(row['q75'])}<br>5 % to 95 %: "
-            f"{short(row['q05'])} to {short(row['q95'])}<extra></extra>"
+            f"<b>{name}</b>: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>mean {format_number(row['regret'])}, "
+            "median "
+            f"{format_number(row['q50'])}<br>quartiles {format_number(row['q25'])} to "
+            f"{format_number(row['q75'])}<br>5 % to 95 %: "
+            f"{format_number(row['q05'])} to {format_number(row['q95'])}<extra></extra>"
         ),
     }
 
@@ -351,7 +357,7 @@ def _plain(title: str) -> str:
 
 def _describe_lowest(grid: Grid) -> str:
     i, j = grid.best
-    return f"{short(float(grid.mean[i, j]))} at α₀ = {grid.spec.alpha0[i]:g}, β₀ = {grid.spec.beta0[j]:g}"
+    return f"{format_number(float(grid.mean[i, j]))} at α₀ = {grid.spec.alpha0[i]:g}, β₀ = {grid.spec.beta0[j]:g}"
 
 
 def _make_title(main: str, protocol: str, table: DataFrame) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
+from environments.text import format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
-from studies.words import short
 from tuning.reproduction.figure3.figures import (
     plot_boxes,
     plot_heat_maps,
@@ -174,8 +174,9 @@ def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> Shown
                 f"{100 * row['named_best']:.0f} %",
                 row["cell_verdict"],
                 f"{row['printed_regret']:g}",
-                f"{short(row['regret'])} ({short(row['regret_low'])} to {short(row['regret_high'])})",
-                f"{short(row['smallest_low'])} to {short(row['smallest_high'])}",
+                f"{format_number(row['regret'])} ({format_number(row['regret_low'])} to "
+                f"{format_number(row['regret_high'])})",
+                f"{format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}",
                 row["regret_verdict"],
             ]
             for row in to_records(select(optima, protocol=protocol))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from studies.grid import PAPER_VALUES
+from environments.text import format_number
 from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict, index_claims
 from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
 from studies.paper.results import ExperimentResult
@@ -21,8 +21,8 @@ from studies.paper.rules import (
     judge_same,
     judge_smallest,
 )
+from studies.registry import PAPER_VALUES
 from studies.tables import make_table
-from studies.words import short
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES, piece_key
 from tuning.reproduction.measurements import interval_columns, to_percent
@@ -236,9 +236,11 @@ def _judge_regret(grid: PlayedGrid) -> ClaimResult:
     low, _, high = data["smallest"]
     ten_low, _, ten_high = data["ten"][grid.printed]
     reason = (
-        f"The mean regret of that cell is {short(ours.value)}. The mean of {PAPER_REPLICATIONS} replications is "
-        f"{short(ten_low)} to {short(ten_high)}, and the smallest of sixteen such means, which is what is printed, is "
-        f"{short(low)} to {short(high)} (95 %)."
+        f"The mean regret of that cell is {format_number(ours.value)}. The mean of {PAPER_REPLICATIONS} "
+        "replications is "
+        f"{format_number(ten_low)} to {format_number(ten_high)}, and the smallest of sixteen such means, which is "
+        "what is printed, is "
+        f"{format_number(low)} to {format_number(high)} (95 %)."
     )
     claim = CLAIMS[f"{grid.optimum.claim_prefix}-regret"]
     return ClaimResult(claim, grid.protocol, ours, verdict, "smallest", reason)
@@ -322,7 +324,7 @@ def format_share(value: float) -> str:
 
 
 def _format_mean(grid: PlayedGrid, index: int) -> str:
-    return f"{short(grid.data['mean'][index])} ± {grid.data['stderr'][index]:.2g}"
+    return f"{format_number(grid.data['mean'][index])} ± {grid.data['stderr'][index]:.2g}"
 
 
 def _format_cell(cell: Cell) -> str:

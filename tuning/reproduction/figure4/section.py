@@ -10,9 +10,9 @@ from dashboards.figures._scales import axis, numbers
 from dashboards.figures._style import Trace, make
 from dashboards.figures._titles import counts, heading
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.words import capitalised
 from environments import find_scenario
 from environments.moments import moments_of_change
+from environments.text import capitalize_first
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records
 from tuning.reproduction.logistics import (
@@ -101,7 +101,7 @@ def _describe_ends(curves: DataFrame, comparison: str, measure: str) -> str:
     place = order.index(RAVEN) + 1
     other = order[1] if place == 1 else order[0]
     return (
-        f"{capitalised(COMPARISON_TITLES[comparison])}, {MEASURE_TITLES[measure]}: RAVEN-UCB ends with "
+        f"{capitalize_first(COMPARISON_TITLES[comparison])}, {MEASURE_TITLES[measure]}: RAVEN-UCB ends with "
         f"{ends[RAVEN]:,.0f}, rank {place} of {len(order)}; {'second' if place == 1 else 'first'} is {NAMES[other]} "
         f"with {ends[other]:,.0f}."
     )

@@ -11,7 +11,7 @@ from dashboards.figures._scales import axis, labelled, numbers
 from dashboards.figures._style import GREY, Trace, make
 from dashboards.figures._titles import counts, heading, safe
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.words import capitalised
+from environments.text import capitalize_first
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
 from tuning.reproduction.logistics import (
@@ -72,7 +72,8 @@ def _describe_spread(boxes: DataFrame, comparison: str) -> str:
     narrowest, widest = min(widths, key=lambda name: widths[name]), max(widths, key=lambda name: widths[name])
     raven = rows[RAVEN]
     return (
-        f"{capitalised(COMPARISON_TITLES[comparison])}, RAVEN-UCB's regret relative to the best arm at each step is "
+        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB's regret relative to the best arm at each "
+        "step is "
         f"{raven['low']:,.0f} to {raven['high']:,.0f} in 90 % of the worlds. This range is narrowest for "
         f"{NAMES[narrowest]} (width {widths[narrowest]:,.0f}) and widest for {NAMES[widest]} ({widths[widest]:,.0f})."
     )

@@ -9,10 +9,10 @@ import numpy as np
 from dashboards.figures._world import world_figure
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
+from environments.text import format_number
 from environments.view import View
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -54,7 +54,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
 def _describe_checks(checks: DataFrame, protocol: str) -> str:
     parts = [
         f"{row['scenario']}: in {row['broken']} of {row['worlds']} worlds {row['broken_when']}, and something changes "
-        f"at {short(row['changing_steps'])} steps on average"
+        f"at {format_number(row['changing_steps'])} steps on average"
         for row in to_records(select(checks, protocol=protocol))
     ]
     return f"As {protocol}, {'; '.join(parts)}."
@@ -99,7 +99,7 @@ def _check_table(checks: DataFrame) -> ShownTable:
             str(row["worlds"]),
             f"{row['share']:.0%}",
             f"{row['low']:.0%} to {row['high']:.0%}",
-            short(row["changing_steps"]),
+            format_number(row["changing_steps"]),
         ]
         for row in to_records(checks)
     ]

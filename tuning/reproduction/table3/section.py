@@ -12,10 +12,10 @@ from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, PINK, Trace, ma
 from dashboards.figures._titles import counts, heading, safe
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.report.sections import ShownTable
-from dashboards.words import capitalised
+from environments.text import capitalize_first, format_number, format_p_value
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
+from studies.symbols import format_symbol
 from studies.tables import select, select_row, to_records, unique
-from studies.words import p_value, short, symbol
 from tuning.reproduction.figures import line_with_band
 from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK, RAVEN
 
@@ -123,7 +123,8 @@ def _describe_ranking(scores: DataFrame, tests: DataFrame, comparison: str, meas
     losses = f"is significantly worse than {', '.join(better)}" if better else "is not significantly worse than any"
     other = order[1] if place == 1 else order[0]
     return (
-        f"{capitalised(COMPARISON_TITLES[comparison])}, RAVEN-UCB ranks {place} of {len(order)} with a mean regret of "
+        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB ranks {place} of {len(order)} with a mean "
+        "regret of "
         f"{means[RAVEN]:,.0f}; {'second' if place == 1 else 'first'} is {NAMES[other]} with {means[other]:,.0f}. After "
         f"Holm's correction it is significantly better than {worse} policies and {losses}."
     )
@@ -319,7 +320,7 @@ def _test_table(tests: DataFrame) -> ShownTable:
             MEASURE_TITLES[row["measure"]],
             NAMES[row["policy"]],
             f"{row['difference']:+z,.0f} ({row['low']:+z,.0f} to {row['high']:+z,.0f})",
-            p_value(row["holm"]),
+            format_p_value(row["holm"]),
             "yes" if row["significant"] else "no",
         ]
         for row in to_records(tests)
@@ -337,10 +338,10 @@ def _parameter_table(parameters: DataFrame) -> ShownTable:
     rows = [
         [
             NAMES[row["policy"]],
-            symbol(row["parameter"]),
-            short(row["default"]),
-            f"{short(row['from'])} to {short(row['to'])}",
-            short(row["tuned"]),
+            format_symbol(row["parameter"]),
+            format_number(row["default"]),
+            f"{format_number(row['from'])} to {format_number(row['to'])}",
+            format_number(row["tuned"]),
         ]
         for row in to_records(parameters)
     ]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from environments.text import join_words
 from environments.world import Floats
 from policies.raven_ucb import ESTIMATORS
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import judge_best, judge_definition, judge_growth, judge_number
-from studies.words import listed
 from tuning.paired import paired_tests
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import (
@@ -170,7 +170,7 @@ class Ranking:
         """Which policies it beats and which beat it."""
         beaten_by = [NAMES[name] for name, lost in zip(self.others, self.beaten, strict=True) if lost]
         text = f"beats {sum(self.beats)} of {len(self.others)} policies after Holm's correction"
-        return f"{text} and is beaten by {listed(beaten_by, 'and')}" if beaten_by else text
+        return f"{text} and is beaten by {join_words(beaten_by, 'and')}" if beaten_by else text
 
 
 def rank(policy: str, samples: Samples, seed: int) -> Ranking:
@@ -222,7 +222,7 @@ def _judge_second(protocol: str, samples: Samples, seed: int, setting: str) -> C
     reason = (
         f"{setting}, CCB ranks {order.index(CCB) + 1} of {len(order)} by mean regret ({means[CCB]:,.0f}; "
         f"{NAMES[rival]}, the best of the rest, {means[rival]:,.0f}) and is beaten by "
-        f"{listed(better, 'and') if better else 'none of the rest'} after Holm's correction."
+        f"{join_words(better, 'and') if better else 'none of the rest'} after Holm's correction."
     )
     lead = Measurement(test.difference, test.low, test.high)
     return ClaimResult(CLAIMS["table3-next"], protocol, lead, verdict, "best", reason)
