@@ -37,6 +37,7 @@ WAYS: dict[tuple[str, str], list[tuple[float, float]]] = {
     (FRONT, "studies"): [(480, 130), (480, 354)],
     (FRONT, "policies"): [(130, 96), (36, 96), (36, 540), (130, 540)],
     (FRONT, "environments"): [(830, 96), (924, 96), (924, 660), (830, 660)],
+    ("tuning", "dashboards"): [(470, 276), (490, 276)],
     ("tuning", "studies"): [(300, 306), (300, 354)],
     ("tuning", "policies"): [(130, 262), (102, 262), (102, 510), (130, 510)],
     ("tuning", "environments"): [(130, 222), (69, 222), (69, 660), (130, 660)],
@@ -58,6 +59,7 @@ LABELS: dict[tuple[str, str], tuple[float, float]] = {
     ("dashboards", "environments"): (790, 470),
     ("studies", "environments"): (762, 540),
     (FRONT, "studies"): (480, 330),
+    ("tuning", "dashboards"): (480, 252),
 }
 """Where its number stands; in the middle of the arrow where none is given."""
 
@@ -96,7 +98,7 @@ def architecture_picture() -> str:
     for package in BOXES:
         parts += _box(package)
     alt = "Boxes for the command line, tuning, dashboards, studies, policies and environments, from top to bottom; "
-    return card(WIDTH, HEIGHT, f"{alt}arrows to what each imports all point down.", parts)
+    return card(WIDTH, HEIGHT, f"{alt}arrows to what each imports point down, and from tuning to dashboards.", parts)
 
 
 def _number(x: float, y: float, count: int, colour: str) -> list[str]:

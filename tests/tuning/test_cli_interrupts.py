@@ -100,7 +100,7 @@ def test_before_anything_has_landed(tmp_path: Path, capsys: Captured, monkeypatc
 
 
 def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupt_after(monkeypatch, ReproductionReporter, "_done", 1)
+    interrupt_after(monkeypatch, ReproductionReporter, "_finish_piece", 1)
     assert run(["reproduce", "figure1", "--replications=2", "--jobs=1", "--quiet", f"-o{tmp_path / 'paper'}"]) == 130
     line = capsys.readouterr().err
     assert "1 of " in line
