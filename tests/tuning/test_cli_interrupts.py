@@ -114,7 +114,7 @@ def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: 
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tuning.commands.report_files._gather", interrupted)
+    monkeypatch.setattr("tuning.page_files._gather", interrupted)
     assert run(["report"]) == 130
     assert capsys.readouterr().err == "ravenlab: interrupted: report.html was not written.\n"
     assert list(tmp_path.iterdir()) == []

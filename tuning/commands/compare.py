@@ -83,13 +83,13 @@ def compare(
     """
     from studies.urls import storage_url
     from tuning.commands.asking import horizons_of, numbers, settings_of
-    from tuning.commands.comparison_files import write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
     from tuning.commands.comparison_tables import print_results
     from tuning.commands.keeping import saying_what_is_kept
     from tuning.commands.tables import put, say
     from tuning.comparison.asking import compare_all, specs_of
     from tuning.files import check_folder
+    from tuning.page_files import write_comparison
 
     counts = {"tune": tune, "replications": replications, "search_replications": search_replications}
     fields: dict[str, Any] = numbers({**counts, "arms": arms, "seed": seed})

@@ -9,7 +9,6 @@ import typer
 
 from tuning.commands import completing
 from tuning.commands.options import StorageOption
-from tuning.commands.stored import opened
 
 
 def delete(
@@ -38,6 +37,7 @@ def delete(
     from environments.errors import InputError
     from studies.driver import only_driver
     from studies.library import find_studies
+    from studies.storage import opened
     from studies.urls import storage_url
     from studies.words import counted
     from tuning.commands.tables import say

@@ -9,7 +9,6 @@ import typer
 
 from tuning.commands import completing
 from tuning.commands.options import SomeStudiesArgument, StorageOption
-from tuning.commands.stored import opened
 
 ELSEWHERE = {
     "grid": "is a grid; ravenlab grid --csv writes it",
@@ -53,6 +52,7 @@ def export(
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
     from studies.rows import list_studies
+    from studies.storage import opened
     from studies.words import counted
     from tuning.commands.tables import plain, put, say
     from tuning.files import replacing

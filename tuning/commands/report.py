@@ -37,8 +37,8 @@ def report(
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
     from studies.words import counted
-    from tuning.commands.report_files import write_report
     from tuning.commands.tables import say
+    from tuning.page_files import write_report
     from tuning.wording import size
 
     made = write_report(studies or None, output, pictures, storage)
@@ -47,4 +47,4 @@ def report(
     held = [counted(made.recommendations, "recommendation"), counted(made.figures, "figure"), size(made.size)]
     say(f"{output} is written: {', '.join(held)}.")
     if pictures is not None:
-        say(f"{pictures} holds {made.pictures} files of figures.")
+        say(f"{pictures} holds {made.figure_files} files of figures.")
