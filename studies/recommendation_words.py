@@ -12,12 +12,13 @@ from studies.words import params_in_words, short, symbol
 
 
 def edges_in_words(policy: str, edges: Sequence[Edge]) -> list[str]:
-    """Values on the edge of their range, each with the option that widens it.
+    """Values on the edge of their range, each with a wider range to search.
 
-    An edge holds 1 − x where that is what was searched, and so where 1 − x lies in it; `--range` wants x itself.
+    An edge holds 1 − x where that is what was searched, and so where 1 − x lies in it. The suggested range is
+    one of x itself.
 
     >>> edges_in_words("d-raven", [Edge(param="gamma", value=0.75, low=0.00001, high=0.75)])
-    ['γ 0.75 lies on the edge of what was searched; --range gamma=0.25:0.99999 would settle it.']
+    ['γ 0.75 lies on the edge of its search range; search a wider one: gamma=0.25:0.99999.']
     """
     rates = {param.name for param in parameters_of(policy) if param.scale == "one-minus"}
     lines = []
@@ -25,8 +26,8 @@ def edges_in_words(policy: str, edges: Sequence[Edge]) -> list[str]:
         turned = edge.param in rates and edge.low <= 1.0 - edge.value <= edge.high
         low, high = (1.0 - edge.high, 1.0 - edge.low) if turned else (edge.low, edge.high)
         lines.append(
-            f"{symbol(edge.param)} {short(edge.value)} lies on the edge of what was searched;"
-            f" --range {edge.param}={low:.10g}:{high:.10g} would settle it."
+            f"{symbol(edge.param)} {short(edge.value)} lies on the edge of its search range;"
+            f" search a wider one: {edge.param}={low:.10g}:{high:.10g}."
         )
     return lines
 

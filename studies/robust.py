@@ -108,7 +108,7 @@ class RobustSpec(Frozen):
         return [*differences_in_words(mine, theirs), *self.base.differences(stored.base)]
 
 
-def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = None, where: str = "") -> RobustSpec:
+def robust_spec_from(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
     """The specification of fields as people write them: `scenarios`, `measure`, `pareto`, and those of a study.
 
     >>> robust_spec_from({"scenarios": ["blips"]})
@@ -124,9 +124,9 @@ def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None 
             raise InputError("scenarios must be a list of at least 2 names.")
         if len(scenarios) < 2:
             raise InputError(f"robust must have at least 2 scenarios but got {len(scenarios)}.")
-        base = spec_from({**rest, "scenario": scenarios[0]}, names=names)
+        base = spec_from({**rest, "scenario": scenarios[0]})
         known = [find_scenario(str(name), dict(base.settings)).name for name in scenarios]
         try:
             return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
         except ValidationError as error:
-            raise InputError(explain(error, names)) from None
+            raise explain(error) from None

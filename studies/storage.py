@@ -153,7 +153,9 @@ def check_file(path: Path, create: bool) -> None:
         raise InputError(f"storage {str(path)[:200]!r} is not the name of a file.") from None
     if not there:
         if not create:
-            raise InputError(f"storage {path} does not exist; run ravenlab tune first, or say --storage.")
+            raise InputError(
+                f"storage {path} does not exist; run ravenlab tune first, or choose another.", field="storage"
+            )
         if not path.resolve().parent.is_dir():
             raise InputError(f"storage {path} can't be made: there is no folder {path.resolve().parent}.")
         return
@@ -167,7 +169,9 @@ def check_file(path: Path, create: bool) -> None:
         raise InputError(f"storage {path} can't be written: no permission for it or its folder.")
     if path.stat().st_size == 0:
         if not create:
-            raise InputError(f"storage {path} is an empty file; run ravenlab tune first, or say --storage.")
+            raise InputError(
+                f"storage {path} is an empty file; run ravenlab tune first, or choose another.", field="storage"
+            )
         return
     try:
         with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:

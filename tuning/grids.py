@@ -138,7 +138,8 @@ class _Run:
         if not math.isclose(again, self.stored[number], rel_tol=SAME, abs_tol=SAME):
             raise InputError(
                 f"grid {self.study.study_name!r}: cell {number} had regret {self.stored[number]:.6g} and now has "
-                f"{again:.6g}, so another version played it; delete the study or give another --name."
+                f"{again:.6g}, so another version played it; delete the study or choose another name.",
+                field="name",
             )
 
     def _tell(self, count: int) -> None:

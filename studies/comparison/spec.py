@@ -62,7 +62,7 @@ class ComparisonSpec(PlayedSpec):
             if self.tune == 0:
                 continue
             if not any(param.low is not None for param in found.parameters):
-                raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults alone (--tune 0)")
+                raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults only, with tune = 0")
             self.search(policy)
         return self
 

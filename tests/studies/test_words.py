@@ -22,7 +22,7 @@ def test_the_sentences_say_it_all() -> None:
     assert "The policy's defaults (α₀ 1) would cost 0.5 less" in text
     assert "it could be nothing" in text
     assert "Importance: α₀ 75 %, β₀ 25 %." in text
-    assert "--range epsilon=1e-06:0.5 would settle it" in text
+    assert "search a wider one: epsilon=1e-06:0.5" in text
     assert "rewards of mean 0.5 and spread 0.3" in text
 
 
@@ -40,7 +40,7 @@ def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
     """As `--range` reads it: the hint, given back, widens what was searched."""
     spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000)
     (line,) = edges_in_words("d-raven", edges(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7}))
-    hint = line.split("--range ")[1].split()[0]
+    hint = line.split(": ")[1].removesuffix(".")
     wider = spec_from({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
@@ -49,7 +49,7 @@ def test_a_rate_that_was_searched_as_it_is_gets_no_other_range() -> None:
     plain = Range(low=0.2, high=0.3, scale="linear")
     spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000, space={"gamma": plain})
     (line,) = edges_in_words("d-raven", edges(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.3}))
-    assert "--range gamma=0.2:0.4 would settle it" in line
+    assert "search a wider one: gamma=0.2:0.4" in line
 
 
 def test_numbers_stay_short() -> None:

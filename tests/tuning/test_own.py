@@ -149,7 +149,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
     assert found == Range(low=0.25, high=0.5, scale="one-minus")
     (said,) = edges_in_words(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
-    assert "--range c=0.5:0.75 would settle it" in said
+    assert "search a wider one: c=0.5:0.75" in said
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
     plain = bring_policy(f"{place}:MyUCB")
     found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
@@ -185,7 +185,7 @@ def test_an_installed_package_offers_policies(
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text('[[study]]\npolicy = "my-ucb"\nscenario = "blips"\n')
     assert cli.run(["validate", "study.toml"]) == cli.REFUSED
-    assert "give --bring my-ucb" in capsys.readouterr().err
+    assert "load the plugin my-ucb (--bring)" in capsys.readouterr().err
     assert not (tmp_path / "was-run").exists()
     arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
     assert cli.run(arguments) == cli.DONE

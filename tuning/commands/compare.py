@@ -12,13 +12,6 @@ from tuning.commands.crews import hire
 
 FIGHT = "The fight"
 
-NAMES = {
-    **{field: f"--{field}" for field in ("horizon", "arms", "policies", "tune", "replications", "seed", "name")},
-    "search_replications": "--search-replications",
-    "settings": "--set",
-}
-"""How fields of a comparison are called on the command line."""
-
 
 def compare(
     names: options.ScenariosArgument = None,
@@ -97,7 +90,7 @@ def compare(
     if name is not None:
         fields["name"] = name
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields, NAMES)
+    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields)
     crews = hire(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)
