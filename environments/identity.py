@@ -35,6 +35,7 @@ PRESENTATION = (
     "tuning.cli",
     "tuning.commands",
     "tuning.doctor",
+    "tuning.page_files",
     "tuning.progress",
     "tuning.screen",
     "tuning.wording",

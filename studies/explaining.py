@@ -52,7 +52,9 @@ def explain(error: ValidationError) -> InputError:
     first = error.errors(include_url=False)[0]
     parts = [str(part) for part in first["loc"]]
     parts = parts[: DEPTH.get(parts[0], 1)] if parts else []
-    return InputError(_first_line(first, parts), field=".".join(parts) or None)
+    cause = first.get("ctx", {}).get("error")
+    field = cause.field if isinstance(cause, InputError) else None
+    return InputError(_first_line(first, parts), field=field or ".".join(parts) or None)
 
 
 def _first_line(first: ErrorDetails, parts: list[str]) -> str:
