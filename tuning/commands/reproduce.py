@@ -10,6 +10,7 @@ import typer
 from studies.words import listed
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.crew import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from studies.reproduction.document import Document
@@ -47,7 +48,7 @@ def reproduce(
     ] = None,
     seed: options.SeedOption = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     output: options.FolderOption = Path("reproduction"),
     quiet: options.QuietOption = False,
