@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from environments.errors import InputError, did_you_mean
+from environments.text import shorten_value
 from studies.ranges import Range
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def explain(error: ValidationError) -> InputError:
 
 def _first_line(first: ErrorDetails, parts: list[str]) -> str:
     kind, context = first["type"], first.get("ctx", {})
-    place, got = spell(parts), f"but got {brief(first['input'])}."
+    place, got = spell(parts), f"but got {shorten_value(first['input'])}."
     if kind == "value_error":
         said = f"{str(context['error']).rstrip('.')}."
         return f"{place}: {said}" if parts and parts[0] == "space" else said
@@ -88,7 +89,7 @@ def unknown_key(key: object, known: Sequence[str] | Mapping[str, Any]) -> InputE
     >>> print(unknown_key("horzon", ["horizon", "arms"]))
     unknown key 'horzon'; did you mean 'horizon'? Known: horizon, arms.
     """
-    return InputError(f"unknown key {brief(key)}{did_you_mean(key, list(known))} Known: {', '.join(known)}.")
+    return InputError(f"unknown key {shorten_value(key)}{did_you_mean(key, list(known))} Known: {', '.join(known)}.")
 
 
 def spell(parts: Sequence[str]) -> str:
@@ -97,18 +98,5 @@ def spell(parts: Sequence[str]) -> str:
     >>> spell(["space", "alpha0"])
     'space.alpha0'
     """
-    shown = [part if part.isprintable() and 0 < len(part) <= 60 else brief(part) for part in parts]
+    shown = [part if part.isprintable() and 0 < len(part) <= 60 else shorten_value(part) for part in parts]
     return ".".join(shown) or "the study"
-
-
-def brief(value: object) -> str:
-    """A value in at most 60 characters.
-
-    >>> brief("x" * 1000)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"
-    """
-    try:
-        text = repr(value)
-    except ValueError:
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from environments.identity import ABSENT, LIBRARIES, identity
-from studies.words import counted
+from environments.text import plural
 from tuning.doctor import NOTE, OK, PROBLEM, Check, reason
 from tuning.doctor.machine import kernel_speed
 
@@ -153,9 +153,9 @@ def _answer(futures: list[Any]) -> Speeds:
 def cluster_checks(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
     """Rows on a cluster, compared with the identity of this machine."""
     scheduler, workers = cluster.scheduler, cluster.workers
-    threads = counted(sum(worker.threads for worker in workers), "thread")
+    threads = plural(sum(worker.threads for worker in workers), "thread")
     rows = [
-        Check("scheduler", f"{scheduler.address}, {counted(len(workers), 'worker')}, {threads}"),
+        Check("scheduler", f"{scheduler.address}, {plural(len(workers), 'worker')}, {threads}"),
         _version_check("scheduler", scheduler, here, COMPARED_ON_SCHEDULER),
     ]
     if not workers:
@@ -216,7 +216,7 @@ def _speed_checks(workers: Sequence[Node]) -> list[Check]:
 
 
 def _speed_check(worker: Node, median: float) -> Check:
-    name, threads = f"worker {worker.label}", counted(worker.threads, "thread")
+    name, threads = f"worker {worker.label}", plural(worker.threads, "thread")
     if not worker.millions:
         explained = worker.fault in (CANNOT_FORWARD, CANNOT_READ)
         verdict = (NOTE, "see the row on versions") if explained else (PROBLEM, "see its log")
