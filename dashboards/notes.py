@@ -56,7 +56,7 @@ def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> st
 
 def grid_note(grid: Grid) -> str:
     """The best cell of a grid, which cells can't be told from it, and all cells where they are few."""
-    spec = grid.spec.resolved()
+    spec = grid.spec
     i, j = grid.best
     close = int(grid.indistinguishable.sum())
     rows, columns = grid.indistinguishable.nonzero()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from environments.streams import Stream
+from environments.trace_world import TraceScenario
 from policies.base import Value
 from studies.spec import StudySpec
 from studies.words import params_in_words, short
@@ -73,7 +74,9 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
 def against(one: Tuned, reference: Tuned, seed: int) -> str:
     """What a policy loses more than the reference in the same windows, and whether that can be told."""
     series = one.placed.parts[0] - reference.placed.parts[0]
-    known = row_memory(one.evaluator, series, Stream.REPORT)
+    scenario = one.evaluator.game.scenario
+    assert isinstance(scenario, TraceScenario)
+    known = row_memory(scenario, one.evaluator.game.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
     low, high = (mean + end for end in sum_interval(series, known, seed))
     word = "" if known.enough and (low > 0 or high < 0) else ", not decidable"

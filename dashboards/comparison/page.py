@@ -116,7 +116,7 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
     return WorldPart(
         id=name,
         title=f"{spec.scenario}, T = {spec.horizon}, K = {spec.arms}",
-        meaning=spec.world().meaning,
+        meaning=spec.open_scenario().meaning,
         found=lead(result),
         note=search_note(result),
         standings=panel(slugs, f"{name}-standings", figures.standings(result, order)),
