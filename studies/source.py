@@ -1,8 +1,8 @@
 """Where the rewards of a study come from: a simulated scenario, a recorded trace or a recorded log.
 
 A specification names its source in optional fields (`scenario`, `trace`, `log`), as people write them. `source_of`
-turns these fields into one of three classes, and everything that depends on the kind of source is a method of that class
-or a `match` on it. `resolve_size` fills in the horizon and the number of arms.
+turns these fields into one of three classes. Everything that depends on the kind of source is a method of that class or
+a `match` on it. `resolve_size` fills in the horizon and the number of arms.
 """
 
 from __future__ import annotations
