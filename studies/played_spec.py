@@ -12,6 +12,7 @@ from environments import Scenario
 from environments.scenario import LONGEST_HORIZON
 from studies.fields import Frozen, Name, OwnName, Real, Text, Whole
 from studies.identity import differences_in_words
+from studies.registry import StudyDefaults
 from studies.source import ScenarioSource, resolve_size
 
 
@@ -22,7 +23,7 @@ class PlayedSpec(Frozen, ABC):
     settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
     horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
     arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
-    seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1)
+    seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1)
     name: OwnName = Field(default=None, min_length=1, max_length=400)
 
     @property

@@ -10,6 +10,7 @@ from policies import find_policy
 from policies.base import Policy, Setting, Value
 from studies.fields import MOST_PLAYED
 from studies.objective import parse_objective
+from studies.registry import StudyDefaults
 from studies.source import LogSource, ScenarioSource, TraceSource
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def _check_recorded(
         source.open().check(horizon, arms)
     if policy.peeks:
         raise ValueError(f"{policy.name} reads the true means, which a {source.kind} does not tell")
-    if spec.objective != "mean":
-        raise ValueError(f"objective must be mean on a {source.kind} but got {spec.objective}")
+    if spec.objective != StudyDefaults.objective:
+        raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 
 
 def _check_given(spec: StudySpec, policy: type[Policy], setting: Setting) -> None:

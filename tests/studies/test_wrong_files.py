@@ -62,7 +62,7 @@ HEAD = '[[study]]\nscenario = "blips"\n'
         (HEAD + "seed = 2020-01-01", "study 1: seed must be a number, text, list or table but got datetime.date"),
         (
             HEAD + "sampler = 'tp'",
-            "study 1: sampler must be 'tpe', 'gp', 'cmaes', 'qmc', 'random' or 'grid' but got 'tp'",
+            "study 1: unknown sampler 'tp'; did you mean 'tpe'?",
         ),
         (HEAD + "policy = 'raven-uc'", "study 1: unknown policy 'raven-uc'; did you mean 'raven-ucb'"),
         (HEAD + "policy = 1", "study 1: policy must be text but got 1."),
