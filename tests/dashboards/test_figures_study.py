@@ -62,13 +62,13 @@ def test_two_thousand_trials_are_thinned_and_say_so() -> None:
     figure = history(made_rows(2000), recommendation(), SPEC)
     check(figure)
     assert "trial (200 of 1600 drawn)" in names(figure)
-    assert "2000 trials" in figure.layout.title.text
+    assert "2,000 trials" in figure.layout.title.text
 
 
 def test_some_of_many_trials_are_counted_as_what_they_are() -> None:
     figure = history(made_rows(20), None, SPEC, {"COMPLETE": 1600, "PRUNED": 400})
     check(figure)
-    assert "2000 trials" in figure.layout.title.text
+    assert "2,000 trials" in figure.layout.title.text
     assert {"trial (16 of 1600 drawn)", "stopped early (4 of 400 drawn)"} <= set(names(figure))
     assert "1600 complete trials and 400 that stopped early" in explain(figure)
 
@@ -116,7 +116,7 @@ def test_horizons_has_a_panel_a_parameter() -> None:
     ]
     figure = horizons(found)
     out = check(figure)
-    assert "T = 1000 to 100000" in out["layout"]["title"]["text"]
+    assert "T = 1,000 to 100,000" in out["layout"]["title"]["text"]
     assert [out["layout"][f"yaxis{n}"]["title"]["text"] for n in ("", 2, 3)] == ["α₀", "β₀", "ε"]
     assert out["layout"]["xaxis"]["type"] == "log"
     assert out["data"][0]["x"] == [1000, 10000, 100000]
@@ -142,7 +142,7 @@ def test_distributions_are_quantiles() -> None:
         [750],
         [950],
     )
-    assert "R = 1001" in out["data"][-1]["text"][0]
+    assert "R = 1,001" in out["data"][-1]["text"][0]
 
 
 @pytest.mark.parametrize(

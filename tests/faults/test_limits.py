@@ -55,7 +55,7 @@ def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pyt
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
     monkeypatch.setattr("environments.room.memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
-    assert "horizon 100000000 takes 1.7 GB of memory at a time, and 1.0 GB are free here" in line
+    assert "horizon 100000000 needs 1.7 GB of memory, but only 1.0 GB are available" in line
 
 
 def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

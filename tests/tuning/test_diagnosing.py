@@ -25,7 +25,7 @@ def test_says_draws_and_proposes(trace: Path, tmp_path: Path, capsys: pytest.Cap
     page, study = tmp_path / "diagnosis.html", tmp_path / "proposed.toml"
     assert run(["diagnose", str(trace), "-o", str(page), "--study-file", str(study), "--halves", "2"]) == 0
     said = capsys.readouterr().out
-    assert "This world shows incremental-drift." in said
+    assert "The data show incremental-drift." in said
     assert "2 of 2 random halves" in said
     assert run(["validate", str(study)]) == 0
     html = page.read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     place.write_text("step,arm,reward\n" + "\n".join(lines) + "\n")
     assert run(["diagnose", str(place), "--halves", "0"]) == 0
     said = capsys.readouterr().out
-    assert "This world shows incremental-drift." in said
+    assert "The data show incremental-drift." in said
     pandas.read_csv(place).to_parquet(tmp_path / "log.parquet")
     assert run(["diagnose", str(tmp_path / "log.parquet"), "--halves", "0"]) == 0
     assert capsys.readouterr().out.replace("log.parquet", "log.csv").split() == said.split()
@@ -61,7 +61,7 @@ def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixtur
     page, study = tmp_path / "few.html", tmp_path / "proposed.toml"
     assert run(["diagnose", str(place), "-o", str(page), "--study-file", str(study)]) == 0
     said = "".join(capsys.readouterr().out.split())
-    assert "Notdecidable:50rowsaretoofew" in said
+    assert "Inconclusive:50rowsaretoofew" in said
     assert f"{page}iswritten." in said
     assert f"{study}isnotwritten." in said
     assert not study.exists()

@@ -65,7 +65,7 @@ def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
     assert run(words) == 0
     assert "6 cells × 20 replications" in capsys.readouterr().err
     assert run(words) == 0
-    assert "complete already, nothing to do." in capsys.readouterr().err
+    assert "already complete." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 import ravenlab
 from environments.errors import InputError
 from environments.example_log import as_csv, example_log
+from studies.describe import describe_recommendation
 from studies.files import load_study_file
-from studies.recommendation_words import in_words
 from tests.environments.made_logs import made_log
 from tests.said import refused
 from tuning.cli import run
@@ -47,9 +47,9 @@ def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Pa
         assert "log:my" in ravenlab.export(form=form, storage=url)
     assert "replay score" in ravenlab.export(form="python", storage=url)
     assert f",{facts.matched}," in ravenlab.export(form="csv", storage=url)
-    said = "\n".join(in_words(found))
+    said = "\n".join(describe_recommendation(found))
     assert f"{facts.matched} of 900 events match" in said
-    assert "The logging policy's own mean reward there" in said
+    assert "Mean reward of the logging policy" in said
     page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
     for words in ("The log: mean reward in", "Events by arm", "policies are replayed", "the logging policy"):
         assert words in page
@@ -62,14 +62,14 @@ def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
     assert found.log is not None
     assert not found.log.enough
     assert not any(rival.told for rival in found.versus)
-    said = "\n".join(in_words(found))
-    assert "Too few events match to conclude anything" in said
+    said = "\n".join(describe_recommendation(found))
+    assert said.splitlines()[1].startswith("Inconclusive")
     needed = found.log.versus_logged
     assert needed is not None
     assert needed.matched is not None
     assert needed.matched * found.log.effective / found.log.matched >= 100
     page = ravenlab.report(output=tmp_path / "report.html", storage=f"sqlite:///{tmp_path}/s.sqlite3")
-    assert "Too few events match" in page.read_text(encoding="utf-8")
+    assert "Inconclusive: only" in page.read_text(encoding="utf-8")
 
 
 def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,7 @@ def test_interpolated(storage: str, capsys: Captured) -> None:
     assert found["studies"] == ["raven-ucb/variance-drift/T1000/K10", "raven-ucb/variance-drift/T100000/K10"]
     assert run(words) == 0
     out = capsys.readouterr().out
-    assert "Interpolated over log horizon between T = 1000 and T = 100000" in out
+    assert "Interpolated over log horizon between T = 1,000 and T = 100,000" in out
     assert f"\n  {found['command']}\n" in out
     assert "95 %" not in out
 
@@ -55,7 +55,7 @@ def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.Monkey
     monkeypatch.setenv("RAVENLAB_STORAGE", storage)
     assert run(["recommend", "variance-drift", "--horizon", "300"]) == 0
     out = capsys.readouterr().out
-    assert "Extrapolated: these are the parameters for T = 1000" in out
+    assert "Extrapolated: these are the parameters for T = 1,000" in out
     assert "\n  ravenlab tune variance-drift --horizon 300\n" in out
 
 

@@ -31,11 +31,11 @@ def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
     assert "6 trials × 5 replications × 2 scenarios, tpe, measure worst" in capsys.readouterr().out
     assert run(words) == 0
     out = capsys.readouterr().out
-    assert "Not knowing which of these 2 worlds it is costs at most" in out
+    assert "Not knowing which of the 2 scenarios applies costs at most" in out
     assert "A wrong guess costs up to" in out
     assert run([*words, "--json"]) == 0
     captured = capsys.readouterr()
-    assert "complete already" in captured.err
+    assert "already complete" in captured.err
     (entry,) = json.loads(captured.out)["robust"]
     rows = list(csv.DictReader(path.read_text().splitlines()))
     assert len(rows) == 4 * 2
@@ -61,7 +61,7 @@ def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
     words = ["tune", "--robust", "--pareto", *SCENARIOS, *WORDS, url, f"--csv={path}"]
     assert run(words) == 0
-    assert "Pareto front on fresh worlds" in capsys.readouterr().out
+    assert "Pareto front on held-out worlds" in capsys.readouterr().out
     assert {row["front"] for row in csv.DictReader(path.read_text().splitlines())} <= {"true", "false"}
     assert run([*words, "--json"]) == 0
     (front,) = json.loads(capsys.readouterr().out)["fronts"]

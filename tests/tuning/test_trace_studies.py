@@ -50,14 +50,14 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
         assert "trace:my" in ravenlab.export(form=form, storage=url)
     assert run(["show", found.study, "--storage", url]) == 0
     said = capsys.readouterr().out
-    assert "independent ones" in said
-    assert "Against the best fixed arm" in said
-    assert "costs: give the policy" in said.replace("\n", " ")
+    assert "effective sample size" in said
+    assert "against the best fixed arm" in said
+    assert "Cells are costs" in said.replace("\n", " ")
     page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
     for words in (
         "The trace: centred means",
         "Missing cells by arm",
-        "moving-block bootstrap of those rows",
+        "moving-block bootstrap of these rows",
         "cumulative cost",
     ):
         assert words in page
@@ -87,7 +87,7 @@ def test_a_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.Ca
     moved.write_bytes(file.read_bytes())
     capsys.readouterr()
     assert run([str(moved) if part == str(file) else part for part in command]) == 0
-    assert "complete already" in capsys.readouterr().err
+    assert "already complete" in capsys.readouterr().err
     write_csv(file, table(rows=500, seed=9))
     assert run(command) == 2
     assert "holds something else than it did" in capsys.readouterr().err
@@ -115,8 +115,8 @@ def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureF
     path = write_csv(tmp_path / "short.csv", table(rows=40))
     assert run(["tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
     out = capsys.readouterr().out
-    assert "measured on data that were held out" in out
-    assert "are needed for that interval to be believed" in out
+    assert "evaluated on held-out data" in out
+    assert "are needed for a reliable interval" in out
 
 
 def test_bad_files_are_one_line(tmp_path: Path) -> None:

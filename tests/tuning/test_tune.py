@@ -29,7 +29,7 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "24 trials × 10 replications" in captured.err
     assert run(["tune", "blips", *SMALL, f"--storage={url}"]) == 0
     again = capsys.readouterr()
-    assert "complete already" in again.err
+    assert "already complete" in again.err
     assert "blips" in again.out
 
 
@@ -80,7 +80,7 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
 def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
     err = capsys.readouterr().err
-    assert "time is up after 0 trials" in err
+    assert "time limit reached after 0 trials" in err
     assert "ravenlab export" not in err
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
 
