@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from environments.errors import InputError
-from environments.log_shape import block_of, opening
-from environments.log_world import ORDERS, REACH, LogScenario, LogWorlds
+from environments.log_world import ORDERS, REACH, LogScenario, LogWorlds, block_of, opening
 from environments.streams import Stream
 from tests.environments.made_logs import made_log
 
