@@ -79,7 +79,7 @@ def test_other_settings_objectives_arms_and_policies_do_not_count() -> None:
     ]
     assert answer(ask(3000), [*STORED, *others]).kind == "interpolated"
     assert answer(ask(3000, arms=5), [*STORED, *others]).params["alpha0"] == 7.0
-    with pytest.raises(InputError, match=r"--arms 5 or 10\); run: ravenlab tune .* --horizon 3000 --arms 7$"):
+    with pytest.raises(InputError, match=r"5 or 10 arms\); run: ravenlab tune .* --horizon 3000 --arms 7$"):
         answer(ask(3000, arms=7), [*STORED, *others])
 
 

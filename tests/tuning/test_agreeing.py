@@ -31,7 +31,7 @@ def test_kinds_keep_apart_though_nothing_has_landed(storage: RDBStorage, kind: s
     if kind == other:
         assert set(opened(storage, other).user_attrs) == {kind}
         return
-    with pytest.raises(InputError, match=f"study 'mine' is {KINDS[kind]}, not {KINDS[other]}; give another --name"):
+    with pytest.raises(InputError, match=f"study 'mine' is {KINDS[kind]}, not {KINDS[other]}; choose another name"):
         opened(storage, other)
     assert set(optuna.load_study(study_name="mine", storage=storage).user_attrs) == {kind}
 

@@ -144,3 +144,16 @@ def test_plans_are_json_too(capsys: Captured) -> None:
 )
 def test_typos_are_answered_with_the_nearest(words: list[str], fragment: str) -> None:
     assert fragment in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["tune", "blips", "--trials", "0"], "--trials must be at least 1 but got 0."),
+        (["tune", "blips", "--range", "alpha0=5:1"], "--range alpha0: low must be below high but got 5 and 1."),
+        (["show", "x", "--storage", "sqlite:///none/x.db"], "--storage none/x.db does not exist;"),
+        (["compare", "blips", "periodic", "--name", "x"], "--name fits one comparison but 2 were given."),
+    ],
+)
+def test_an_error_names_the_option_of_its_field(words: list[str], line: str) -> None:
+    assert refused(*words).startswith(f"ravenlab: {line}")

@@ -104,7 +104,7 @@ def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.M
     assert run(["reproduce", "figure1", "--replications=2", "--jobs=1", "--quiet", f"-o{tmp_path / 'paper'}"]) == 130
     line = capsys.readouterr().err
     assert "1 of " in line
-    assert "pieces are kept; the same command goes on from there." in line
+    assert "pieces are saved; rerun the same command to resume" in line
     assert not (tmp_path / "paper" / "reproduction.html").exists()
 
 
@@ -114,7 +114,7 @@ def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: 
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tuning.commands.report_files._gather", interrupted)
+    monkeypatch.setattr("tuning.page_files._gather", interrupted)
     assert run(["report"]) == 130
     assert capsys.readouterr().err == "ravenlab: interrupted: report.html was not written.\n"
     assert list(tmp_path.iterdir()) == []

@@ -63,7 +63,7 @@ def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.Monkey
     ("words", "fragment"),
     [
         (["blips", "--horizon", "3000"], "run: ravenlab tune blips --horizon 3000 --storage"),
-        (["variance-drift", "--horizon", "3000", "--arms", "5"], "(there are some with --arms 10); run: ravenlab tune"),
+        (["variance-drift", "--horizon", "3000", "--arms", "5"], "(there are some with 10 arms); run: ravenlab tune"),
         (["variance-drift", "--horizon", "3000", "--policy", "ucb1"], "--policy ucb1"),
         (["blip", "--horizon", "3000"], "did you mean 'blips'"),
         (["blips", "--horizon", "many"], "--horizon must be a whole number"),

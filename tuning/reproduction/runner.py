@@ -45,7 +45,8 @@ def reproduce(
             data = _run_pieces(names, context, folder / "pieces", listener)
     except Timeout:
         raise InputError(
-            f"{folder} is in use by another reproduction; wait for it to finish or choose another folder."
+            f"{folder} is in use by another reproduction; wait for it to finish or choose another output folder.",
+            field="output",
         ) from None
     results = {name: find_experiment(name).assemble(context, data) for name in names}
     return ReproductionResult(context.seed, context.replications, context.protocols, results)
