@@ -11,6 +11,7 @@ import pytest
 from studies.storage import open_storage
 from tests.dashboards.made import gridded, searched
 from tests.dashboards.served import Served, served
+from tests.messages import assert_names
 from tests.studies.made import WILD, url
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def test_a_grid_shows_our_heat_map(page: Page, site: Served) -> None:
     figure = page.locator("[id='user-defined-plot:ravenlab-heat-map']")
     figure.locator(".heatmaplayer image").first.wait_for(state="attached")
     title = figure.locator(".gtitle").text_content() or ""
-    assert "Mean regret over α₀ and β₀" in title
+    assert_names(title, "α₀", "β₀")
     assert all(word in title for word in ("variance-drift", "T = 1000", "K = 10", "R = 20"))
     for name in ("lines", "surface"):
         page.locator(f"[id='user-defined-plot:ravenlab-{name}'] .main-svg").first.wait_for(state="attached")

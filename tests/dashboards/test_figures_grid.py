@@ -11,6 +11,7 @@ import pytest
 from dashboards.figures import explain, heat_map, sensitivity_lines, surface
 from studies.grid import Grid
 from tests.dashboards.drawn import FINE, check, made_grid, names
+from tests.messages import assert_names
 from tests.studies.made import recommendation
 
 RECOMMENDED = recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon": 0.003})
@@ -94,7 +95,7 @@ def test_many_lines_are_thinned_and_keep_the_best() -> None:
     grid = made_grid(FINE, FINE)
     figure = sensitivity_lines(grid)
     assert len(names(figure)) == 6
-    assert "6 of 25" in figure.layout.title.text
+    assert_names(figure.layout.title.text, "6 of 25")
     assert f"β₀ = {grid.spec.beta0[grid.best[1]]:.4g}" in names(figure)
 
 

@@ -15,6 +15,7 @@ from environments.moments import moments_of_change
 from environments.world import tables
 from policies.simulation import simulate
 from tests.dashboards.drawn import check, names, shown_text
+from tests.messages import assert_names
 from tests.studies.made import WILD
 
 
@@ -69,7 +70,7 @@ def test_every_world_is_drawn_as_it_is(name: str) -> None:
         line = np.interp(seen, x, [point[1] for point in points])
         away = np.abs(line - means[seen - 1, k])
         assert np.nanquantile(away, 0.95) < 0.02, name
-    assert "over 2000 steps" in explain(figure)
+    assert_names(explain(figure), "2000")
 
 
 def test_worlds_mark_their_changes() -> None:

@@ -20,6 +20,7 @@ from environments.errors import InputError
 from studies.storage import open_storage
 from tests.dashboards.served import Served, ask, gone, served
 from tests.faults.studies import run, within
+from tests.messages import assert_names
 from tests.studies.made import WILD, recommendation, stored, url
 
 JSON = {"Content-Type": "application/json"}
@@ -176,22 +177,22 @@ def test_a_busy_port(place: Path, site: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "names"),
     [
-        (["--port", "65536"], "65536"),
-        (["--port", "-1"], "-1"),
-        (["--port", "many"], "'many'"),
-        (["--host", "no such host"], "'no such host'"),
-        (["--host", ""], "''"),
-        (["--host", "192.0.2.1"], "'192.0.2.1'"),
-        (["--storage", "sqlite:///nowhere.sqlite3"], "nowhere.sqlite3 does not exist"),
+        (["--port", "65536"], ["65536"]),
+        (["--port", "-1"], ["-1"]),
+        (["--port", "many"], ["'many'"]),
+        (["--host", "no such host"], ["'no such host'"]),
+        (["--host", ""], ["''"]),
+        (["--host", "192.0.2.1"], ["'192.0.2.1'"]),
+        (["--storage", "sqlite:///nowhere.sqlite3"], ["nowhere.sqlite3"]),
     ],
 )
-def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
+def test_refusals_in_one_line(place: Path, words: list[str], names: list[str]) -> None:
     done = within("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert said in line
+    assert_names(line, *names)
     assert not (place.parent / "nowhere.sqlite3").exists()
 
 
@@ -202,7 +203,7 @@ def test_says_what_another_host_exposes(place: Path) -> None:
         site.process.terminate()
         assert gone(site.process) == 130
         assert site.process.stderr is not None
-        assert "no login: everyone who can reach 0.0.0.0 can read all studies" in site.process.stderr.read()
+        assert_names(site.process.stderr.read(), "0.0.0.0")
     assert "change and delete" in str(exposure("0.0.0.0", True))
 
 

@@ -12,6 +12,7 @@ from environments import trace_file
 from environments.errors import InputError
 from environments.trace_file import Trace, read_trace
 from tests.environments.made_traces import table, write_csv
+from tests.messages import raises_naming
 
 BAD = {
     "wrong delimiter": ("a;b\n1;2\n", "separated by semicolons"),
@@ -74,7 +75,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_file, "MOST_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
-    with pytest.raises(InputError, match=r"more than 333 rows of 3 arms; at most 1,000 cells"):
+    with raises_naming(InputError, "333", "3 arms", "1,000"):
         read_trace(path)
 
 
@@ -88,7 +89,7 @@ def test_ten_million_rows_are_refused_in_bounded_memory(tmp_path: Path) -> None:
         for _ in range(1000):
             file.write("0.125,0.25\n" * 10_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(InputError, match="more than 5,000,000 rows of 2 arms"):
+    with raises_naming(InputError, "5,000,000", "2 arms"):
         read_trace(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
@@ -141,7 +142,7 @@ def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
 def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.parquet"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="not a Parquet file") as caught:
+    with raises_naming(InputError, "Parquet") as caught:
         read_trace(path)
     assert "\n" not in str(caught.value)
     for frame, said in (

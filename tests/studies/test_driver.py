@@ -8,6 +8,7 @@ import pytest
 
 from environments import InputError
 from studies.driver import driving, only_driver, patience
+from tests.messages import raises_naming
 from tests.studies.made import url
 
 
@@ -33,5 +34,5 @@ def test_without_a_study_nothing_is_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", ["soon", "-1", "nan", "inf", ""])
 def test_patience_is_a_number_of_seconds(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_PATIENCE", given)
-    with pytest.raises(InputError, match="RAVENLAB_PATIENCE must be a number of seconds"):
+    with raises_naming(InputError, "RAVENLAB_PATIENCE"):
         patience()

@@ -9,6 +9,7 @@ import pytest
 
 from studies.driver import only_driver
 from studies.storage import open_storage
+from tests.messages import assert_names
 from tests.studies.made import WILD, recommendation, stored
 from tuning.cli import run
 
@@ -47,7 +48,7 @@ def test_patterns_are_taken_but_beginnings_are_not(storage: str, capsys: Capture
 
 def test_without_a_terminal_it_needs_yes(storage: str, capsys: Captured) -> None:
     assert run(["delete", FIRST, "--storage", storage]) == 2
-    assert "say --yes to delete 1 study" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, "--yes", "1")
     assert len(names(storage)) == 3
 
 

@@ -13,6 +13,7 @@ from filelock import FileLock
 from environments.errors import InputError
 from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
+from tests.messages import assert_names
 from tests.said import refused
 from tuning.commands.reproduction_files import write_reproduction
 from tuning.commands.reproduction_progress import ReproductionReporter
@@ -109,23 +110,23 @@ def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch, capsy
             now[0] += 10 * piece.seconds
             listener.done(piece)
         listener.piece(pieces[2])
-    assert "figure1/2: 2 of 3 pieces, about 1 min 0 s left" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, "figure1/2", "2 of 3", "1 min 0 s")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "names"),
     [
-        (["figure9"], "unknown figure or table 'figure9'"),
-        (["figure1", "--protocol", "both!"], "protocol must be published, defined or both but got 'both!'."),
-        (["figure1", "--replications", "1"], "replications must be"),
-        (["figure1", "--replications", "many"], "--replications must be a whole number but got 'many'."),
-        (["figure1", "--seed", "-1"], "seed must be"),
-        (["figure1", "--backend", "dask"], "--backend must be threads or loky but got 'dask'."),
-        (["figure1", "--jobs", "0"], "jobs must be"),
+        (["figure9"], ["'figure9'"]),
+        (["figure1", "--protocol", "both!"], ["protocol", "published", "defined", "both", "'both!'"]),
+        (["figure1", "--replications", "1"], ["replications"]),
+        (["figure1", "--replications", "many"], ["--replications", "'many'"]),
+        (["figure1", "--seed", "-1"], ["seed"]),
+        (["figure1", "--backend", "dask"], ["--backend", "threads", "loky", "'dask'"]),
+        (["figure1", "--jobs", "0"], ["jobs", "1"]),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
-    assert message in refused("reproduce", *arguments, "-o", str(tmp_path / "out"))
+def test_bad_input_is_one_line(arguments: list[str], names: list[str], tmp_path: Path) -> None:
+    assert_names(refused("reproduce", *arguments, "-o", str(tmp_path / "out")), *names)
     assert not (tmp_path / "out").exists()
 
 

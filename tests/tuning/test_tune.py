@@ -12,6 +12,7 @@ import pytest
 
 import ravenlab
 from studies import keys
+from tests.messages import assert_names
 from tests.said import refused
 from tuning.cli import run
 
@@ -80,26 +81,26 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
 def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
     err = capsys.readouterr().err
-    assert "time is up after 0 trials" in err
+    assert_names(err, "0")
     assert "ravenlab export" not in err
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "fragments"),
+    ("words", "names"),
     [
-        ([], ["SCENARIO is missing"]),
-        (["blip"], ["unknown scenario", "blips"]),
+        ([], ["SCENARIO"]),
+        (["blip"], ["scenario", "blips"]),
         (["blips", "--horizon=ten"], ["--horizon", "'ten'"]),
         (["blips", "--horizon=100,"], ["--horizon", "''"]),
-        (["blips", "--horizon=2"], ["horizon", "got 2"]),
+        (["blips", "--horizon=2"], ["horizon", "2"]),
         (["blips", "--trials=0"], ["trials", "0"]),
         (["blips", "--replications=1"], ["replications", "1"]),
         (["blips", "--sampler=best"], ["sampler", "best", "tpe"]),
         (["blips", "--pruner=hard"], ["pruner", "hard", "race"]),
         (["blips", "--objective=median"], ["objective", "median"]),
-        (["blips", "--range=alpha0=5:1"], ["--range", "alpha0", "low must be below high"]),
-        (["blips", "--range=alpha0=0:1"], ["--range", "alpha0", "above 0"]),
+        (["blips", "--range=alpha0=5:1"], ["--range", "alpha0", "low", "high"]),
+        (["blips", "--range=alpha0=0:1"], ["--range", "alpha0", "0"]),
         (["blips", "--range=alpha0"], ["--range", "name="]),
         (["blips", "--range=omega=1:2"], ["omega"]),
         (["blips", "--fix=alpha0=1", "--range=alpha0=1:2"], ["alpha0"]),
@@ -111,21 +112,19 @@ def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["blips", "--study=quick"], ["--study"]),
         (["--study=quik"], ["quik", "quick"]),
         (["--study=quick", "--trials=3"], ["--study", "--trials"]),
-        (["--study=quick", "--set=every=5%"], ["so --set can't be given"]),
-        (["--study=quick", "--noise=laplace"], ["so --noise can't be given"]),
-        (["--study=quick", "--range=alpha0=1:2"], ["so --range can't be given"]),
-        (["--study=quick", "--fix=alpha0=1"], ["so --fix can't be given"]),
+        (["--study=quick", "--set=every=5%"], ["--study", "--set"]),
+        (["--study=quick", "--noise=laplace"], ["--study", "--noise"]),
+        (["--study=quick", "--range=alpha0=1:2"], ["--study", "--range"]),
+        (["--study=quick", "--fix=alpha0=1"], ["--study", "--fix"]),
         (["blips", "--storage=nowhere"], ["storage", "nowhere"]),
-        (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["no folder"]),
+        (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["/no/such/folder"]),
     ],
 )
 def test_bad_input_is_one_clear_line(
-    words: list[str], fragments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    line = refused("tune", *words)
-    for fragment in fragments:
-        assert fragment.lower() in line.lower()
+    assert_names(refused("tune", *words), *names)
     assert list(tmp_path.iterdir()) == []
 
 
