@@ -70,7 +70,7 @@ def test_a_class_takes_only_its_own_state() -> None:
 def test_every_field_is_needed(field: str) -> None:
     state = taught().state()
     del state[field]
-    with pytest.raises(ValueError, match=f"state has no {field}"):
+    with raises_naming(ValueError, field):
         Policy.from_state(state)
 
 

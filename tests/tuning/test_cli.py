@@ -128,9 +128,9 @@ def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> 
         (["blips", "--seed", "-1"], ["seed", "0", "-1"]),
         (["blips", "--jobs", "0"], ["jobs", "1"]),
         (["blips", "--param", "alpha0=nan"], ["alpha0", "nan"]),
-        (["blips", "--param", "alpha0=inf"], ["alpha0", "nan", "inf"]),
+        (["blips", "--param", "alpha0=inf"], ["alpha0", "inf"]),
         (["blips", "--param", "alpha0=-1"], ["alpha0", "-1", "0"]),
-        (["blips", "--param", "alpha0=x"], ["alpha0", "nan", "'x'"]),
+        (["blips", "--param", "alpha0=x"], ["alpha0", "'x'"]),
         (["blips", "--param", "alpha0"], ["--param", "name=value", "'alpha0'"]),
         (["blips", "--param", "=3"], ["--param", "name=value"]),
         (["blips", "--param", "alpha0=1", "--param", "alpha0=2"], ["alpha0 twice"]),
@@ -154,7 +154,7 @@ def test_bad_input_is_one_clear_line(words: list[str], names: list[str]) -> None
 def test_nothing_is_written_where_it_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place in (tmp_path / "no" / "pulls.csv", tmp_path):
         assert run(["simulate", "blips", *SMALL, "--pulls", str(place)]) == 2
-        assert "can't be written" in capsys.readouterr().err
+        assert_names(capsys.readouterr().err, place)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -186,4 +186,4 @@ def test_an_interrupt_is_exit_code_130(number: signal.Signals, after: float) -> 
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip() == "ravenlab: interrupted."
+    assert len(err.splitlines()) == 1

@@ -10,6 +10,7 @@ import pytest
 
 from tests.messages import assert_names
 from tests.said import refused
+from tests.studies.made import finished_trials
 from tuning.cli import run
 
 Captured = pytest.CaptureFixture[str]
@@ -25,8 +26,7 @@ def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) ->
     assert run(words(tmp_path, "blips", "stationary", *TUNED)) == 0
     captured = capsys.readouterr()
     assert_names(captured.err, "6", "8", "3", "4")
-    assert captured.out.count("ns a step") == 4
-    assert "Mean regret, all tuned" in captured.out
+    assert_names(captured.out, "blips", "stationary", "raven-ucb", "ucb1")
     out = tmp_path / "out"
     assert {path.name for path in out.iterdir()} == {f"compare.{end}" for end in ("csv", "html", "json", "md", "tex")}
     document = json.loads((out / "compare.json").read_text())
@@ -42,9 +42,11 @@ def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) ->
     assert (out / "compare.tex").read_text().count(r"\begin{tabular}") == 5
     assert (out / "compare.md").read_text().count("★") == 2 + 4 + 1
     before = {path.name: path.read_bytes() for path in out.iterdir()}
+    storage = f"sqlite:///{tmp_path}/studies.sqlite3"
+    trials = finished_trials(storage)
     assert run([*words(tmp_path, "blips", "stationary", *TUNED), "--json"]) == 0
     captured = capsys.readouterr()
-    assert captured.err.count("complete already, nothing to do.") == 2
+    assert finished_trials(storage) == trials
     assert json.loads(captured.out) == document
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
@@ -61,7 +63,7 @@ def test_the_other_commands_know_comparisons(tmp_path: Path, capsys: Captured) -
     assert run(["show", "compare", storage]) == 0
     assert_names(capsys.readouterr().out, "3 of 3")
     assert run(["export", "compare*", storage]) == 2
-    assert "is a comparison" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, found["study"])
     assert run(["copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/there.sqlite3", storage]) == 0
     capsys.readouterr()
     assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/there.sqlite3", "--json"]) == 0

@@ -89,5 +89,5 @@ def test_refusals(words: list[str], names: list[str], storage: str, tmp_path: Pa
 def test_a_study_that_is_being_tuned_is_not_copied(storage: str, tmp_path: Path) -> None:
     target = url(tmp_path / "archive.sqlite3")
     with only_driver(storage, FIRST):
-        assert "is being tuned" in refused("copy", FIRST, "--to", target, "--storage", storage)
+        assert_names(refused("copy", FIRST, "--to", target, "--storage", storage), FIRST)
     assert not (tmp_path / "archive.sqlite3").exists()

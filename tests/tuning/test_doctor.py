@@ -13,7 +13,7 @@ import tuning.doctor.mounts
 import tuning.doctor.versions
 from environments.identity import identity, installed
 from environments.room import memory
-from tests.messages import assert_names
+from tests.messages import assert_names, is_named
 from tests.project import python
 from tuning.cli import run
 from tuning.doctor.machine import LEAST_MEMORY, core_check, memory_check
@@ -76,7 +76,7 @@ def test_a_link_is_followed_to_the_file_system_behind_it(tmp_path: Path) -> None
     mounts.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {place} rw - nfs x rw\n")
     assert file_system(tmp_path / "link" / "studies.sqlite3", mounts) == "nfs"
     assert file_system(tmp_path, tmp_path / "nothing") is None
-    assert mount_check(tmp_path, tmp_path / "nothing").found == "not known here"
+    assert mount_check(tmp_path, tmp_path / "nothing").verdict == OK
 
 
 def database(path: Path, journal: str = "wal") -> str:
@@ -99,7 +99,6 @@ def test_looks_at_a_file_and_leaves_no_trace(tmp_path: Path, journal: str, verdi
     rows = {row.check: row for row in sqlite_checks(path, "name")}
     assert (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)) == before
     assert rows["storage"].verdict == OK
-    assert "can be written" in rows["storage"].found
     assert rows["journal"].verdict == verdict
     assert rows["disk"].found.endswith("free")
 
@@ -107,7 +106,7 @@ def test_looks_at_a_file_and_leaves_no_trace(tmp_path: Path, journal: str, verdi
 def test_makes_no_file_where_there_is_none(tmp_path: Path) -> None:
     rows = storage_checks(f"sqlite:///{tmp_path}/new.sqlite3")
     assert rows[0].verdict == OK
-    assert "not there yet" in rows[0].found
+    assert_names(rows[0].found, f"sqlite:///{tmp_path}/new.sqlite3")
     assert os.listdir(tmp_path) == []
 
 
@@ -134,7 +133,7 @@ def test_a_file_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.M
     finally:
         holder.close()
     assert rows[0].verdict == NOTE
-    assert "another program" in rows[0].found
+    assert_names(rows[0].found, "name")
 
 
 def test_sqlite_on_a_network_file_system_ends_with_1(
@@ -175,8 +174,8 @@ def test_versions_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(tuning.doctor.versions, "PINS", pins)
     assert pinned(pins) == {"numpy": "2.4.6", "other-name": "1.0"}
     unmet = needed("ravenlab").unmet
-    assert any(one.startswith("ravenlab needs numpy>=") and one.endswith("but 1.0 is installed") for one in unmet)
-    assert any(one.startswith("ravenlab needs rich>=") and one.endswith("not installed") for one in unmet)
+    assert any("numpy>=" in one and is_named("1.0", one) for one in unmet)
+    assert any("rich>=" in one for one in unmet)
     rows = {row.check: row for row in version_checks()}
     assert rows["dependencies"].verdict == PROBLEM
     assert rows["pinned versions"].verdict == NOTE
@@ -214,4 +213,4 @@ def test_a_broken_numba_is_a_row_and_no_traceback(tmp_path: Path) -> None:
     rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
     assert rows["numba"]["verdict"] == PROBLEM
     assert "Numba needs NumPy 1.0" in rows["numba"]["found"]
-    assert rows["cluster"]["found"] == "not looked at"
+    assert rows["cluster"]["verdict"] == NOTE

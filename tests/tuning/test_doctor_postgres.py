@@ -34,13 +34,11 @@ def tables(postgres: Server, database: str) -> list[tuple[str]]:
 def test_an_empty_database_and_one_with_studies(postgres: Server, database: str) -> None:
     storage, trip = storage_checks(database)
     assert (storage.verdict, trip.verdict) == (OK, OK)
-    assert "tables can be made" in storage.found
     assert tables(postgres, database) == []
     optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
     before = tables(postgres, database)
     storage, trip = storage_checks(database)
     assert storage.verdict == OK
-    assert storage.found.endswith("can be written")
     assert_names(trip.found, "ms")
     assert tables(postgres, database) == before != []
 
@@ -50,7 +48,7 @@ def test_rights_that_lack_are_named(postgres: Server, database: str, reader: str
     postgres.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC", url=database)
     storage = storage_checks(reader)[0]
     assert storage.verdict == PROBLEM
-    assert storage.advice == "GRANT CREATE ON SCHEMA public to this user"
+    assert_names(storage.advice, "GRANT CREATE ON SCHEMA public")
     assert "sesame" not in storage.found
     optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
     postgres.run(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}", url=database)

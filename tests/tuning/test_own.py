@@ -129,7 +129,7 @@ def test_a_study_of_ones_own_is_the_same_everywhere(
         exports.append(capsys.readouterr().out)
         for command in (["studies"], ["show", policy.rpartition("/")[2]], ["report", "-o", "page.html"]):
             assert cli.run([*command, *storage]) == cli.DONE, capsys.readouterr().err
-        assert "something of its user's own" in capsys.readouterr().err
+        assert_names(capsys.readouterr().err, policy.rpartition("/")[2].partition(":")[0])
     assert exports[0] == exports[1]
     found = json.loads(exports[0])["recommendations"][0]
     assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
@@ -167,7 +167,7 @@ def test_a_study_file_never_runs_code_by_itself(
     for policy, scenario in (("mine.py:MyUCB", "blips"), ("./mine.py:MyUCB", "blips"), ("ucb1", "./mine.py:MyUCB")):
         Path("study.toml").write_text(study.format(policy, scenario))
         assert cli.run(["tune", "--study", "study.toml", "--quiet"]) == cli.REFUSED
-        assert "only run when you name it" in capsys.readouterr().err
+        assert_names(capsys.readouterr().err, "mine.py:MyUCB")
         assert not Path("was-run").exists()
     Path("study.toml").write_text(study.format("mine.py:MyUCB", "blips"))
     assert cli.run(["tune", "--study", "study.toml", "--quiet", "--bring", "./mine.py:MyUCB"]) == cli.DONE
@@ -261,7 +261,7 @@ def test_a_plain_class_says_how_long_it_takes(tmp_path: Path, capsys: pytest.Cap
     """500 × 200 × 10 000 steps and the validation's, of which none is played: time is up before the first batch."""
     words = ["tune", "blips", f"--policy={PLAIN}", "--trials=500", f"--storage=sqlite:///{tmp_path}/s.sqlite3"]
     assert cli.run([*words, "--timeout=0.001", "--horizon=10000"]) == 0
-    assert re.search(r"plays at Python's speed: 1\.4e\+09 steps, about \d+ min of one core", capsys.readouterr().err)
+    assert re.search(r"\b1\.4e\+09 .*\b\d+ min\b", " ".join(capsys.readouterr().err.split()))
 
 
 def test_a_class_without_parameters_says_where_they_go(tmp_path: Path) -> None:

@@ -56,8 +56,9 @@ def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.Monkey
     monkeypatch.setenv("RAVENLAB_STORAGE", storage)
     assert run(["recommend", "variance-drift", "--horizon", "300"]) == 0
     out = capsys.readouterr().out
-    assert "Extrapolated: these are the parameters for T = 1000" in out
-    assert "\n  ravenlab tune variance-drift --horizon 300\n" in out
+    assert_names(out, 1000, "ravenlab tune variance-drift --horizon 300")
+    assert run(["recommend", "variance-drift", "--horizon", "300", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "extrapolated"
 
 
 @pytest.mark.parametrize(

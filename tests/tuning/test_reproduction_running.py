@@ -13,7 +13,7 @@ from filelock import FileLock
 from environments.errors import InputError
 from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
-from tests.messages import assert_names
+from tests.messages import assert_names, raises_naming
 from tests.said import refused
 from tuning.commands.reproduction_files import write_reproduction
 from tuning.commands.reproduction_progress import ReproductionReporter
@@ -80,7 +80,7 @@ def test_a_damaged_piece_is_done_again(tmp_path: Path, counting: Counting, text:
 
 
 def test_one_reproduction_a_folder(tmp_path: Path, counting: Counting) -> None:
-    with FileLock(tmp_path / ".lock"), pytest.raises(InputError, match="another reproduction"):
+    with FileLock(tmp_path / ".lock"), raises_naming(InputError, tmp_path):
         running.reproduce(["figure1"], context_of(tmp_path), tmp_path)
     assert counting.ran == []
 

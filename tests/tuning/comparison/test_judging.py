@@ -64,9 +64,8 @@ def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
     assert far.behind.share[0] == pytest.approx(far.mean / best.mean - 1.0)
     assert best.low < best.mean < best.high
     assert_names(winner(found, 200), "ccb")
-    assert margin(found).startswith("It can't be told from softmax (")
-    assert margin(found).endswith("; the last one can.")
-    assert "and so can all others." in margin(made(a=worlds + 5.0 + noise(1.0, 1), b=worlds))
+    assert_names(margin(found), "softmax")
+    assert margin(found) != margin(made(a=worlds + 5.0 + noise(1.0, 1), b=worlds))
 
 
 def test_equal_policies_are_seldom_told_apart() -> None:
