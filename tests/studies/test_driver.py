@@ -26,7 +26,7 @@ def test_the_lock_ends_with_its_block(tmp_path: Path) -> None:
 
 
 def test_without_a_study_nothing_is_made(tmp_path: Path) -> None:
-    with raises_naming(InputError, url(tmp_path / "s.sqlite3")):
+    with raises_naming(InputError, tmp_path / "s.sqlite3"):
         driving(url(tmp_path / "s.sqlite3"), None, lambda _: None)
     assert list(tmp_path.iterdir()) == []
 

@@ -57,7 +57,7 @@ def test_a_table_survives_json_and_csv() -> None:
 def test_a_table_refuses_rows_of_another_kind() -> None:
     with raises_naming(ValueError, "a", "b"):
         Table.of([{"a": 1}, {"b": 1}])
-    with raises_naming(TypeError, "list"):
+    with raises_naming(TypeError, "[1]"):
         Table.of([{"a": [1]}])
     with pytest.raises(ValueError, match="not enough values"):
         Table.of([{"a": 1}]).one(a=2)

@@ -139,15 +139,16 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     wrong.write_bytes('[[study]]\n# für\nscenario = "blips"'.encode("latin-1"))
     large = tmp_path / "large.toml"
     large.write_bytes(b"#" * 1_000_001)
-    for path, expected in [
+    cases: list[tuple[Path, list[object]]] = [
         (wrong, ["UTF-8", "line 2"]),
         (large, [1_000_000]),
         (tmp_path, []),
         (tmp_path / "none.toml", []),
         (tmp_path / ("x" * 5000), ["File name too long"]),
         (wrong / "below.toml", ["Not a directory"]),
-    ]:
-        with raises_naming(InputError, f"{path}:", *expected):
+    ]
+    for path, names in cases:
+        with raises_naming(InputError, f"{path}:", *names):
             load_study_file(path)
 
 

@@ -26,7 +26,7 @@ def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) ->
     assert run(words(tmp_path, "blips", "stationary", *TUNED)) == 0
     captured = capsys.readouterr()
     assert_names(captured.err, "6", "8", "3", "4")
-    assert_names(captured.out, "blips", "stationary", "raven-ucb", "ucb1")
+    assert_names(captured.out, "blips", "stationary", "ccb", "epsilon-greedy", "ucb1")
     out = tmp_path / "out"
     assert {path.name for path in out.iterdir()} == {f"compare.{end}" for end in ("csv", "html", "json", "md", "tex")}
     document = json.loads((out / "compare.json").read_text())

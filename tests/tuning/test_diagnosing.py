@@ -66,7 +66,7 @@ def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert_names(page.read_text(encoding="utf-8"), 50)
     assert run(["diagnose", str(place), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["kinds"], found["study"]) == ([], None)
+    assert (found["kinds"], found["study"]) == ([], "")
 
 
 @pytest.mark.parametrize(
