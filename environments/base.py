@@ -78,24 +78,24 @@ class Draft:
         self.opens = np.ones((self.replications, self.arms), dtype=np.int64)
         self.closes = np.full((self.replications, self.arms), self.horizon + 1, dtype=np.int64)
 
-    def generators(self, purpose: str) -> Iterator[tuple[int, np.random.Generator]]:
-        """The generator of one purpose for each replication of the block, with its place in it."""
+    def generators(self, key: str) -> Iterator[tuple[int, np.random.Generator]]:
+        """The generator of one stream key for each replication of the block, with the index of the replication."""
         for r in range(self.replications):
-            yield r, generator(self.seed, self.stream, self.first + r, purpose)
+            yield r, generator(self.seed, self.stream, self.first + r, key)
 
-    def draw_base(self, purpose: str, rows: int = 1) -> tuple[Floats, Floats]:
+    def draw_base(self, key: str, rows: int = 1) -> tuple[Floats, Floats]:
         """Fresh base draws [R, rows, K] of all arms, arm by arm: an extra one leaves the others' as they were."""
         mean = np.empty((self.replications, rows, self.arms))
         variance = np.empty_like(mean)
-        for r, rng in self.generators(purpose):
+        for r, rng in self.generators(key):
             of_mean, of_variance = self.base.draw(rng, self.arms, rows)
             mean[r], variance[r] = of_mean.T, of_variance.T
         return mean, variance
 
-    def uniform(self, purpose: str, low: float, high: float) -> Floats:
-        """One uniform draw an arm, [R, K]."""
+    def uniform(self, key: str, low: float, high: float) -> Floats:
+        """One uniform draw per arm, [R, K]."""
         out = np.empty((self.replications, self.arms))
-        for r, rng in self.generators(purpose):
+        for r, rng in self.generators(key):
             out[r] = rng.uniform(low, high, self.arms)
         return out
 
@@ -118,13 +118,19 @@ class Draft:
 class Effect:
     """One kind of change over time. Its fields are the parameters that a study file can set.
 
-    `order` settles combinations: levels first, then what adds to them, blips, and open arms last.
+    `order` decides in which order combined effects are applied: levels first, then additions to them, then blips,
+    then changes of the set of open arms.
+
+    An effect that draws random numbers does so under a fixed `stream_key` of its own. The key is part of the
+    definition of its worlds: it must never change, even when the class, the module or the scenario is renamed.
     """
 
     name: ClassVar[str]
     category: ClassVar[str]
     meaning: ClassVar[str]
     order: ClassVar[int]
+    stream_key: ClassVar[str]
+    """The key of its random stream (see `Draft.generators`); not needed by an effect that draws nothing."""
 
     extra_arms: ClassVar[int] = 0
     """Arms that the world holds beyond the K asked for."""

@@ -20,6 +20,7 @@ from typing import Any
 import numba
 
 from environments.identity import COMPILED_PACKAGES, ROOT, kernel_hash
+from environments.paths import cache_home
 
 Compilable = Callable[..., Any]
 """Rules carry no annotations: numba works out the types."""
@@ -27,15 +28,13 @@ Compilable = Callable[..., Any]
 
 @lru_cache(maxsize=1)
 def cache_folder() -> str | None:
-    """Where numba keeps what it compiled from exactly these sources; None where nothing can be written.
+    """The folder of numba's cache for exactly these sources; None if it cannot be written.
 
-    Never a shared folder such as /tmp: numba unpickles what it finds there.
+    It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder, and never in a shared folder such as /tmp:
+    numba unpickles the files that it finds there.
     """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {kernel_hash()}".encode())
-    base = os.environ.get("NUMBA_CACHE_DIR")
-    if base is None:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        base = os.path.join(home, "ravenlab", "numba")
+    base = os.environ.get("NUMBA_CACHE_DIR") or str(cache_home() / "numba")
     folder = os.path.join(base, digest.hexdigest()[:16])
     try:
         os.makedirs(folder, exist_ok=True)

@@ -1,13 +1,19 @@
-"""Who computes: versions, sources and processor of this process, as a few words that two machines can compare.
+"""Versions, sources and processor of this process, for comparison with another machine or an earlier run.
 
-Results are the same to the last bit where all of these agree, the processor's model perhaps excepted. Nothing is
-imported to find out: versions are read from what was installed.
+Results are bit-identical where all of these agree, except that processor models may differ. Versions are read from the
+metadata of installed distributions, so nothing is imported.
+
+Two hashes of the sources serve different purposes. `kernel_hash` is a hash of bytes: it names numba's cache folder, is
+computed at every start and must change with any edit. `computation_fingerprint` tells whether two results were computed
+by the same code: it ignores comments, docstrings and messages, and takes about half a second.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import platform
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +23,30 @@ ROOT = Path(__file__).resolve().parent.parent
 
 COMPILED_PACKAGES = ("environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
+
+PRESENTATION = (
+    "studies.comparison.words",
+    "studies.export",
+    "studies.log_words",
+    "studies.recommendation_words",
+    "studies.robust_words",
+    "studies.schema",
+    "studies.trace_words",
+    "tuning.cli",
+    "tuning.commands",
+    "tuning.doctor",
+    "tuning.progress",
+    "tuning.screen",
+    "tuning.wording",
+)
+"""Modules and packages of `COMPUTING_PACKAGES` that only present results: the fingerprint leaves them out.
+
+All other modules are included. That is coarser than following imports, but a module cannot be missed because it is
+imported dynamically or inside a function; a forgotten entry here costs a recomputation, never a wrong result.
+"""
+
+TEXT_NAMES = ("meaning", "description", "help")
+"""Attributes and keyword arguments that hold text for readers."""
 
 LIBRARIES = (
     "numpy",
@@ -29,38 +59,93 @@ LIBRARIES = (
     "distributed",
     "cloudpickle",
 )
-"""What results, or the way of tasks to workers, can depend on."""
+"""Libraries that results, or the transfer of tasks to workers, can depend on."""
 
 ABSENT = "not installed"
 
 
-@lru_cache(maxsize=4)
-def source_hash(packages: tuple[str, ...]) -> str:
-    """A hash of all Python sources of our packages, with their names.
+@lru_cache(maxsize=1)
+def kernel_hash() -> str:
+    """A hash of the bytes of all sources that can be compiled, with their names.
 
-    >>> len(source_hash(("policies",)))
+    >>> len(kernel_hash())
     64
     """
     digest = hashlib.sha256()
-    for package in packages:
-        for source in sorted((ROOT / package).rglob("*.py")):
-            digest.update(source.relative_to(ROOT).as_posix().encode())
-            digest.update(source.read_bytes())
+    for source in _sources(COMPILED_PACKAGES):
+        digest.update(source.relative_to(ROOT).as_posix().encode())
+        digest.update(source.read_bytes())
     return digest.hexdigest()
 
 
-def kernel_hash() -> str:
-    """A hash of the sources that are compiled."""
-    return source_hash(COMPILED_PACKAGES)
+@lru_cache(maxsize=1)
+def computation_fingerprint() -> str:
+    """A hash of the syntax trees of all modules that compute numbers, with their names.
+
+    >>> len(computation_fingerprint())
+    64
+    """
+    digest = hashlib.sha256()
+    for source in _sources(COMPUTING_PACKAGES):
+        module = ".".join(source.relative_to(ROOT).with_suffix("").parts)
+        if not any(module == name or module.startswith(f"{name}.") for name in PRESENTATION):
+            digest.update(module.encode())
+            digest.update(canonical_code(source.read_bytes()).encode())
+    return digest.hexdigest()
 
 
-def computing_hash() -> str:
-    """A hash of all sources that compute: what is drawn, played, searched and judged."""
-    return source_hash(COMPUTING_PACKAGES)
+def _sources(packages: tuple[str, ...]) -> Iterator[Path]:
+    for package in packages:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def canonical_code(source: str | bytes) -> str:
+    """The syntax tree of a module as text, without comments, docstrings, error messages and `TEXT_NAMES`.
+
+    Unlike `ast.dump` it is the same in all supported versions of Python, so that machines with different ones agree.
+
+    >>> canonical_code("x = 1") == canonical_code("'Doc.'\\nx = 1  # comment")
+    True
+    >>> canonical_code("x = 1") == canonical_code("x = 2")
+    False
+    """
+    parts: list[str] = []
+    _write(ast.parse(source), parts)
+    return " ".join(parts)
+
+
+def _write(node: ast.AST, parts: list[str]) -> None:
+    """Append a node and its children. Empty fields are left out: newer versions of Python add some."""
+    parts.append(type(node).__name__)
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            value = [child for child in value if not _is_text(child)]
+        if value is None or value == []:
+            continue
+        if name == "exc" and isinstance(value, ast.Call):
+            value = value.func  # which exception is raised, without its message
+        parts.append(name)
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                _write(child, parts)
+            else:
+                parts.append(repr(child))
+    parts.append(")")
+
+
+def _is_text(node: object) -> bool:
+    """Whether a node only holds text for readers: a docstring, or a value for one of `TEXT_NAMES`."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.keyword(arg=name):
+            return name in TEXT_NAMES
+    return False
 
 
 def installed(name: str) -> str:
-    """The version of an installed distribution, or that there is none.
+    """The version of an installed distribution, or `ABSENT`.
 
     >>> installed("no-such-thing")
     'not installed'
@@ -77,14 +162,14 @@ def _identity() -> tuple[tuple[str, str], ...]:
         ("python", platform.python_version()),
         *((name, installed(name)) for name in LIBRARIES),
         ("ravenlab", installed("ravenlab")),
-        ("sources", computing_hash()[:16]),
+        ("sources", computation_fingerprint()[:16]),
         ("machine", platform.machine()),
         ("processor", _processor()),
     )
 
 
 def identity() -> dict[str, str]:
-    """Versions, the hash of the sources that compute, architecture and processor of this process.
+    """Versions, fingerprint of the computation, architecture and processor of this process.
 
     >>> sorted(set(identity()) - set(LIBRARIES))
     ['machine', 'processor', 'python', 'ravenlab', 'sources']
@@ -93,7 +178,7 @@ def identity() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The model by the name its maker gave it, where the system tells."""
+    """The processor model as the operating system reports it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             name, colon, value = line.partition(":")

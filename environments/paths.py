@@ -1,4 +1,4 @@
-"""Where a path leads."""
+"""Resolved paths, and the folder for this user's cached files."""
 
 from __future__ import annotations
 
@@ -19,3 +19,17 @@ def resolved(path: Path) -> Path:
     if os.path.islink(whole):  # False, not an error, where one may not look
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     return whole
+
+
+def cache_home() -> Path:
+    """The folder for files that ravenlab caches for this user: `XDG_CACHE_HOME` if set, else the system's usual place.
+
+    >>> cache_home().name
+    'ravenlab'
+    """
+    folder = os.environ.get("XDG_CACHE_HOME")
+    if folder:
+        return Path(folder, "ravenlab")
+    import platformdirs
+
+    return platformdirs.user_cache_path("ravenlab", appauthor=False)

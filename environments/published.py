@@ -45,7 +45,7 @@ class PublishedShift(Effect):
         self.prepare(draft)
         mean = np.empty((draft.replications, len(times), draft.arms))
         variance = np.empty_like(mean)
-        for r, rng in draft.generators(self.name):
+        for r, rng in draft.generators(self.stream_key):
             level = draft.mean[r, 0].copy(), draft.variance[r, 0].copy()
             for j in range(len(times)):
                 self.shift(rng, draft.base, *level)
@@ -68,6 +68,7 @@ class PublishedVarianceDrift(PublishedShift):
 
     name = "published-variance-drift"
     meaning = "all variances are drawn anew every 5000 steps"
+    stream_key = "published-variance-drift"
     moves_variance = True
 
     def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
@@ -80,6 +81,7 @@ class PublishedIncrementalDrift(PublishedShift):
 
     name = "published-incremental-drift"
     meaning = "every 5000 steps each mean moves by up to 0.01"
+    stream_key = "published-incremental-drift"
 
     def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
         mean += rng.uniform(-0.01, 0.01, mean.size)
@@ -92,6 +94,7 @@ class PublishedBlips(PublishedShift):
 
     name = "published-blips"
     meaning = "every 5000 steps all arms are drawn anew, for good"
+    stream_key = "published-blips"
     remaining = 100
 
     def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
@@ -104,6 +107,7 @@ class PublishedLogistics(PublishedShift):
 
     name = "published-logistics"
     meaning = "a third of 100 arms is drawn anew every 5000 steps; regret also against the constant 0.8"
+    stream_key = "published-logistics"
     offset = 1
 
     def prepare(self, draft: Draft) -> None:

@@ -1,7 +1,8 @@
-"""Random streams: every draw of the project comes from one of these, and from nowhere else.
+"""Random streams: the only source of random numbers in the project.
 
-A stream is named by (seed, stream, replication, purpose), so a world can be drawn anywhere, at any
-time and in any order, and is the same one. Search, selection, report and grids never share worlds.
+A generator is identified by (seed, stream, replication, key), so the same world can be drawn on any machine, at any
+time and in any order. Search, selection, report and grid streams never share worlds. Keys are fixed strings, written
+out where they are used and never derived from the name of a class, module or scenario.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ class Stream(IntEnum):
     GRID = 4
 
 
-def generator(seed: int, stream: int, replication: int, purpose: str) -> np.random.Generator:
-    """The generator of one purpose ("base", "noise", "policy", an effect's name) in one replication.
+def generator(seed: int, stream: int, replication: int, key: str) -> np.random.Generator:
+    """The generator of one key ("base", "noise", "policy", the stream key of an effect) in one replication.
 
     >>> a = generator(7, Stream.SEARCH, 3, "noise").random()
     >>> a == generator(7, Stream.SEARCH, 3, "noise").random()
     True
     """
-    key = (int(stream), replication, zlib.crc32(purpose.encode()))
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+    spawn_key = (int(stream), replication, zlib.crc32(key.encode()))
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn_key)))

@@ -14,10 +14,10 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from environments.errors import Fault, InputError
+from environments.paths import cache_home
 from studies.faults import LostConnection, Unreachable, clear_faults
 from studies.postgres import Holder, Session, holding
 from studies.storage import check_file, open_storage
@@ -75,7 +75,7 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
         check_file(path, create=True)
         place = path.resolve().parent / f".{path.name}.{digest}.lock"
     else:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ravenlab" / "locks"
+        folder = cache_home() / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         place = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
     lock = FileLock(place, timeout=0)

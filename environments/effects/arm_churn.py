@@ -19,6 +19,7 @@ class ArmChurn(Effect):
     category = "TF"
     meaning = "one arm more opens, later one arm closes"
     order = 40
+    stream_key = "arm-churn"
     extra_arms = 1
 
     opens: Time = "33%"
@@ -43,6 +44,6 @@ class ArmChurn(Effect):
         if not 1 < closes <= draft.horizon:
             return
         open_before = draft.opens < closes
-        worth = draft.uniform(self.name, 0.0, 1.0) if self.closing == "random" else means_at(draft, closes)
+        worth = draft.uniform(self.stream_key, 0.0, 1.0) if self.closing == "random" else means_at(draft, closes)
         gone = np.where(open_before, worth, -np.inf).argmax(axis=1)
         draft.closes[np.arange(draft.replications), gone] = closes

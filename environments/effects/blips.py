@@ -20,6 +20,7 @@ class Blips(Effect):
     category = "TF"
     meaning = "now and then all arms are others for a while, then exactly as before"
     order = 30
+    stream_key = "blips"
 
     every: Time = "10%"
     lasting: Time = "2%"
@@ -37,5 +38,5 @@ class Blips(Effect):
         times = draft.times(steps("every", self.every, draft.horizon))
         if not times:
             return
-        first = draft.add_rows(*draft.draw_base(self.name, rows=len(times)))
+        first = draft.add_rows(*draft.draw_base(self.stream_key, rows=len(times)))
         draft.changes += [Change(t, first + j, until=t + lasting) for j, t in enumerate(times)]

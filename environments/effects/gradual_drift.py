@@ -21,6 +21,7 @@ class GradualDrift(Effect):
     category = "DPC"
     meaning = "pulls come from a new distribution more and more often"
     order = 10
+    stream_key = "gradual-drift"
 
     start: Time = "25%"
     end: Time = "75%"
@@ -32,4 +33,4 @@ class GradualDrift(Effect):
 
     def apply(self, draft: Draft) -> None:
         draft.ramp = (steps("start", self.start, draft.horizon), steps("end", self.end, draft.horizon))
-        draft.new_mean, draft.new_variance = draft.draw_base(self.name)
+        draft.new_mean, draft.new_variance = draft.draw_base(self.stream_key)

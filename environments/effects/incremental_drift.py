@@ -17,6 +17,7 @@ class IncrementalDrift(Effect):
     category = "DPC"
     meaning = "every mean drifts along its own straight line"
     order = 20
+    stream_key = "incremental-drift"
 
     drift: float = 0.25
     over: Time = "100%"
@@ -27,4 +28,4 @@ class IncrementalDrift(Effect):
 
     def apply(self, draft: Draft) -> None:
         over = steps("over", self.over, draft.horizon)
-        draft.slope = draft.uniform(self.name, -self.drift, self.drift) / over
+        draft.slope = draft.uniform(self.stream_key, -self.drift, self.drift) / over

@@ -23,6 +23,7 @@ class LocalizedJump(Effect):
     category = "DPC"
     meaning = "now and then a random part of the arms is drawn anew"
     order = 15
+    stream_key = "localized-jump"
 
     every: Time = "10%"
     fraction: Share = "1/3"
@@ -43,7 +44,7 @@ class LocalizedJump(Effect):
         if draft.new_mean is not None and draft.new_variance is not None:
             levels += [draft.new_mean, draft.new_variance]
         rows = [np.repeat(level[:, :1], len(times), axis=1) for level in levels]
-        for r, rng in draft.generators(self.name):
+        for r, rng in draft.generators(self.stream_key):
             chosen = rng.random((len(times), draft.arms)).argsort(axis=1)[:, :count]
             fresh = draft.base.draw(rng, len(times), count)
             for i, row in enumerate(rows):

@@ -21,6 +21,8 @@ class Periodic(Effect):
     category = "PC"
     meaning = "every mean swings around its level with one period"
     order = 20
+    amplitude_stream_key = "periodic amplitude"
+    phase_stream_key = "periodic phase"
 
     amplitude: float = 0.25
     period: Time = "20%"
@@ -31,5 +33,5 @@ class Periodic(Effect):
 
     def apply(self, draft: Draft) -> None:
         draft.period = steps("period", self.period, draft.horizon)
-        draft.amplitude = draft.uniform("periodic amplitude", 0.0, self.amplitude)
-        draft.phase = draft.uniform("periodic phase", 0.0, 2.0 * math.pi)
+        draft.amplitude = draft.uniform(self.amplitude_stream_key, 0.0, self.amplitude)
+        draft.phase = draft.uniform(self.phase_stream_key, 0.0, 2.0 * math.pi)

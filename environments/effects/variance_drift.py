@@ -17,6 +17,7 @@ class VarianceDrift(Effect):
     category = "DPC"
     meaning = "every variance grows along its own straight line; means stay"
     order = 20
+    stream_key = "variance-drift"
     moves_variance = True
 
     growth: float = 1.0
@@ -28,4 +29,4 @@ class VarianceDrift(Effect):
 
     def apply(self, draft: Draft) -> None:
         over = steps("over", self.over, draft.horizon)
-        draft.growth = draft.uniform(self.name, 0.0, self.growth) / over
+        draft.growth = draft.uniform(self.stream_key, 0.0, self.growth) / over

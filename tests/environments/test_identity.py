@@ -1,4 +1,4 @@
-"""Two processes with the same sources say the same; an edited source shows."""
+"""The fingerprint of the computation depends on code that computes, and on nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import json
 import shutil
 from pathlib import Path
 
-from environments.identity import ABSENT, COMPUTING_PACKAGES, LIBRARIES, computing_hash, identity, kernel_hash
+import pytest
+
+from environments.identity import (
+    ABSENT,
+    COMPUTING_PACKAGES,
+    LIBRARIES,
+    PRESENTATION,
+    canonical_code,
+    computation_fingerprint,
+    identity,
+    kernel_hash,
+)
 from tests.project import ROOT, python
 
 ASK = """
@@ -24,20 +35,77 @@ def ask(folder: Path) -> tuple[dict[str, str], list[str]]:
     return said, loaded
 
 
-def test_the_same_everywhere_and_an_edited_source_shows(tmp_path: Path) -> None:
+def copied(folder: Path) -> Path:
+    """A copy of all packages that compute."""
     for package in COMPUTING_PACKAGES:
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    said, loaded = ask(tmp_path)
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def edit(path: Path, old: str, new: str, count: int = -1) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, count), encoding="utf-8")
+
+
+def test_the_same_sources_give_the_same_fingerprint_and_text_does_not_matter(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    said, loaded = ask(folder)
     assert said == identity()
     assert loaded == []
-    source = tmp_path / "policies" / "raven_ucb.py"
-    source.write_text(source.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
-    edited, _ = ask(tmp_path)
-    assert {name for name in said if said[name] != edited[name]} == {"sources"}
+    edit(folder / "policies" / "raven_ucb.py", "from __future__", "# a comment\nfrom __future__")
+    edit(folder / "policies" / "raven_ucb.py", 'meaning="', 'meaning="more precisely: ')
+    edit(folder / "environments" / "noise.py", '"""', '"""Another docstring. ', count=1)
+    edit(folder / "environments" / "scenario.py", 'InputError(f"', 'InputError(f"another message: ')
+    edit(folder / "tuning" / "cli.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
+    text_only, _ = ask(folder)
+    assert text_only == said
+    edit(folder / "policies" / "raven_ucb.py", 'Param("alpha0", 1.0,', 'Param("alpha0", 1.5,')
+    computed, _ = ask(folder)
+    assert {name for name in said if said[name] != computed[name]} == {"sources"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1\n", "x = 1.0\n"),
+        ("y = a + b\n", "y = a - b\n"),
+        ("y = a < b\n", "y = a <= b\n"),
+        ("y = f(a, b)\n", "y = f(b, a)\n"),
+        ("y = 'key'\n", "y = 'other'\n"),
+        ("if a:\n    b()\nc()\n", "if a:\n    b()\n    c()\n"),
+        ("if a:\n    b()\nelse:\n    c()\n", "if a:\n    b()\n    c()\n"),
+        ("raise A('x')\n", "raise B('x')\n"),
+        ("x = [*a, b]\n", "x = [a, *b]\n"),
+    ],
+)
+def test_a_changed_computation_changes_the_code(before: str, after: str) -> None:
+    assert canonical_code(before) != canonical_code(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1\n", "\nx = (1)  # one\n"),
+        ("def f(): return 1\n", "def f():\n    'Docstring.'\n    return 1\n"),
+        ("class A:\n    x: int = 1\n", "class A:\n    'Docstring.'\n    x: int = 1\n    'Of the attribute.'\n"),
+        ("raise A(f'{x} is wrong')\n", "raise A(f'wrong: {x}')\n"),
+        ("class A:\n    meaning = 'a'\n", "class A:\n    meaning = 'b'\n"),
+        ("Param('a', 1.0, meaning='a')\n", "Param('a', 1.0, meaning='b')\n"),
+    ],
+)
+def test_changed_text_does_not_change_the_code(before: str, after: str) -> None:
+    assert canonical_code(before) == canonical_code(after)
+
+
+@pytest.mark.parametrize("name", PRESENTATION)
+def test_modules_left_out_of_the_fingerprint_exist(name: str) -> None:
+    path = ROOT.joinpath(*name.split("."))
+    assert path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def test_a_moved_file_is_another_source(tmp_path: Path) -> None:
-    assert kernel_hash() != computing_hash()
+    assert kernel_hash() != computation_fingerprint()
     shutil.copytree(ROOT / "environments", tmp_path / "environments", ignore=shutil.ignore_patterns("__pycache__"))
     said, _ = ask(tmp_path)
     (tmp_path / "environments" / "noise.py").rename(tmp_path / "environments" / "noises.py")

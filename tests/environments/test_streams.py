@@ -3,15 +3,74 @@ from __future__ import annotations
 import itertools
 import zlib
 
-from environments.catalogue import EFFECTS
+import pytest
+
+from environments import base
+from environments.base import Effect
+from environments.catalogue import EFFECTS, find_scenario
+from environments.draw import draw_worlds
+from environments.effects.fixed_levels import FixedLevels
 from environments.published import scenarios as published
+from environments.scenario import Scenario
 from environments.streams import Stream, generator
 
-PURPOSES = [
-    *("base", "noise", "coin", "delay", "policy", "periodic amplitude", "periodic phase"),
-    *EFFECTS,
-    *(scenario.name for scenario in published()),
-]
+WORLD_KEYS = {"base", "noise"}
+
+EFFECT_KEYS = {
+    "arm-churn": {"arm-churn"},
+    "blips": {"blips"},
+    "delayed": {"delay"},
+    "fixed-levels": set(),
+    "gradual-drift": {"coin", "gradual-drift"},
+    "incremental-drift": {"incremental-drift"},
+    "localized-jump": {"localized-jump"},
+    "periodic": {"periodic amplitude", "periodic phase"},
+    "published-blips": {"published-blips"},
+    "published-incremental-drift": {"published-incremental-drift"},
+    "published-logistics": {"published-logistics"},
+    "published-variance-drift": {"published-variance-drift"},
+    "variance-drift": {"variance-drift"},
+}
+"""The stream keys of every effect. A changed key is another world: these strings must never change."""
+
+
+def shipped_effects() -> dict[str, Effect]:
+    """One instance of every effect, by name."""
+    effects = [effect() for effect in EFFECTS.values()]
+    effects += [effect for scenario in published() for effect in scenario.effects]
+    effects.append(FixedLevels(means=(0.1, 0.2, 0.3), variances=(0.1, 0.1, 0.1)))
+    return {effect.name: effect for effect in effects}
+
+
+def settings_of(name: str) -> dict[str, str]:
+    """Settings with which the effect draws from all its streams."""
+    return {"closing": "random"} if name == "arm-churn" else {}
+
+
+@pytest.mark.parametrize("name", sorted(EFFECT_KEYS))
+def test_stream_keys_of_effects_are_fixed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: set[str] = set()
+
+    def recorded(seed: int, stream: int, replication: int, key: str) -> object:
+        used.add(key)
+        return generator(seed, stream, replication, key)
+
+    monkeypatch.setattr(base, "generator", recorded)
+    scenario = Scenario(name, "one effect", (shipped_effects()[name],)).with_settings(settings_of(name))
+    draw_worlds(scenario, horizon=6000, arms=3, seed=1)
+    assert used == WORLD_KEYS | EFFECT_KEYS[name]
+
+
+def test_every_effect_has_pinned_stream_keys() -> None:
+    assert set(shipped_effects()) == set(EFFECT_KEYS)
+
+
+def test_a_renamed_effect_draws_the_same_worlds() -> None:
+    original = EFFECTS["blips"]()
+    renamed = type("Renamed", (EFFECTS["blips"],), {"name": "renamed"})()
+    worlds = [draw_worlds(Scenario("any", "", (each,)), 100, 3, seed=1) for each in (original, renamed)]
+    assert (worlds[0].level == worlds[1].level).all()
+    assert (worlds[0].level == draw_worlds(find_scenario("blips"), 100, 3, seed=1).level).all()
 
 
 def test_a_name_gives_the_same_numbers_and_every_other_name_others() -> None:
@@ -21,8 +80,9 @@ def test_a_name_gives_the_same_numbers_and_every_other_name_others() -> None:
     assert len({tuple(numbers) for numbers in drawn.values()}) == 16
 
 
-def test_no_two_purposes_share_a_stream() -> None:
-    assert len({zlib.crc32(purpose.encode()) for purpose in PURPOSES}) == len(PURPOSES)
+def test_no_two_keys_share_a_stream() -> None:
+    keys = {*WORLD_KEYS, "policy"}.union(*EFFECT_KEYS.values())
+    assert len({zlib.crc32(key.encode()) for key in keys}) == len(keys) == 17
 
 
 def test_search_selection_report_and_grid_are_apart() -> None:

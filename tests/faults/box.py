@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.compiled import cache_folder
+from environments.paths import cache_home
 from tests.said import said_by
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -33,7 +34,7 @@ CHANGING = {
 """How many of an event's first arguments are places that change."""
 
 
-LOCKS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ravenlab" / "locks"
+LOCKS = cache_home() / "locks"
 """Where locks of databases are that are no files."""
 
 

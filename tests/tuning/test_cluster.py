@@ -127,7 +127,7 @@ def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "policies" / "ucb1.py").open("a") as file:
-        file.write("\n# another rule\n")
+        file.write("\nANOTHER_RULE = 1\n")
     with dask_cluster(tmp_path, workers=0) as lonely:
         lonely.start_worker(PYTHONPATH=str(tmp_path))
         lonely.wait(1)

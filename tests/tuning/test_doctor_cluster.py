@@ -41,6 +41,8 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     speed = folder / "edited" / "tuning" / "doctor" / "speed.py"
     edited = f"\n\ndef kernel_speed(seconds: float = SECONDS) -> Speed:\n    return Speed({SLOW}, False, 0.0)\n"
     speed.write_text(speed.read_text(encoding="utf-8") + edited, encoding="utf-8")
+    with (folder / "edited" / "policies" / "ucb1.py").open("a") as file:
+        file.write("\nANOTHER_RULE = 1\n")
     with dask_cluster(folder, workers=0) as running:
         for name, path in {"same": ROOT, "edited": folder / "edited", "none": broken(folder / "none")}.items():
             running.start_worker("--name", name, PYTHONPATH=str(path))

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from environments.identity import ABSENT, ROOT, computing_hash, installed
+from environments.identity import ABSENT, ROOT, computation_fingerprint, installed
 from tuning.doctor.rows import NOTE, PROBLEM, Check
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _python() -> Check:
 
 def _ours() -> Check:
     version = installed(OURS)
-    found = f"{version}, sources {computing_hash()[:16]}, in {ROOT}"
+    found = f"{version}, sources {computation_fingerprint()[:16]}, in {ROOT}"
     if version == ABSENT:
         return Check(OURS, found, NOTE, "versions can't be checked before pip install")
     return Check(OURS, found)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from environments.identity import computing_hash
+from environments.identity import computation_fingerprint
 from studies.spec import StudySpec
 from tuning.crew import Crew
 from tuning.running import Ran, run_study
@@ -47,8 +47,8 @@ class Context:
         return max(least, round(usual * self.replications / USUAL))
 
     def fingerprint(self) -> str:
-        """What pieces must have in common to stand on one page: seed, precision and the code that found them."""
-        made = {"seed": self.seed, "replications": self.replications, "code": computing_hash()}
+        """A short hash of seed, precision and computing code; only pieces that share it are combined."""
+        made = {"seed": self.seed, "replications": self.replications, "code": computation_fingerprint()}
         return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:8]
 
     def search(self, key: str, spec: StudySpec) -> Ran:
