@@ -38,7 +38,8 @@ def test_history_marks_the_best_so_far_the_validated_and_the_recommended() -> No
     (best,) = [trace for trace in out["data"] if trace.get("line", {}).get("shape") == "hv"]
     assert best["y"] == sorted(best["y"], reverse=True)
     assert best["y"][-1] == 40.5
-    (chosen,) = [trace for trace in out["data"] if (trace.get("x"), trace.get("y")) == ([20], [40.5])]
+    (chosen,) = [trace for trace in out["data"] if trace.get("marker", {}).get("symbol") == "star"]
+    assert (chosen["x"], chosen["y"]) == ([20], [40.5])
     assert chosen["customdata"] == [[0.5, 0.25, 4, 0.0001]]
     assert_names(explain(figure), "41.5", "40.25 to 42.75")
 

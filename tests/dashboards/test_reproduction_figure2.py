@@ -9,7 +9,6 @@ import pytest
 from dashboards.reproduction.figure2 import section
 from studies.reproduction.document import Document
 from tests.dashboards.drawn import check, names
-from tests.messages import assert_names
 from tests.tuning.made_figure2 import made
 from tuning.crew import LocalCrew
 from tuning.reproduction import figure2
@@ -29,7 +28,7 @@ def test_words_and_figures_are_those_of_the_tables(protocols: tuple[str, ...]) -
     text = " ".join(shown.found)
     for line in protocols:
         row = outcome.tables["reduction"].one(line=line, horizon=5000)
-        assert_names(text, f"{row['reduction']:.1f} %", f"{row['low']:.1f} to {row['high']:.1f}", "T = 5000")
+        assert f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f}) at T = 5000" in text
     assert bool(shown.figures[0][1].layout.shapes) == ("defined" in protocols)
     rows = shown.tables[0].rows
     assert len(rows) == (27 if "defined" in protocols else 23)

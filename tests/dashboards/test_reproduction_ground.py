@@ -10,7 +10,6 @@ from dashboards.reproduction import bounds, figure1, table1
 from dashboards.reproduction.section import Section
 from studies.words import about, short
 from tests.dashboards.drawn import check
-from tests.messages import assert_names
 from tests.tuning.made_reproduction import document, made_bounds, run, small
 
 PROTOCOLS = [("published",), ("defined",), ("published", "defined")]
@@ -57,8 +56,9 @@ def test_bounds(protocols: tuple[str, ...], tail: bool) -> None:
     context = small(protocols)
     outcome = made_bounds(context, tail=tail)
     words = whole(bounds.section(outcome, document(context, "bounds", outcome)), figures=5)
-    assert ("T = 10 " in words) is tail
+    assert ("a linear tail from T = 10 on" in words) is tail
+    assert ("no linear tail" in words) is not tail
     assert about(1_000_000) in words
     for protocol in protocols:
         regret = outcome.tables["regret"].one(problem="gaussian", player=f"raven-{protocol}", T=1_000_000)["regret"]
-        assert_names(words, short(regret))
+        assert f"a regret of {short(regret)} at the end" in words

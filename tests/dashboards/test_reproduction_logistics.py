@@ -14,7 +14,6 @@ from dashboards.reproduction._logistics import LINES, NAMES
 from dashboards.reproduction.section import Section
 from studies.reproduction.document import Document, Outcome
 from tests.dashboards.drawn import check
-from tests.messages import assert_names
 from tests.tuning.made_logistics import context, made
 from tuning.reproduction import figure4, figure5, table3
 
@@ -57,9 +56,9 @@ def test_words_have_the_numbers_of_the_tables() -> None:
     for comparison in ("published", "defaults", "tuned"):
         measure = "regret_constant" if comparison == "published" else "regret"
         mean = scores.one(comparison=comparison, measure=measure, policy="raven-ucb")["mean"]
-        assert_names(words, "1 of 9", f"{mean:.0f}")
+        assert f"number 1 of 9 with a mean regret of {mean:.0f}" in words
     search = outcome.facts["search"]
-    assert_names(" ".join(section.did), search["trials"], search["replications"])
+    assert f"{search['trials']} trials × {search['replications']} replications a policy" in " ".join(section.did)
     regret = section.tables[0]
     paper = regret.columns.index("paper")
     assert [row[paper] for row in regret.rows][:2] == ["1717.8", "5446.1"]
@@ -87,4 +86,4 @@ def test_boxes_mark_the_papers_means_beside_ours() -> None:
     assert [trace.x[0] for trace in marked] == [1717.8, 38276.8, 40824.2]
     assert not [trace for trace in dict(section.figures)["figure5-tuned"].data if trace.name == "printed in the paper"]
     box = outcome.tables["boxes"].one(comparison="published", measure="regret", policy="raven-ucb")
-    assert_names(section.found[0], f"{box['low']:.0f} to {box['high']:.0f}")
+    assert f"a regret of {box['low']:.0f} to {box['high']:.0f}" in section.found[0]

@@ -18,7 +18,6 @@ from studies import keys
 from studies.comparison.spec import PAPER, ComparisonSpec
 from studies.reading import FIELDS
 from studies.storage import open_storage
-from tests.messages import assert_names, raises_naming
 from tuning.comparison.asking import chosen_policies, chosen_scenarios
 from tuning.comparison.running import ComparisonListener, run_comparison
 from tuning.crew import LocalCrew
@@ -86,7 +85,7 @@ def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None
     )
     trials = {entry.policy: entry.trials for entry in found.results[0].comparison.of("tuned")}
     assert trials == {"thompson": 20, "ucb1": 21}
-    assert_names(found.as_markdown(), "21", "thompson", "20", "4")
+    assert "21 trials × 4 replications, but those of thompson 20 × 4" in found.as_markdown()
     assert r"$20 \times 4$" in found.as_latex()
     slow = {name for name in policy_names() if find_policy(name).slow}
     assert {"thompson", "d-ts", "sw-ts", "f-dsw-ts"} <= slow
@@ -105,17 +104,17 @@ def test_names_say_what_differs() -> None:
 def test_what_would_not_be_fair_is_refused(url: str) -> None:
     spec = small(policies=("ucb1",), name="mine")
     run_comparison(spec, url)
-    with raises_naming(InputError, "seed", "3", "4"):
+    with pytest.raises(InputError, match="seed was 3, now 4"):
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
-    with raises_naming(InputError, f"'{spec.search('ucb1').study_name()}'"):
+    with pytest.raises(InputError, match="is a search of one world, not a comparison"):
         run_comparison(small(name=spec.search("ucb1").study_name()), url)
     fields = spec.search("ucb1").model_dump(include=set(FIELDS))
     ravenlab.tune(**{**fields, "trials": 8}, storage=url)
-    with raises_naming(InputError, "8", "ucb1", "6"):
+    with pytest.raises(InputError, match="has 8 trials where this comparison gives ucb1 6"):
         run_comparison(small(policies=("ucb1",), name="another"), url)
     study = optuna.load_study(study_name="mine", storage=open_storage(url, create=False))
     study.add_trial(optuna.create_trial(value=1.0))
-    with raises_naming(InputError, "'mine'"):
+    with pytest.raises(InputError, match="none of its entries"):
         run_comparison(spec, url)
 
 
