@@ -14,15 +14,7 @@ def value_name(objective: str) -> str:
     >>> value_name("mean"), value_name("cvar:0.9")
     ('mean regret', 'mean of the worst 10 % of regrets')
     """
-    parsed = parse_objective(objective)
-    names = {
-        "mean": "mean regret",
-        "reward": "mean reward",
-        "quantile": f"{100 * parsed.level:g} % quantile of regret",
-        "cvar": f"mean of the worst {100 * (1 - parsed.level):.4g} % of regrets",
-        "after": f"mean regret after {parsed.time}",
-    }
-    return names[parsed.kind]
+    return parse_objective(objective).label()
 
 
 def settings_in_words(settings: Mapping[str, int | float | str]) -> str:

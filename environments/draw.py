@@ -173,7 +173,7 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
     count, horizon = draft.replications, draft.horizon
     noise = np.empty((count, horizon))
     for r, rng in draft.generators("noise"):
-        noise[r] = NOISES[draft.noise](rng, horizon)
+        noise[r] = NOISES[draft.noise].draw(rng, horizon)
     coin, parts, delay = worlds.coin, worlds.parts, worlds.delay
     if worlds.kind & GRADUAL:
         coin = np.empty((count, horizon), dtype=np.uint8)

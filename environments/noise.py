@@ -7,26 +7,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from environments.errors import InputError, unknown
 
-Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 STUDENT_DEGREES = 5.0
 
-NOISES: dict[str, Draw] = {
-    "normal": lambda rng, n: rng.standard_normal(n),
-    "laplace": lambda rng, n: rng.laplace(0.0, 1.0 / math.sqrt(2.0), n),
-    "logistic": lambda rng, n: rng.logistic(0.0, math.sqrt(3.0) / math.pi, n),
-    "uniform": lambda rng, n: rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), n),
-    "student-t": lambda rng, n: (
-        rng.standard_t(STUDENT_DEGREES, n) * math.sqrt((STUDENT_DEGREES - 2.0) / STUDENT_DEGREES)
+DEFAULT_NOISE = "normal"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A distribution of rewards around their mean."""
+
+    meaning: str
+    """Description for the documentation."""
+    draw: Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+
+NOISES: dict[str, Noise] = {
+    "normal": Noise("Gaussian", lambda rng, n: rng.standard_normal(n)),
+    "laplace": Noise(
+        "Laplace: heavier tails than the Gaussian", lambda rng, n: rng.laplace(0.0, 1.0 / math.sqrt(2.0), n)
     ),
-    "bernoulli": lambda rng, n: rng.random(n),
+    "logistic": Noise(
+        "logistic: slightly heavier tails than the Gaussian",
+        lambda rng, n: rng.logistic(0.0, math.sqrt(3.0) / math.pi, n),
+    ),
+    "uniform": Noise("uniform: bounded", lambda rng, n: rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), n)),
+    "student-t": Noise(
+        f"Student's t with {STUDENT_DEGREES:g} degrees of freedom: heavy tails",
+        lambda rng, n: rng.standard_t(STUDENT_DEGREES, n) * math.sqrt((STUDENT_DEGREES - 2.0) / STUDENT_DEGREES),
+    ),
+    "bernoulli": Noise(
+        "rewards are 0 or 1; the mean, clipped to [0, 1], is the probability of 1 and determines the variance",
+        lambda rng, n: rng.random(n),
+    ),
 }
+"""All noises by name. Adding one takes an entry here and its log-density in `studies.diagnosis.noise_shape`."""
 
 
 def check_noise(name: object) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from environments.base import BaseDraw, Effect
 from environments.checks import nonnegative, number, whole
 from environments.errors import InputError, unknown
-from environments.noise import check_noise
+from environments.noise import DEFAULT_NOISE, check_noise
 from environments.own import in_one_line
 
 LONGEST_HORIZON = 10**9
@@ -33,7 +33,7 @@ class Scenario:
     meaning: str
     effects: tuple[Effect, ...] = ()
     base: BaseDraw = dataclasses.field(default_factory=BaseDraw)
-    noise: str = "normal"
+    noise: str = DEFAULT_NOISE
     arms: int = 10
     horizon: int = 10_000
     constant: float | None = None

@@ -5,15 +5,17 @@ Strict: neither True nor "5" is a number.
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from environments.errors import unknown
+from studies.registry import PRUNERS, SAMPLERS
+
 MOST_PLAYED = 100_000_000
 """Results that are held in memory at a time, 24 bytes each."""
-
-DEFAULT_POLICY = "raven-ucb"
-"""Whose parameters are meant where nobody says."""
 
 
 class Frozen(BaseModel):
@@ -41,3 +43,31 @@ def printable(name: str | None) -> str | None:
 
 OwnName = Annotated[str | None, AfterValidator(printable)]
 """What a person calls a study."""
+
+
+def check_registered(field: str, choices: Mapping[str, object], name: str) -> str:
+    """The name itself if it is registered.
+
+    >>> check_registered("sampler", SAMPLERS, "tpe")
+    'tpe'
+    """
+    if name not in choices:
+        raise unknown(field, name, choices)
+    return name
+
+
+def _enum_of(choices: Mapping[str, object]) -> Callable[[dict[str, Any]], None]:
+    """The names of a registry for the JSON Schema."""
+    return lambda schema: schema.update(enum=list(choices))
+
+
+SamplerName = Annotated[
+    str,
+    AfterValidator(partial(check_registered, "sampler", SAMPLERS)),
+    Field(json_schema_extra=_enum_of(SAMPLERS)),
+]
+PrunerName = Annotated[
+    str,
+    AfterValidator(partial(check_registered, "pruner", PRUNERS)),
+    Field(json_schema_extra=_enum_of(PRUNERS)),
+]

@@ -8,8 +8,8 @@ from typing import Any
 
 from environments.errors import InputError
 from studies.explaining import brief, standing_in
-from studies.fields import DEFAULT_POLICY
 from studies.reading import check_plain, spec_from
+from studies.registry import StudyDefaults
 from studies.robust import RobustSpec, robust_spec_from
 from studies.scenario_table import FILE_KEYS, FileTable, read_scenario
 from studies.spec import StudySpec
@@ -95,7 +95,7 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
                     raise InputError(f"{here}: {twice[0]} is given twice, once in the scenario's table.")
                 fields["settings"] = {**settings, **own}
             if isinstance(name, str):
-                said = (table.get("policy", DEFAULT_POLICY), scenario, horizon)
+                said = (table.get("policy", StudyDefaults.policy), scenario, horizon)
                 fields["name"] = _filled(name, [str(value) for value in said])
             yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
 

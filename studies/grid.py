@@ -17,11 +17,9 @@ from policies.base import Value
 from studies.fields import MOST_PLAYED, Real
 from studies.identity import hash_unless_usual
 from studies.played_spec import PlayedSpec
+from studies.registry import GridDefaults
 
 POLICY = "raven-ucb"
-
-PAPER_VALUES = (0.5, 1.0, 5.0, 10.0)
-"""The paper's own grid, for α₀ and for β₀."""
 
 FINE_VALUES = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 """25 values over the paper's box, evenly on a log scale; six digits, so that they are the same on every machine."""
@@ -37,10 +35,10 @@ class GridSpec(PlayedSpec):
     'grid/raven-ucb/blips/T1000/K10'
     """
 
-    alpha0: tuple[Real, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
-    beta0: tuple[Real, ...] = Field(default=PAPER_VALUES, min_length=1, max_length=1000)
-    epsilon: Real = 0.1
-    replications: int = Field(default=1000, strict=True, ge=2, le=10_000_000)
+    alpha0: tuple[Real, ...] = Field(default=GridDefaults.alpha0, min_length=1, max_length=1000)
+    beta0: tuple[Real, ...] = Field(default=GridDefaults.beta0, min_length=1, max_length=1000)
+    epsilon: Real = GridDefaults.epsilon
+    replications: int = Field(default=GridDefaults.replications, strict=True, ge=2, le=10_000_000)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -17,8 +17,8 @@ from environments import find_scenario
 from environments.errors import InputError
 from policies import find_policy
 from policies.base import Param, Policy, Value
-from studies.fields import DEFAULT_POLICY
 from studies.recommendation import Recommendation
+from studies.registry import StudyDefaults
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Question:
 
     scenario: str
     horizon: int
-    policy: str = DEFAULT_POLICY
+    policy: str = StudyDefaults.policy
     arms: int | None = None
     storage: str | None = None
     """Given by hand, so that the command needs it too."""
@@ -64,7 +64,7 @@ class Question:
         'ravenlab tune blips --horizon 3000 --arms 5'
         """
         words = ["ravenlab", "tune", self.scenario, "--horizon", str(self.horizon)]
-        if self.policy != DEFAULT_POLICY:
+        if self.policy != StudyDefaults.policy:
             words += ["--policy", self.policy]
         if self.arms is not None:
             words += ["--arms", str(self.arms)]

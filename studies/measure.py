@@ -6,28 +6,26 @@ the regret of the setting that was tuned for that very world, in the same replic
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from environments.errors import InputError
 from environments.world import Floats
-from studies.objective import mean_of_largest, parse_level, worst
+from studies.objective import mean_of_largest, worst
+from studies.registry import MEASURES, parse_choice, parse_level
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How relative regrets of several worlds make one: worst, mean, or cvar:q (mean of the worst 1 − q of them)."""
+    """One of the registered measures with its level."""
 
-    kind: Literal["worst", "mean", "cvar"]
+    kind: str
     level: float = 0.0
 
     def counted(self, scenarios: int) -> int:
         """How many of the worst worlds count."""
-        if self.kind == "worst":
-            return 1
-        return scenarios if self.kind == "mean" else worst(scenarios, self.level)
+        return COUNTED[self.kind](scenarios, self.level)
 
     def value(self, relative: Floats) -> Floats:
         """Over the last axis, worlds.
@@ -44,16 +42,19 @@ class Measure:
         return np.asarray(np.take_along_axis(relative, order[..., None, :], axis=-1).mean(axis=-1))
 
 
+COUNTED: dict[str, Callable[[int, float], int]] = {
+    "worst": lambda scenarios, level: 1,
+    "mean": lambda scenarios, level: scenarios,
+    "cvar": worst,
+}
+"""How many of the worst scenarios each registered measure averages."""
+
+
 def parse_measure(text: str) -> Measure:
-    """Read a measure as people write it.
+    """Read a measure as users write it.
 
     >>> parse_measure("cvar:0.5")
     Measure(kind='cvar', level=0.5)
     """
-    kind, colon, rest = text.partition(":")
-    if kind in ("worst", "mean") and not colon:
-        return Measure(kind)  # type: ignore[arg-type]
-    level = parse_level(rest) if kind == "cvar" else None
-    if level is None:
-        raise InputError(f"measure must be worst, mean or cvar:0.5 (any level between 0 and 1) but got {text!r}.")
-    return Measure("cvar", level)
+    kind, argument = parse_choice("measure", text, MEASURES)
+    return Measure(kind, parse_level("measure", kind, argument)) if argument else Measure(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from environments.errors import InputError
 from environments.times import steps
 from environments.world import Floats
+from studies.registry import OBJECTIVES, parse_choice, parse_level
 
 
 @dataclass(frozen=True)
 class Objective:
-    """mean, reward, quantile:q, cvar:q (mean of the worst 1 − q), or after:time (regret after a burn-in)."""
+    """One of the registered objectives with its argument."""
 
     kind: str
     level: float = 0.0
@@ -21,8 +23,22 @@ class Objective:
 
     @property
     def maximise(self) -> bool:
-        """Rewards are to be large, regrets small."""
-        return self.kind == "reward"
+        """Whether larger values are better."""
+        return OBJECTIVES[self.kind].maximise
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether it depends on the order of the sample and not on its mean."""
+        return OBJECTIVES[self.kind].by_rank
+
+    def label(self) -> str:
+        """Name of a trial's value.
+
+        >>> Objective("mean").label(), Objective("cvar", level=0.9).label()
+        ('mean regret', 'mean of the worst 10 % of regrets')
+        """
+        percent, tail = f"{100 * self.level:g}", f"{100 * (1 - self.level):.4g}"
+        return OBJECTIVES[self.kind].label.format(percent=percent, tail=tail, time=self.time)
 
     def check(self, horizon: int) -> None:
         """Raise InputError when a burn-in does not end before the horizon."""
@@ -35,7 +51,7 @@ class Objective:
 
     def sample(self, regret: Floats, reward: Floats) -> Floats:
         """The numbers [..., R] that are averaged or ranked: rewards or regrets."""
-        return reward if self.kind == "reward" else regret
+        return reward if self.maximise else regret
 
     def value(self, sample: Floats) -> Floats:
         """The objective over the last axis.
@@ -43,11 +59,29 @@ class Objective:
         >>> Objective("cvar", level=0.5).value(np.array([1.0, 2.0, 3.0, 4.0]))
         array(3.5)
         """
-        if self.kind == "quantile":
-            return np.asarray(np.quantile(sample, self.level, axis=-1))
-        if self.kind == "cvar":
-            return mean_of_largest(sample, worst(sample.shape[-1], self.level))
-        return np.asarray(sample.mean(axis=-1))
+        return VALUES[self.kind](sample, self.level)
+
+
+def _mean(sample: Floats, level: float) -> Floats:
+    return np.asarray(sample.mean(axis=-1))
+
+
+def _quantile(sample: Floats, level: float) -> Floats:
+    return np.asarray(np.quantile(sample, level, axis=-1))
+
+
+def _cvar(sample: Floats, level: float) -> Floats:
+    return mean_of_largest(sample, worst(sample.shape[-1], level))
+
+
+VALUES: dict[str, Callable[[Floats, float], Floats]] = {
+    "mean": _mean,
+    "reward": _mean,
+    "quantile": _quantile,
+    "cvar": _cvar,
+    "after": _mean,
+}
+"""How each registered objective is computed over the last axis of a sample."""
 
 
 def worst(count: int, level: float) -> int:
@@ -68,36 +102,14 @@ def mean_of_largest(sample: Floats, count: int) -> Floats:
     return np.asarray(np.sort(sample, axis=-1)[..., sample.shape[-1] - count :].mean(axis=-1))
 
 
-def parse_level(text: str) -> float | None:
-    """A level between 0 and 1; None for what is none.
-
-    >>> parse_level("0.9"), parse_level("90 %")
-    (0.9, None)
-    """
-    try:
-        level = float(text)
-    except ValueError:
-        return None
-    return level if 0.0 < level < 1.0 else None
-
-
 def parse_objective(text: str) -> Objective:
     """Read an objective as study files write it.
 
     >>> parse_objective("quantile:0.9")
     Objective(kind='quantile', level=0.9, time=0)
     """
-    kind, colon, rest = text.partition(":")
-    if kind in ("mean", "reward") and not colon:
-        return Objective(kind)
-    if kind in ("quantile", "cvar") and colon:
-        level = parse_level(rest)
-        if level is None:
-            raise InputError(f"objective {kind} must have a level between 0 and 1 but got {rest!r}.")
-        return Objective(kind, level=level)
-    if kind == "after" and rest:
-        steps("objective", rest, 1_000_000)
-        return Objective(kind, time=rest)
-    raise InputError(
-        f"objective must be mean, reward, quantile:0.9, cvar:0.9 or after:10% (any numbers) but got {text!r}."
-    )
+    kind, argument = parse_choice("objective", text, OBJECTIVES)
+    if kind == "after":
+        steps("objective", argument, 1_000_000)
+        return Objective(kind, time=argument)
+    return Objective(kind, level=parse_level("objective", kind, argument)) if argument else Objective(kind)

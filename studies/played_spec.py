@@ -11,6 +11,7 @@ from environments import Scenario, find_scenario
 from environments.scenario import LONGEST_HORIZON
 from studies.fields import Frozen, Name, OwnName, Real, Text, Whole
 from studies.identity import differences_in_words
+from studies.registry import StudyDefaults
 
 
 class PlayedSpec(Frozen):
@@ -24,7 +25,7 @@ class PlayedSpec(Frozen):
     settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
     horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
     arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
-    seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1)
+    seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1)
     name: OwnName = Field(default=None, min_length=1, max_length=400)
 
     def world(self) -> Scenario:

@@ -12,9 +12,9 @@ from environments.checks import LARGEST
 from environments.errors import InputError
 from studies.comparison.spec import ComparisonSpec
 from studies.explaining import brief, explain, spell, standing_in, unknown_key
-from studies.fields import DEFAULT_POLICY
 from studies.grid import GridSpec
 from studies.ranges import Range, parameters_of
+from studies.registry import StudyDefaults
 from studies.spec import StudySpec
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _with_ranges(fields: dict[str, Any], names: Mapping[str, str]) -> dict[str, 
     space, fixed = fields.get("space", {}), fields.get("fixed", {})
     if not isinstance(space, Mapping) or not isinstance(fixed, Mapping):
         return fields
-    params = {param.name: param for param in parameters_of(fields.get("policy", DEFAULT_POLICY))}
+    params = {param.name: param for param in parameters_of(fields.get("policy", StudyDefaults.policy))}
     ranges, values = {}, dict(fixed)
     for name, given in space.items():
         if name in fixed:

@@ -14,11 +14,10 @@ from studies.fields import Frozen
 from studies.identity import differences_in_words, short_hash
 from studies.measure import parse_measure
 from studies.reading import spec_from
+from studies.registry import MEASURES, StudyDefaults, pattern_of, robust_samplers, written
 from studies.spec import NOT_IN_NAME, StudySpec
 from studies.spec_checks import check_played
-
-SAMPLERS = ("tpe", "random", "qmc")
-"""Those that need no more than the trials before a batch."""
+from studies.words import listed
 
 MOST_SCENARIOS = 20
 LONGEST_NAME = 400
@@ -36,7 +35,12 @@ class RobustSpec(Frozen):
 
     base: StudySpec
     scenarios: tuple[str, ...] = Field(max_length=MOST_SCENARIOS)
-    measure: str = Field(default="worst", max_length=100, description="worst, mean or cvar:0.5.")
+    measure: str = Field(
+        default=StudyDefaults.measure,
+        max_length=100,
+        description=f"How relative regrets are combined: {listed(written(MEASURES))}.",
+        json_schema_extra=lambda schema: schema.update(pattern=pattern_of(MEASURES)),
+    )
     pareto: bool = Field(default=False, strict=True, description="All that no other beats, instead of one setting.")
 
     @field_validator("measure")
@@ -57,12 +61,17 @@ class RobustSpec(Frozen):
             raise ValueError(f"base must be for the first scenario, {names[0]}, but got {self.base.scenario}")
         if self.base.file is not None:
             raise ValueError("robust takes scenarios, not a trace or a log")
-        if self.pareto and self.measure != "worst":
+        if self.pareto and self.measure != StudyDefaults.measure:
             raise ValueError(f"pareto keeps each scenario apart, so it takes no measure but got {self.measure}")
-        for field, wanted in (("objective", ("mean",)), ("pruner", ("none",)), ("sampler", SAMPLERS)):
-            if getattr(self.base, field) not in wanted:
-                said = ", ".join(wanted)
-                raise ValueError(f"{field} must be {said} with robust but got {getattr(self.base, field)}")
+        allowed = {
+            "objective": [StudyDefaults.objective],
+            "pruner": [StudyDefaults.pruner],
+            "sampler": robust_samplers(),
+        }
+        for field, names_allowed in allowed.items():
+            value = getattr(self.base, field)
+            if value not in names_allowed:
+                raise ValueError(f"{field} must be {listed(names_allowed)} with robust but got {value}")
         for field in ("horizon", "arms"):
             own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
             if getattr(self.base, field) is None and len(own) > 1:
@@ -96,7 +105,7 @@ class RobustSpec(Frozen):
         here = self.base.resolved()
         kind = "pareto" if self.pareto else "robust"
         name = f"{kind}/{here.policy}/{','.join(self.scenarios)}/T{here.horizon}/K{here.arms}"
-        if self.measure == "worst" and "~" not in here.study_name().rpartition("/")[2]:
+        if self.measure == StudyDefaults.measure and "~" not in here.study_name().rpartition("/")[2]:
             return name
         mine = [here.model_dump(mode="json", exclude=set(NOT_IN_NAME)), self.measure]
         return f"{name}{short_hash(json.dumps(mine, sort_keys=True))}"

@@ -10,9 +10,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from environments.noise import NOISES
 from studies.ranges import Range
 from studies.reading import FIELDS
-from studies.robust import MOST_SCENARIOS, SAMPLERS, RobustSpec
+from studies.registry import robust_samplers
+from studies.robust import MOST_SCENARIOS, RobustSpec
 from studies.spec import StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
@@ -41,7 +43,7 @@ def study_file_schema() -> dict[str, Any]:
         "description": "A name, effects joined by '+', a table, or a list of these.",
         "anyOf": [*one, {"type": "array", "items": {"anyOf": one}, "minItems": 1}],
     }
-    fields["noise"] = {"type": "string", "description": "Short for the setting of that name."}
+    fields["noise"] = {"type": "string", "enum": list(NOISES), "description": "Short for the setting of that name."}
     fields["settings"]["additionalProperties"] = PLAIN
     fields["fixed"]["additionalProperties"] = PLAIN
     fields["space"] = {
@@ -108,7 +110,7 @@ def _robust(fields: dict[str, Any]) -> dict[str, Any]:
     """A study's fields with scenarios in place of one, and what counts of their regrets."""
     own = RobustSpec.model_json_schema()["properties"]
     shared = {key: field for key, field in fields.items() if key not in ONE_SCENARIO}
-    shared["sampler"] = {**fields["sampler"], "enum": list(SAMPLERS)}
+    shared["sampler"] = {**fields["sampler"], "enum": robust_samplers()}
     names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_SCENARIOS}
     return {
         "scenarios": {**names, "description": "Two or more names; effects may be joined by '+'."},

@@ -10,6 +10,7 @@ from policies import find_policy
 from policies.base import Policy, Setting, Value
 from studies.fields import MOST_PLAYED
 from studies.objective import parse_objective
+from studies.registry import StudyDefaults
 
 if TYPE_CHECKING:
     from studies.ranges import Range
@@ -56,8 +57,8 @@ def _check_on_a_file(spec: StudySpec, policy: type[Policy]) -> None:
     kind = "trace" if spec.log is None else "log"
     if policy.peeks:
         raise ValueError(f"{policy.name} reads the true means, which a {kind} does not tell")
-    if spec.objective != "mean":
-        raise ValueError(f"objective must be mean on a {kind} but got {spec.objective}")
+    if spec.objective != StudyDefaults.objective:
+        raise ValueError(f"objective must be {StudyDefaults.objective} on a {kind} but got {spec.objective}")
     for name, count in (("selection", spec.selection), ("report", spec.report)):
         if spec.log is not None and count < FEWEST_REPLAYS:
             raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")

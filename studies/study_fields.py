@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
 from environments.recorded import own_name
 from environments.scenario import LONGEST_HORIZON
-from studies.fields import DEFAULT_POLICY, Frozen, Name, OwnName, Real, Text, Whole
+from studies.fields import Frozen, Name, OwnName, PrunerName, Real, SamplerName, Text, Whole
 from studies.objective import parse_objective
 from studies.ranges import Range
-
-Sampler = Literal["tpe", "gp", "cmaes", "qmc", "random", "grid"]
-Pruner = Literal["none", "hyperband", "race"]
+from studies.registry import OBJECTIVES, StudyDefaults, pattern_of, written
+from studies.words import listed
 
 
 class StudyFields(Frozen):
@@ -25,7 +24,7 @@ class StudyFields(Frozen):
     """
 
     name: OwnName = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
-    policy: str = Field(default=DEFAULT_POLICY, max_length=100, description="Whose parameters are searched.")
+    policy: str = Field(default=StudyDefaults.policy, max_length=100, description="Whose parameters are searched.")
     scenario: str = Field(max_length=300, description="A scenario's name, or effects joined by '+'.")
     settings: dict[Name, Whole | Real | Text] = Field(
         default_factory=dict, max_length=100, description="The scenario's parameters, such as every or noise."
@@ -54,19 +53,34 @@ class StudyFields(Frozen):
         default_factory=dict, max_length=100, description="Parameters that are not searched."
     )
     objective: str = Field(
-        default="mean",
+        default=StudyDefaults.objective,
         max_length=100,
-        description="mean regret, or quantile:0.9, cvar:0.9, after:10% (regret after a burn-in), reward.",
+        description=f"What is optimised: {listed(written(OBJECTIVES))}.",
+        json_schema_extra=lambda schema: schema.update(pattern=pattern_of(OBJECTIVES)),
     )
-    sampler: Sampler = Field(default="tpe", description="How candidates are chosen.")
-    pruner: Pruner = Field(default="none", description="Whether poor candidates stop early.")
-    trials: int = Field(default=200, strict=True, ge=1, le=1_000_000, description="How many candidates.")
-    batch: int = Field(default=16, strict=True, ge=1, le=10_000, description="Candidates asked for at a time.")
-    replications: int = Field(default=200, strict=True, ge=2, le=10_000_000, description="Worlds each one plays.")
-    candidates: int = Field(default=16, strict=True, ge=1, le=1000, description="How many of the best are validated.")
-    selection: int = Field(default=2000, strict=True, ge=2, le=10_000_000, description="Fresh worlds to choose on.")
-    report: int = Field(default=2000, strict=True, ge=2, le=10_000_000, description="Fresh worlds to report on.")
-    seed: int = Field(default=0, strict=True, ge=0, le=2**63 - 1, description="Names the worlds and the search.")
+    sampler: SamplerName = Field(default=StudyDefaults.sampler, description="How candidates are chosen.")
+    pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Whether poor candidates stop early.")
+    trials: int = Field(
+        default=StudyDefaults.trials, strict=True, ge=1, le=1_000_000, description="How many candidates."
+    )
+    batch: int = Field(
+        default=StudyDefaults.batch, strict=True, ge=1, le=10_000, description="Candidates asked for at a time."
+    )
+    replications: int = Field(
+        default=StudyDefaults.replications, strict=True, ge=2, le=10_000_000, description="Worlds each one plays."
+    )
+    candidates: int = Field(
+        default=StudyDefaults.candidates, strict=True, ge=1, le=1000, description="How many of the best are validated."
+    )
+    selection: int = Field(
+        default=StudyDefaults.selection, strict=True, ge=2, le=10_000_000, description="Fresh worlds to choose on."
+    )
+    report: int = Field(
+        default=StudyDefaults.report, strict=True, ge=2, le=10_000_000, description="Fresh worlds to report on."
+    )
+    seed: int = Field(
+        default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1, description="Names the worlds and the search."
+    )
 
     @field_validator("objective")
     @classmethod

@@ -10,8 +10,11 @@ import pytest
 
 
 def is_named(name: object, message: str) -> bool:
-    """Whether a message holds this name or number as a whole word, wherever its lines are broken."""
-    word, text = str(name), " ".join(message.split())
+    """Whether a message holds this name or number as a whole word.
+
+    Line breaks and thousands separators do not count.
+    """
+    word, text = (re.sub(r"(?<=\d),(?=\d{3})", "", " ".join(each.split())) for each in (str(name), message))
     before = r"(?<![\w.-])" if word[:1].isdigit() else r"(?<![\w.])"
     return re.search(rf"{before}{re.escape(word)}(?!\w|\.\d)", text) is not None
 

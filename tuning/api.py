@@ -12,14 +12,16 @@ from environments.checks import nonnegative
 from environments.own_scenarios import bring_scenario
 from policies.own import bring_policy
 from studies.comparison.document import Document as Comparisons
+from studies.export import DEFAULT_FORMAT
 from studies.grid import FINE_VALUES, Grid
 from studies.reading import grid_spec_from, spec_from
 from studies.recommendation import Recommendation
+from studies.registry import ComparisonDefaults, StudyDefaults
 from studies.reproduction.document import Document
 from studies.robust import robust_spec_from
 from studies.robust_recommendation import Front, RobustRecommendation
 from studies.urls import storage_url
-from tuning.crew import hired
+from tuning.crew import DEFAULT_BACKEND, hired
 from tuning.grids import run_grid
 from tuning.robust.running import run_robust
 from tuning.running import run_study
@@ -46,7 +48,7 @@ def tune(
     *,
     storage: str | None = None,
     jobs: int = 1,
-    backend: str = "threads",
+    backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
     timeout: float | None = None,
     **fields: Any,
@@ -87,11 +89,11 @@ def tune_robust(
     scenarios: Sequence[str],
     horizon: int | None = None,
     *,
-    measure: str = "worst",
+    measure: str = StudyDefaults.measure,
     pareto: bool = False,
     storage: str | None = None,
     jobs: int = 1,
-    backend: str = "threads",
+    backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
     timeout: float | None = None,
     **fields: Any,
@@ -134,7 +136,7 @@ def grid(
     fine: bool = False,
     storage: str | None = None,
     jobs: int = 1,
-    backend: str = "threads",
+    backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
     **fields: Any,
 ) -> list[Grid]:
@@ -170,11 +172,11 @@ def compare(
     scenario: str | Sequence[str],
     horizon: int | Sequence[int] | None = None,
     *,
-    policies: str | Sequence[str] = "paper",
+    policies: str | Sequence[str] = ComparisonDefaults.policies,
     output: str | Path | None = None,
     storage: str | None = None,
     jobs: int = 1,
-    backend: str = "threads",
+    backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
     **fields: Any,
 ) -> Comparisons:
@@ -215,7 +217,9 @@ def compare(
     return document
 
 
-def export(studies: str | Sequence[str] | None = None, form: str = "json", *, storage: str | None = None) -> str:
+def export(
+    studies: str | Sequence[str] | None = None, form: str = DEFAULT_FORMAT, *, storage: str | None = None
+) -> str:
     """Stored recommendations as the text of a file: json, toml, yaml, csv, markdown, latex or python.
 
     Args:
@@ -276,9 +280,9 @@ def reproduce(
     *,
     protocol: str = "both",
     replications: int | None = None,
-    seed: int = 0,
+    seed: int = StudyDefaults.seed,
     jobs: int = 1,
-    backend: str = "threads",
+    backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
 ) -> Document:
     """Run the paper again, write its page, JSON and CSV files into a folder, and give what was found.

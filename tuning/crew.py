@@ -9,18 +9,35 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.any_world import AnyScenario
 from environments.checks import whole
 from environments.errors import InputError
-from environments.own import travel_whole
-from policies.simulation import Simulation, simulate
 from studies.words import listed
+
+if TYPE_CHECKING:
+    from environments.any_world import AnyScenario
+    from policies.simulation import Simulation
 
 T = TypeVar("T")
 
-BACKENDS = ("threads", "loky")
+
+@dataclass(frozen=True)
+class Backend:
+    """A kind of worker on this machine."""
+
+    meaning: str
+    """Description for help and documentation."""
+    joblib: str
+    """Its name in joblib."""
+
+
+BACKENDS: dict[str, Backend] = {
+    "threads": Backend("threads of one process", joblib="threading"),
+    "loky": Backend("processes, which custom policies in plain Python need to use all cores", joblib="loky"),
+}
+
+DEFAULT_BACKEND = "threads"
 
 PARTS_PER_JOB = 2
 
@@ -95,9 +112,9 @@ class LocalCrew(Crew):
     [(3, 1), (2, 1)]
     """
 
-    def __init__(self, jobs: int = 1, backend: str = "threads") -> None:
+    def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
-            raise InputError(f"backend must be {listed(BACKENDS)} but got {backend!r}.")
+            raise InputError(f"backend must be {listed(list(BACKENDS))} but got {backend!r}.")
         self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
 
     def cut(self, count: int, candidates: int, pace: Pace) -> Cut:
@@ -117,12 +134,16 @@ class LocalCrew(Crew):
             return [task(*call) for call in calls]
         from joblib import Parallel, delayed
 
+        from environments.own import travel_whole
+
         travel_whole()
-        backend = "threading" if self.backend == "threads" else "loky"
+        backend = BACKENDS[self.backend].joblib
         return list(Parallel(n_jobs=self.jobs, backend=backend)(delayed(task)(*call) for call in calls))
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
         """In threads."""
+        from policies.simulation import simulate
+
         return simulate(policy, scenario, jobs=self.jobs, **options)
 
 
@@ -130,7 +151,7 @@ ALONE = LocalCrew()
 
 
 @contextmanager
-def hired(jobs: int = 1, backend: str = "threads", cluster: str | None = None) -> Iterator[Crew]:
+def hired(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Crew]:
     """A crew for a while: workers of this machine, or with `cluster` those of a Dask cluster, or "local" for its own.
 
     >>> with hired(jobs=2) as crew:

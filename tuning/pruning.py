@@ -8,7 +8,7 @@ its own sample growing by a block with every batch that it survives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,30 @@ class Elite:
     blocks: int
 
 
+@dataclass(frozen=True)
+class Batch:
+    """A batch of candidates that is to be played."""
+
+    candidates: Sequence[dict[str, Value]]
+    trials: Sequence[optuna.Trial]
+    first: int
+    """Number of the first candidate's trial."""
+    stored: int
+    """How many of the candidates are stored already."""
+    wanted: int
+    """How many of the candidates the study needs."""
+    elite: Elite | None = None
+    """The best candidate of the race before this batch."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """Outcomes of a batch, None for candidates that were not played again, and the elite after it."""
+
+    outcomes: list[Outcome | None]
+    elite: Elite | None = None
+
+
 def block_size(spec: StudySpec) -> int:
     """Replications in a block."""
     return -(-spec.replications // min(BLOCKS, max(1, spec.replications // 2)))
@@ -75,12 +99,14 @@ def make_pruner(spec: StudySpec) -> optuna.pruners.BasePruner:
     return optuna.pruners.NopPruner()
 
 
-def play_whole(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> list[Outcome]:
-    """All replications of every candidate."""
-    if not candidates:
-        return []
-    samples = evaluator.sample(evaluator.play(candidates, Stream.SEARCH, 0, spec.replications))
-    return [Outcome(sample) for sample in samples]
+def play_whole(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
+    """Play all replications of every candidate that is not stored yet."""
+    outcomes: list[Outcome | None] = [None] * batch.stored
+    candidates = batch.candidates[batch.stored : batch.wanted]
+    if candidates:
+        samples = evaluator.sample(evaluator.play(candidates, Stream.SEARCH, 0, spec.replications))
+        outcomes += [Outcome(sample) for sample in samples]
+    return Played(outcomes)
 
 
 class Blocks:
@@ -121,24 +147,21 @@ def play_block(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[
     return evaluator.sample(evaluator.play(candidates, Stream.SEARCH, first, last - first))
 
 
-def play_hyperband(
-    spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], trials: Sequence[optuna.Trial]
-) -> list[Outcome]:
+def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
     """Optuna's Hyperband decides after each block, candidate by candidate."""
-    blocks = Blocks(spec, evaluator, candidates)
+    blocks, trials = Blocks(spec, evaluator, batch.candidates), batch.trials
     for block in range(1, block_count(spec) + 1):
         blocks.play(block)
         for i in blocks.alive():
             trials[i].report(blocks.outcomes[i].intermediate[block], block)
             if block < block_count(spec) and trials[i].should_prune():
                 blocks.outcomes[i].pruned = True
-    return blocks.outcomes
+    return Played([*blocks.outcomes])
 
 
-def play_race(
-    spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], first: int, elite: Elite | None
-) -> tuple[list[Outcome], Elite]:
-    """A race of one batch, whose first candidate is trial number `first`; gives who is the elite after it."""
+def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
+    """Race the candidates of one batch against each other and against the elite."""
+    candidates, elite = batch.candidates, batch.elite
     whole = block_count(spec)
     length = elite.blocks if elite is not None else whole
     blocks = Blocks(spec, evaluator, candidates)
@@ -157,11 +180,19 @@ def play_race(
             continue
         value = sign * float(evaluator.objective.value(outcome.sample))
         if value < lowest:
-            lowest, best = value, Elite(first + i, dict(candidates[i]), length)
+            lowest, best = value, Elite(batch.first + i, dict(candidates[i]), length)
     assert best is not None
     for outcome in blocks.outcomes:
         outcome.sample = outcome.sample[: spec.replications]
-    return blocks.outcomes, Elite(best.number, best.params, min(length + 1, LONGEST * whole))
+    return Played([*blocks.outcomes], Elite(best.number, best.params, min(length + 1, LONGEST * whole)))
+
+
+PLAY: dict[str, Callable[[StudySpec, Evaluator, Batch], Played]] = {
+    "none": play_whole,
+    "hyperband": play_hyperband,
+    "race": play_race,
+}
+"""How a batch is played under each registered pruner."""
 
 
 def _drop_the_worse(blocks: Blocks, evaluator: Evaluator, defended: Floats | None, block: int, whole: int) -> None:

@@ -6,7 +6,8 @@ points go by their number; CMA-ES is rebuilt by replaying the history, never fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from environments.errors import InputError
 from environments.world import Floats
 from studies.advice import paper_advice
+from studies.registry import SAMPLERS
 from studies.space import distributions, from_params
 from studies.spec import StudySpec
 from tuning.points import grid_points, sobol_points
@@ -85,50 +87,73 @@ def ask_batch(
     start = batch * spec.batch
     space = distributions(spec)
     first = first_candidates(spec) if first is None else first
-    mirror.sampler = _sampler(spec, batch)
+    build = _random if spec.sampler in POINT_SAMPLERS else OPTUNA_SAMPLERS[spec.sampler]
+    mirror.sampler = build(batch_seed(spec.seed, batch))
     for params in first[start : start + spec.batch]:
         mirror.enqueue_trial(params)
     queued = max(0, min(len(first) - start, spec.batch))
-    if spec.sampler in ("qmc", "grid", "cmaes"):
-        for point in _points(spec, mirror, space, batch, start + queued - len(first), spec.batch - queued):
+    if spec.sampler in POINT_SAMPLERS and queued < spec.batch:
+        wanted = _Wanted(spec, mirror, space, batch, start + queued - len(first), spec.batch - queued)
+        for point in POINT_SAMPLERS[spec.sampler](wanted):
             mirror.enqueue_trial(_from_unit(space, point))
     return [mirror.ask(space) for _ in range(spec.batch)]
 
 
-def _sampler(spec: StudySpec, batch: int) -> optuna.samplers.BaseSampler:
+def _tpe(seed: int) -> optuna.samplers.BaseSampler:
     import optuna
 
-    seed = batch_seed(spec.seed, batch)
-    if spec.sampler == "tpe":
-        return optuna.samplers.TPESampler(seed=seed, **TPE)
-    if spec.sampler == "gp":
-        try:
-            import torch  # noqa: F401
-        except ImportError:
-            raise InputError("sampler gp needs torch, which is not installed; pip install 'ravenlab[gp]'.") from None
-        return optuna.samplers.GPSampler(seed=seed, **GP)
+    return optuna.samplers.TPESampler(seed=seed, **TPE)
+
+
+def _gp(seed: int) -> optuna.samplers.BaseSampler:
+    import optuna
+
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        install = f"pip install 'ravenlab[{SAMPLERS['gp'].extra}]'"
+        raise InputError(f"sampler gp needs torch, which is not installed; {install}.") from None
+    return optuna.samplers.GPSampler(seed=seed, **GP)
+
+
+def _random(seed: int) -> optuna.samplers.BaseSampler:
+    import optuna
+
     return optuna.samplers.RandomSampler(seed=seed)
 
 
-def _points(
-    spec: StudySpec, mirror: optuna.Study, space: Mapping[str, BaseDistribution], batch: int, first: int, count: int
-) -> Floats:
-    if count == 0:
-        return np.empty((0, len(space)))
-    if spec.sampler == "qmc":
-        return sobol_points(len(space), first, count, spec.seed)
-    if spec.sampler == "grid":
-        return grid_points(len(space), first, count)
-    return _cma_points(spec, mirror, space, batch)[-count:]
+OPTUNA_SAMPLERS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {"tpe": _tpe, "gp": _gp, "random": _random}
+"""Registered samplers of Optuna, built from the seed of a batch."""
 
 
-def _cma_points(spec: StudySpec, mirror: optuna.Study, space: Mapping[str, BaseDistribution], batch: int) -> Floats:
+@dataclass(frozen=True)
+class _Wanted:
+    """The points of the unit cube that a batch still needs: `count` of them, the first with the number `first`."""
+
+    spec: StudySpec
+    mirror: optuna.Study
+    space: Mapping[str, BaseDistribution]
+    batch: int
+    first: int
+    count: int
+
+
+def _qmc_points(wanted: _Wanted) -> Floats:
+    return sobol_points(len(wanted.space), wanted.first, wanted.count, wanted.spec.seed)
+
+
+def _grid_points(wanted: _Wanted) -> Floats:
+    return grid_points(len(wanted.space), wanted.first, wanted.count)
+
+
+def _cma_points(wanted: _Wanted) -> Floats:
     """The next generation of CMA-ES after all batches before it have been told to a fresh one in turn.
 
     A trial that was no proposal of CMA-ES (the first candidates) takes the place of one.
     """
     from cmaes import CMA
 
+    spec, mirror, space = wanted.spec, wanted.mirror, wanted.space
     size, dimensions = spec.batch, len(space)
     if dimensions < 2:
         raise InputError(f"sampler cmaes needs at least 2 parameters to search but got {dimensions}.")
@@ -143,12 +168,20 @@ def _cma_points(spec: StudySpec, mirror: optuna.Study, space: Mapping[str, BaseD
     )
     sign = -1.0 if mirror.direction.name == "MAXIMIZE" else 1.0
     past = mirror.get_trials(deepcopy=False)
-    for past_batch in range(batch):
+    for past_batch in range(wanted.batch):
         for _ in range(size):
             cma.ask()
         generation = past[past_batch * size : (past_batch + 1) * size]
         cma.tell([(_to_unit(space, trial.params), sign * float(trial.value or 0.0)) for trial in generation])
-    return np.array([cma.ask() for _ in range(size)])
+    return np.array([cma.ask() for _ in range(size)])[-wanted.count :]
+
+
+POINT_SAMPLERS: dict[str, Callable[[_Wanted], Floats]] = {
+    "qmc": _qmc_points,
+    "grid": _grid_points,
+    "cmaes": _cma_points,
+}
+"""Registered samplers that compute points of the unit cube."""
 
 
 def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> dict[str, float | int]:

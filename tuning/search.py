@@ -22,7 +22,7 @@ from studies import keys
 from studies.space import distributions, to_params
 from studies.spec import StudySpec
 from tuning.fanout import Evaluator
-from tuning.pruning import Elite, Outcome, make_pruner, play_hyperband, play_race, play_whole
+from tuning.pruning import PLAY, Batch, Elite, Outcome, make_pruner
 from tuning.samplers import First, ask_batch
 
 if TYPE_CHECKING:
@@ -97,15 +97,8 @@ class _Search:
         candidates = [self._values(trial.params) for trial in trials]
         landed = min(len(self.stored) - start, spec.batch)
         wanted = min(spec.trials - start, spec.batch)
-        elite = None
-        if spec.pruner == "none":
-            outcomes: list[Outcome | None] = [None] * landed
-            outcomes += play_whole(spec, self.evaluator, candidates[landed:wanted])
-        elif spec.pruner == "hyperband":
-            outcomes = list(play_hyperband(spec, self.evaluator, candidates, trials))
-        else:
-            raced, elite = play_race(spec, self.evaluator, candidates, start, self.elite)
-            outcomes = list(raced)
+        played = PLAY[spec.pruner](spec, self.evaluator, Batch(candidates, trials, start, landed, wanted, self.elite))
+        outcomes = played.outcomes
         seconds = (time.perf_counter() - begin) / max(1, wanted - landed)
         for i in range(landed, wanted):
             outcome = outcomes[i]
@@ -114,11 +107,11 @@ class _Search:
         if wanted == spec.batch or landed == spec.batch:
             self._tell(trials, start)
             self.batch += 1
-            if elite is not None:
-                self.elite = elite
-                keys.write_race(self.study, self.batch, elite.number, elite.blocks)
-        played = sum(outcome.sample.size for outcome in outcomes if outcome is not None)
-        return float(played * self.evaluator.game.horizon)
+            if played.elite is not None:
+                self.elite = played.elite
+                keys.write_race(self.study, self.batch, played.elite.number, played.elite.blocks)
+        samples = sum(outcome.sample.size for outcome in outcomes if outcome is not None)
+        return float(samples * self.evaluator.game.horizon)
 
     def _values(self, trial_params: dict[str, Any]) -> Values:
         """All parameters of a trial's candidate."""

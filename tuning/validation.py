@@ -200,8 +200,7 @@ def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int,
     if objective.maximise:
         sample = -sample
     found = objective.value(sample)
-    by_rank = objective.kind in ("quantile", "cvar")
-    return best_first(found, indistinguishable(sample, spec.seed, objective.value if by_rank else None))
+    return best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
 
 
 def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:

@@ -10,6 +10,7 @@ from policies import find_policy
 from policies.base import Value
 from studies.identity import hash_unless_usual
 from studies.played_spec import PlayedSpec
+from studies.registry import ComparisonDefaults
 from studies.spec import StudySpec
 
 PAPER = (
@@ -45,9 +46,9 @@ class ComparisonSpec(PlayedSpec):
     """
 
     policies: tuple[str, ...] = Field(default=PAPER, min_length=1, max_length=1000)
-    tune: int = Field(default=50, strict=True, ge=0, le=1_000_000)
-    search_replications: int = Field(default=50, strict=True, ge=2, le=10_000_000)
-    replications: int = Field(default=200, strict=True, ge=2, le=MOST_WORLDS)
+    tune: int = Field(default=ComparisonDefaults.tune, strict=True, ge=0, le=1_000_000)
+    search_replications: int = Field(default=ComparisonDefaults.search_replications, strict=True, ge=2, le=10_000_000)
+    replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MOST_WORLDS)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

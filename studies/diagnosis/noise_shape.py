@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from environments.noise import STUDENT_DEGREES
+from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
 from environments.world import Floats
 from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.model import Fit
@@ -33,11 +33,11 @@ def noise_shape(blocks: Blocks, fitted: Fit) -> str:
     block = np.searchsorted(blocks.starts, rows, side="right") - 1
     z = np.clip(fitted.residuals[rows] / np.sqrt(fitted.variance[block]), -FARTHEST, FARTHEST)
     of_row = {name: _mean_over_arms(density) for name, density in _log_densities(z).items()}
-    normal = of_row.pop("normal")
+    normal = of_row.pop(DEFAULT_NOISE)
     best = max(of_row, key=lambda name: float(of_row[name].mean()))
     ahead = of_row[best] - normal
     error = float(ahead.std()) / math.sqrt(ahead.size)
-    return best if float(ahead.mean()) > 3.0 * error else "normal"
+    return best if float(ahead.mean()) > 3.0 * error else DEFAULT_NOISE
 
 
 def _mean_over_arms(table: Floats) -> Floats:

@@ -7,8 +7,8 @@ from environments.recorded import USUAL_SPREAD
 from policies import find_policy
 from policies.base import Setting
 from studies.diagnosis.result import STATIONARY, Diagnosis
-from studies.fields import DEFAULT_POLICY
 from studies.ranges import own_range
+from studies.registry import StudyDefaults
 
 ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""
@@ -30,7 +30,7 @@ def propose(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) 
         "# Times are shares of the horizon. Check it with `ravenlab validate`, run it with `ravenlab tune --study`.",
         "",
         "[[study]]",
-        f'policy = "{DEFAULT_POLICY}"',
+        f'policy = "{StudyDefaults.policy}"',
         f"horizon = {diagnosis.rows if horizon is None else horizon}",
         f"arms = {diagnosis.arms - came}",
         f'noise = "{diagnosis.noise}"',
@@ -61,7 +61,7 @@ def _space(diagnosis: Diagnosis) -> list[str]:
     if 1.0 / ANOTHER_SIZE <= factor <= ANOTHER_SIZE:
         return []
     setting = Setting(diagnosis.rows, diagnosis.arms, {})
-    searched = [param for param in find_policy(DEFAULT_POLICY).parameters if param.low is not None]
+    searched = [param for param in find_policy(StudyDefaults.policy).parameters if param.low is not None]
     ranges = {param.name: own_range(param, setting, factor**param.power) for param in searched}
     return [
         f"# Rewards spread {factor:.3g} times as far as those that the usual ranges are for.",

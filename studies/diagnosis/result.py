@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from environments.noise import DEFAULT_NOISE
 from environments.world import Floats, Ints
 
 STATIONARY = "stationary"
@@ -65,7 +66,7 @@ class Diagnosis:
     kinds: tuple[str, ...]
     """What was found, strongest first; nothing where the world stands still or nothing can be said."""
     findings: tuple[Finding, ...] = ()
-    noise: str = "normal"
+    noise: str = DEFAULT_NOISE
     base: dict[str, float] = field(default_factory=dict)
     """Ranges that levels and variances are drawn from."""
     spread: float = 1.0

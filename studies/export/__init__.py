@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from environments.errors import unknown
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation
 
-FORMATS = {
-    "json": "json_file",
-    "toml": "toml_file",
-    "yaml": "yaml_file",
-    "csv": "csv_table",
-    "markdown": "markdown_table",
-    "latex": "latex_table",
-    "python": "python_snippet",
+if TYPE_CHECKING:
+    from studies.recommendation import Recommendation
+    from studies.robust_recommendation import RobustRecommendation
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format of recommendations."""
+
+    meaning: str
+    """Description for help and documentation."""
+    module: str
+    """The module of this package whose function `write` gives the text."""
+
+
+FORMATS: dict[str, Format] = {
+    "json": Format("every field, for programs", "json_file"),
+    "toml": Format("every field, as a configuration file", "toml_file"),
+    "yaml": Format("every field, as a configuration file", "yaml_file"),
+    "csv": Format("one row per recommendation", "csv_table"),
+    "markdown": Format("a table for a README or an issue", "markdown_table"),
+    "latex": Format("a booktabs table for a paper", "latex_table"),
+    "python": Format("code that creates the recommended policies", "python_snippet"),
 }
-"""Formats, and the module of each."""
+"""All formats by name. Adding one takes an entry here and a module with a function `write`."""
+
+DEFAULT_FORMAT = "json"
 
 
-def export(recommendations: Sequence[Recommendation | RobustRecommendation], form: str = "json") -> str:
+def export(recommendations: Sequence[Recommendation | RobustRecommendation], form: str = DEFAULT_FORMAT) -> str:
     """The text of a file in one of the formats; it ends with a newline.
 
     >>> print(export([], "json"), end="")
@@ -32,6 +49,6 @@ def export(recommendations: Sequence[Recommendation | RobustRecommendation], for
     """
     if form not in FORMATS:
         raise unknown("format", form, FORMATS)
-    module = importlib.import_module(f"studies.export.{FORMATS[form]}")
+    module = importlib.import_module(f"studies.export.{FORMATS[form].module}")
     text: str = module.write(recommendations)
     return text

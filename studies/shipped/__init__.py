@@ -1,12 +1,18 @@
-"""Study files that come with the project. The folder is the list of them."""
+"""Study files that come with the project, and the template of a new one. The folder is the list of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 
 from environments.errors import InputError, unknown
+from environments.noise import DEFAULT_NOISE, NOISES
+from studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, written
+from studies.words import listed
 
 FOLDER = Path(__file__).parent
+TEMPLATE = FOLDER.parent / "template.toml"
 
 
 def shipped_studies() -> dict[str, str]:
@@ -38,6 +44,31 @@ def find_study_file(name: str | Path) -> Path:
     if path.suffix or len(path.parts) != 1:
         raise InputError(f"{path}: there is no such file.")
     raise unknown("study", str(name), shipped_studies())
+
+
+def study_template() -> str:
+    """A commented study file, with the registered names and defaults filled in.
+
+    >>> '# sampler = "tpe"' in study_template()
+    True
+    """
+    defaults = {name: value for name, value in vars(StudyDefaults).items() if not name.startswith("_")}
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        defaults,
+        noise=DEFAULT_NOISE,
+        noises=listed(list(NOISES)),
+        objectives=_described(OBJECTIVES),
+        samplers=_described(SAMPLERS),
+        pruners=_described(PRUNERS),
+    )
+
+
+def _described(choices: Mapping[str, Choice]) -> str:
+    """One line of comment per choice."""
+    names = written(choices)
+    width = max(map(len, names)) + 2
+    rows = zip(names, choices.values(), strict=True)
+    return "\n".join(f"#   {name:{width}}{choice.description}" for name, choice in rows)
 
 
 def _comment(path: Path) -> str:

@@ -7,13 +7,13 @@ import optuna
 
 from environments.streams import Stream
 from studies import keys
+from studies.registry import PRUNERS
 from studies.space import to_params
 from studies.spec import StudySpec
 from tuning.fanout import Evaluator
 from tuning.search import search
 
 SCENARIOS = ("stationary", "localized-jump", "blips")
-PRUNERS = ("none", "hyperband", "race")
 SEEDS, FRESH = 12, 4000
 
 

@@ -16,7 +16,7 @@ from tests.project import DOCS
 def made() -> dict[Path, str]:
     """Every such file as it should be: pictures, and pages with the parts between their marks."""
     files: dict[Path, str] = {}
-    worlds = {"overview": scenarios.overview(), "base": scenarios.base_part()}
+    worlds = {"overview": scenarios.overview(), "base": scenarios.base_part(), "noises": scenarios.noises()}
     for name, picture, alt in scenarios.pictures():
         files[DOCS / scenarios.file_name(name)] = picture
         worlds[name] = scenarios.part(name, alt)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from environments import find_scenario, scenarios
 from environments.base import BaseDraw
+from environments.noise import NOISES
 from environments.scenario import Scenario
 from tests.docs_made.delay_picture import delay_picture
 from tests.docs_made.marks import table
@@ -46,6 +47,11 @@ def overview() -> list[str]:
         for each in scenarios().values()
     ]
     return table(["scenario", "category", "what changes", "arms", "horizon"], rows)
+
+
+def noises() -> list[str]:
+    """All noises in one table."""
+    return table(["noise", "distribution"], [[f"`{name}`", noise.meaning] for name, noise in NOISES.items()])
 
 
 def part(name: str, alt: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, written
 from studies.schema import study_file_schema
 from tests.docs_made.marks import table
 
@@ -22,7 +24,19 @@ def parts() -> dict[str, list[str]]:
         "",
         f"All other fields are those of a study, but for {left_out}.",
     ]
-    return made
+    registries: dict[str, Mapping[str, Choice]] = {
+        "objectives": OBJECTIVES,
+        "samplers": SAMPLERS,
+        "pruners": PRUNERS,
+        "measures": MEASURES,
+    }
+    return {**made, **{name: _choices(registry) for name, registry in registries.items()}}
+
+
+def _choices(registry: Mapping[str, Choice]) -> list[str]:
+    """One row per registered value."""
+    rows = zip(written(registry), registry.values(), strict=True)
+    return table(["value", "meaning"], [[f"`{name}`", choice.description] for name, choice in rows])
 
 
 def _fields(kind: dict[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ def test_all_noises_of_the_page_exist() -> None:
 
 @pytest.mark.parametrize("name", STANDARDISED)
 def test_mean_0_and_variance_1(name: str) -> None:
-    z = NOISES[name](np.random.default_rng(5), DRAWS)
+    z = NOISES[name].draw(np.random.default_rng(5), DRAWS)
     assert abs(z.mean()) < 4 / math.sqrt(DRAWS)
     # The variance of z² is E z⁴ − 1. A t with 5 degrees has no 8th moment, so its own error is measured wide.
     assert abs((z**2).mean() - 1) < 4 * math.sqrt((KURTOSIS[name] - 1) / DRAWS)
@@ -39,7 +39,7 @@ def test_mean_0_and_variance_1(name: str) -> None:
     ],
 )
 def test_each_has_its_own_shape(name: str, probability: float) -> None:
-    z = NOISES[name](np.random.default_rng(6), DRAWS)
+    z = NOISES[name].draw(np.random.default_rng(6), DRAWS)
     error = math.sqrt(probability * (1 - probability) / DRAWS)
     # |t·sqrt(3/5)| < 1 for 5 degrees has probability 0.7468 to 4 digits.
     assert abs((np.abs(z) < 1).mean() - probability) < 4 * error + 5e-5 * (name == "student-t")

@@ -10,12 +10,9 @@ import pytest
 from environments.errors import InputError
 from studies.files import load_study_file
 from studies.reading import FIELDS
-from studies.shipped import FOLDER, find_study_file, shipped_studies
+from studies.shipped import FOLDER, find_study_file, shipped_studies, study_template
 from studies.spec import StudySpec
 from tests.messages import raises_naming
-from tests.project import ROOT
-
-TEMPLATE = ROOT / "studies" / "template.toml"
 
 
 def test_shipped_files_hold_what_they_say() -> None:
@@ -63,13 +60,13 @@ def test_study_files_are_found_by_name_or_path(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_template_tells_of_every_field() -> None:
-    text = TEMPLATE.read_text(encoding="utf-8")
+    text = study_template()
     for field in (*FIELDS, "effects", "low", "high", "scale", "window"):
         assert f"{field} = " in text or f"[study.{field}]" in text, field
 
 
 def test_what_the_template_leaves_out_is_the_default() -> None:
-    lines = TEMPLATE.read_text(encoding="utf-8").splitlines()
+    lines = study_template().splitlines()
     shown = [line.removeprefix("# ") for line in lines if line.startswith("# ") and " = " in line]
     tables = tomllib.loads("\n".join(line for line in shown if line.split(" = ")[0].isidentifier()))
     examples = {"name", "settings", "arms", "noise", "epsilon", "variance"}

@@ -11,6 +11,7 @@ import pytest
 from environments import InputError
 from environments.streams import Stream
 from studies import keys
+from studies.registry import PRUNERS, SAMPLERS
 from studies.space import to_params
 from studies.spec import StudySpec
 from tests.messages import raises_naming
@@ -55,7 +56,7 @@ def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any,
     return trials_of(study)
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "cmaes", "qmc", "random", "grid"])
+@pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
 def test_every_sampler_bears_pieces_and_workers(sampler: str) -> None:
     whole = searched([32], sampler=sampler)
     assert [row[0] for row in whole] == list(range(32))
@@ -63,7 +64,7 @@ def test_every_sampler_bears_pieces_and_workers(sampler: str) -> None:
     assert searched([32], jobs=2, sampler=sampler) == whole
 
 
-@pytest.mark.parametrize("pruner", ["hyperband", "race"])
+@pytest.mark.parametrize("pruner", [name for name in PRUNERS if name != "none"])
 def test_every_pruner_bears_pieces_and_workers(pruner: str) -> None:
     whole = searched([32], pruner=pruner)
     assert any(row[1] == "PRUNED" for row in whole)
@@ -166,7 +167,7 @@ def test_a_race_that_was_cut_before_it_was_noted_is_run_again() -> None:
 
 def test_pruning_plays_less() -> None:
     played = {}
-    for pruner in ("none", "hyperband", "race"):
+    for pruner in PRUNERS:
         study = new_study()
         spec = small_spec(trials=48, pruner=pruner, replications=40)
         search(spec, study, Evaluator(spec))

@@ -11,6 +11,7 @@ import pytest
 
 import ravenlab
 from environments.streams import Stream
+from studies.export import FORMATS
 from studies.files import load_study_file
 from studies.keys import read_recommendation
 from studies.reading import spec_from
@@ -47,7 +48,7 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     assert facts.regret_fixed.mean < found.regret.mean
     again = ravenlab.tune(trace=str(file), minimize=True, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
     assert again == [found]
-    for form in ("json", "toml", "yaml", "csv", "markdown", "latex", "python"):
+    for form in FORMATS:
         assert "trace:my" in ravenlab.export(form=form, storage=url)
     assert run(["show", found.study, "--storage", url]) == 0
     said = capsys.readouterr().out

@@ -7,8 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from studies.registry import ALL, PAPER_POLICIES, ComparisonDefaults
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.commands.options import default
+from tuning.crew import DEFAULT_BACKEND
 
 FIGHT = "The fight"
 
@@ -39,28 +42,38 @@ def compare(
     policies: Annotated[
         str,
         typer.Option(
-            metavar="A,B…|paper|all",
+            metavar=f"A,B…|{PAPER_POLICIES}|{ALL}",
             help="Who is compared.",
             autocompletion=completing.policy_lists,
             rich_help_panel=FIGHT,
         ),
-    ] = "paper",
+    ] = ComparisonDefaults.policies,
     tune: Annotated[
         str | None,
         typer.Option(
-            metavar="N", help="Trials of each policy's search; 0: defaults only. [default: 50]", rich_help_panel=FIGHT
+            metavar="N",
+            help=f"Trials of each policy's search; 0: defaults only. {default(ComparisonDefaults.tune)}",
+            rich_help_panel=FIGHT,
         ),
     ] = None,
     replications: Annotated[
         str | None,
-        typer.Option(metavar="R", help="Fresh worlds, the same for all. [default: 200]", rich_help_panel=FIGHT),
+        typer.Option(
+            metavar="R",
+            help=f"Fresh worlds, the same for all. {default(ComparisonDefaults.replications)}",
+            rich_help_panel=FIGHT,
+        ),
     ] = None,
     search_replications: Annotated[
         str | None,
-        typer.Option(metavar="R", help="Worlds each trial of a search plays. [default: 50]", rich_help_panel=FIGHT),
+        typer.Option(
+            metavar="R",
+            help=f"Worlds each trial of a search plays. {default(ComparisonDefaults.search_replications)}",
+            rich_help_panel=FIGHT,
+        ),
     ] = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     output: options.FolderOption = Path("comparison"),
     name: options.NameOption = None,

@@ -6,10 +6,12 @@ Whatever goes wrong here is no one's concern while they type: then nothing is of
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import typer
+
+from studies.registry import ALL, PAPER_POLICIES, Choice, written
 
 WAIT = 2
 """Seconds for a database server to answer."""
@@ -18,12 +20,26 @@ ASKED = "SELECT study_name FROM studies ORDER BY study_name"
 
 
 def words(*known: str) -> Callable[[str], list[str]]:
-    """Offers a few fixed words.
+    """Completes a few fixed words.
 
-    >>> words("threads", "loky")("l")
-    ['loky']
+    >>> words("local", "tcp://")("l")
+    ['local']
     """
     return _offering(lambda: known)
+
+
+def names(registry: Mapping[str, object]) -> Callable[[str], list[str]]:
+    """Completes the names of a registry.
+
+    >>> names({"threads": None, "loky": None})("l")
+    ['loky']
+    """
+    return _offering(lambda: registry)
+
+
+def choices(registry: Mapping[str, Choice]) -> Callable[[str], list[str]]:
+    """Completes the values of a registry, with an example where a value takes an argument."""
+    return _offering(lambda: written(registry))
 
 
 def _offering(known: Callable[[], Iterable[str]], between: str = "") -> Callable[[str], list[str]]:
@@ -60,19 +76,12 @@ def _shipped() -> list[str]:
     return sorted(shipped_studies())
 
 
-def _formats() -> list[str]:
-    from studies.export import FORMATS
-
-    return list(FORMATS)
-
-
 scenarios = _offering(_scenarios, "+")
-scenario_lists = _offering(lambda: [*_scenarios(), "all"], ",")
+scenario_lists = _offering(lambda: [*_scenarios(), ALL], ",")
 policies = _offering(_policies)
-policy_lists = _offering(lambda: [*_policies(), "paper", "all"], ",")
+policy_lists = _offering(lambda: [*_policies(), PAPER_POLICIES, ALL], ",")
 study_files = _offering(_shipped)
 """Where none fits, the shell offers files."""
-formats = _offering(_formats)
 
 
 def joined_by_bash() -> None:

@@ -14,15 +14,15 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
     from environments.errors import InputError
     from studies.words import listed
     from tuning.commands.words import workers
-    from tuning.crew import BACKENDS, hired
+    from tuning.crew import BACKENDS, DEFAULT_BACKEND, hired
 
     if backend not in BACKENDS:
-        raise InputError(f"--backend must be {listed(BACKENDS)} but got {backend!r}.")
+        raise InputError(f"--backend must be {listed(list(BACKENDS))} but got {backend!r}.")
     if cluster is not None:
         from tuning.connecting import check_address
 
         check_address(cluster)
-        if backend != "threads":
+        if backend != DEFAULT_BACKEND:
             raise InputError("--backend is for this machine's workers, so it can't be given beside --cluster.")
         if jobs is not None and cluster != "local":
             raise InputError("--jobs is for this machine's workers; those of a cluster are all used.")

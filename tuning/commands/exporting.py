@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from studies.export import DEFAULT_FORMAT, FORMATS
+from studies.words import listed
 from tuning.commands import completing
 from tuning.commands.options import SomeStudiesArgument, StorageOption
 from tuning.commands.stored import opened
@@ -24,10 +26,10 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="json, toml, yaml, csv, markdown, latex or python.",
-            autocompletion=completing.formats,
+            help=f"{listed(list(FORMATS))}.",
+            autocompletion=completing.names(FORMATS),
         ),
-    ] = "json",
+    ] = DEFAULT_FORMAT,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write a file. [default: it is printed]"),
@@ -47,7 +49,6 @@ def export(
         ravenlab export --format latex -o table.tex
     """
     from environments.errors import InputError, unknown
-    from studies.export import FORMATS
     from studies.export import export as written
     from studies.library import robust_findings, split_by_recommendation
     from studies.recommendation import Recommendation

@@ -7,8 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from studies.registry import GridDefaults, shown
 from tuning.commands import options
 from tuning.commands.crews import hire
+from tuning.commands.options import default
+from tuning.crew import DEFAULT_BACKEND
 
 CELLS = "The cells"
 
@@ -29,24 +32,31 @@ def grid(
     seed: options.SeedOption = None,
     alpha0: Annotated[
         str | None,
-        typer.Option(metavar="X,X…", help="Values of α₀. [default: 0.5,1,5,10]", rich_help_panel=CELLS),
+        typer.Option(
+            metavar="X,X…", help=f"Values of α₀. {default(shown(GridDefaults.alpha0))}", rich_help_panel=CELLS
+        ),
     ] = None,
     beta0: Annotated[
         str | None,
-        typer.Option(metavar="X,X…", help="Values of β₀. [default: 0.5,1,5,10]", rich_help_panel=CELLS),
+        typer.Option(metavar="X,X…", help=f"Values of β₀. {default(shown(GridDefaults.beta0))}", rich_help_panel=CELLS),
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(metavar="X", help="ε of every cell. [default: 0.1]", rich_help_panel=CELLS)
+        str | None,
+        typer.Option(metavar="X", help=f"ε of every cell. {default(GridDefaults.epsilon)}", rich_help_panel=CELLS),
     ] = None,
     fine: Annotated[
         bool, typer.Option("--fine", help="25 × 25 cells over the paper's box, 0.01 to 10.", rich_help_panel=CELLS)
     ] = False,
     replications: Annotated[
         str | None,
-        typer.Option(metavar="R", help="Worlds, the same for all cells. [default: 1000]", rich_help_panel=CELLS),
+        typer.Option(
+            metavar="R",
+            help=f"Worlds, the same for all cells. {default(GridDefaults.replications)}",
+            rich_help_panel=CELLS,
+        ),
     ] = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all cells to a file.", rich_help_panel=options.OUTPUT)

@@ -26,8 +26,8 @@ def init(
         # an example of a trace: milliseconds of five servers
         ravenlab init latency.csv --trace
     """
-    import studies
     from environments.errors import InputError
+    from studies.shipped import study_template
     from tuning.commands.calling import called
     from tuning.commands.tables import say
     from tuning.files import replacing
@@ -52,7 +52,6 @@ def init(
             out.write(example_log.as_csv(example_log.example_log()))
         say(f"{file} is written: clicks on five banners. Then: {called()} tune --log {file}")
         return
-    template = (Path(studies.__file__).parent / "template.toml").read_text(encoding="utf-8")
     with replacing(file) as out:
-        out.write(template)
+        out.write(study_template())
     say(f"{file} is written. Edit it, then: {called()} validate {file}")

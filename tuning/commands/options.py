@@ -7,15 +7,26 @@ from typing import Annotated
 
 import typer
 
+from environments.noise import NOISES
+from studies.registry import StudyDefaults
+from studies.urls import DEFAULT_URL, VARIABLE
 from studies.words import listed
 from tuning.commands import completing
+from tuning.crew import BACKENDS
 
 PROBLEM = "The problem"
 WORKERS = "Who does the work"
 OUTPUT = "What is kept and printed"
 
-NOISES = ("normal", "laplace", "logistic", "uniform", "student-t", "bernoulli")
-BACKENDS = ("threads", "loky")
+
+def default(value: object) -> str:
+    """A default as help shows it.
+
+    >>> default(200)
+    '[default: 200]'
+    """
+    return f"[default: {value}]"
+
 
 ScenariosArgument = Annotated[
     list[str] | None,
@@ -58,8 +69,8 @@ NoiseOption = Annotated[
     str | None,
     typer.Option(
         "--noise",
-        help=f"{listed(NOISES)}.",
-        autocompletion=completing.words(*NOISES),
+        help=f"{listed(list(NOISES))}.",
+        autocompletion=completing.names(NOISES),
         rich_help_panel=PROBLEM,
     ),
 ]
@@ -88,7 +99,10 @@ BringOption = Annotated[
 SeedOption = Annotated[
     str | None,
     typer.Option(
-        "--seed", metavar="S", help="Names the worlds and the searches. [default: 0]", rich_help_panel=PROBLEM
+        "--seed",
+        metavar="S",
+        help=f"Names the worlds and the searches. {default(StudyDefaults.seed)}",
+        rich_help_panel=PROBLEM,
     ),
 ]
 
@@ -105,7 +119,10 @@ JobsOption = Annotated[
 BackendOption = Annotated[
     str,
     typer.Option(
-        "--backend", help="threads or loky.", autocompletion=completing.words(*BACKENDS), rich_help_panel=WORKERS
+        "--backend",
+        help=f"{listed(list(BACKENDS))}.",
+        autocompletion=completing.names(BACKENDS),
+        rich_help_panel=WORKERS,
     ),
 ]
 
@@ -136,7 +153,7 @@ StorageOption = Annotated[
     typer.Option(
         "--storage",
         metavar="URL",
-        help="Where the studies are. [default: RAVENLAB_STORAGE, or sqlite:///studies.sqlite3]",
+        help=f"Where the studies are. {default(f'{VARIABLE}, or {DEFAULT_URL}')}",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),

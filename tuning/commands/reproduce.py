@@ -10,6 +10,7 @@ import typer
 from studies.words import listed
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
+from tuning.crew import DEFAULT_BACKEND
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
 """What of the paper can be run again."""
@@ -44,7 +45,7 @@ def reproduce(
     ] = None,
     seed: options.SeedOption = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     output: options.FolderOption = Path("reproduction"),
     quiet: options.QuietOption = False,

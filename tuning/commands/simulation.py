@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from studies.registry import StudyDefaults
 from tuning.commands import completing, options
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def simulate(
             autocompletion=completing.policies,
             rich_help_panel="Who plays",
         ),
-    ] = "raven-ucb",
+    ] = StudyDefaults.policy,
     param: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,7 +75,7 @@ def simulate(
         horizon=None if horizon is None else whole_number("--horizon", horizon),
         arms=None if arms is None else whole_number("--arms", arms),
         replications=whole_number("--replications", replications),
-        seed=0 if seed is None else whole_number("--seed", seed),
+        seed=StudyDefaults.seed if seed is None else whole_number("--seed", seed),
         params=parse_assignments("--param", param or []),
         settings=settings_of(setting, noise),
         pulls=pulls is not None,

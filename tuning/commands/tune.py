@@ -10,6 +10,7 @@ from tuning.commands import options
 from tuning.commands import tune_options as special
 from tuning.commands.bringing import bring
 from tuning.commands.crews import hire
+from tuning.crew import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from studies.spec import StudySpec
@@ -54,7 +55,7 @@ def tune(
     pareto: special.ParetoOption = False,
     csv: special.CsvOption = None,
     jobs: options.JobsOption = None,
-    backend: options.BackendOption = "threads",
+    backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     dry_run: special.DryRunOption = False,
     name: options.NameOption = None,

@@ -7,17 +7,15 @@ from typing import Annotated
 
 import typer
 
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, written
 from studies.words import listed
 from tuning.commands import completing
-from tuning.commands.options import PROBLEM, WORKERS
+from tuning.commands.options import PROBLEM, WORKERS, default
 
 SEARCH = "The search"
 VALIDATION = "Validation"
 DATA = "Your own data"
 WORLDS = "One setting for several scenarios"
-
-SAMPLERS = ("tpe", "gp", "cmaes", "qmc", "random", "grid")
-PRUNERS = ("none", "hyperband", "race")
 
 StudyFileOption = Annotated[
     str | None,
@@ -60,27 +58,33 @@ PolicyOption = Annotated[
     str | None,
     typer.Option(
         "--policy",
-        help="Whose parameters are searched; ./yours.py:Name brings your own. [default: raven-ucb]",
+        help=f"Whose parameters are searched; ./yours.py:Name brings your own. {default(StudyDefaults.policy)}",
         autocompletion=completing.policies,
         rich_help_panel=SEARCH,
     ),
 ]
 
 TrialsOption = Annotated[
-    str | None, typer.Option("--trials", metavar="N", help="Candidates. [default: 200]", rich_help_panel=SEARCH)
+    str | None,
+    typer.Option("--trials", metavar="N", help=f"Candidates. {default(StudyDefaults.trials)}", rich_help_panel=SEARCH),
 ]
 
 ReplicationsOption = Annotated[
     str | None,
-    typer.Option("--replications", metavar="R", help="Worlds each one plays. [default: 200]", rich_help_panel=SEARCH),
+    typer.Option(
+        "--replications",
+        metavar="R",
+        help=f"Worlds each one plays. {default(StudyDefaults.replications)}",
+        rich_help_panel=SEARCH,
+    ),
 ]
 
 SamplerOption = Annotated[
     str | None,
     typer.Option(
         "--sampler",
-        help=f"{listed(SAMPLERS)}. [default: tpe]",
-        autocompletion=completing.words(*SAMPLERS),
+        help=f"{listed(list(SAMPLERS))}. {default(StudyDefaults.sampler)}",
+        autocompletion=completing.names(SAMPLERS),
         rich_help_panel=SEARCH,
     ),
 ]
@@ -89,8 +93,8 @@ PrunerOption = Annotated[
     str | None,
     typer.Option(
         "--pruner",
-        help=f"{listed(PRUNERS)}. [default: none]",
-        autocompletion=completing.words(*PRUNERS),
+        help=f"{listed(list(PRUNERS))}. {default(StudyDefaults.pruner)}",
+        autocompletion=completing.names(PRUNERS),
         rich_help_panel=SEARCH,
     ),
 ]
@@ -99,8 +103,8 @@ ObjectiveOption = Annotated[
     str | None,
     typer.Option(
         "--objective",
-        help="mean, quantile:0.9, cvar:0.9, after:10% or reward. [default: mean]",
-        autocompletion=completing.words("mean", "quantile:0.9", "cvar:0.9", "after:10%", "reward"),
+        help=f"{listed(written(OBJECTIVES))}. {default(StudyDefaults.objective)}",
+        autocompletion=completing.choices(OBJECTIVES),
         rich_help_panel=SEARCH,
     ),
 ]
@@ -127,7 +131,12 @@ FixOption = Annotated[
 
 BatchOption = Annotated[
     str | None,
-    typer.Option("--batch", metavar="B", help="Candidates asked at a time. [default: 16]", rich_help_panel=SEARCH),
+    typer.Option(
+        "--batch",
+        metavar="B",
+        help=f"Candidates asked at a time. {default(StudyDefaults.batch)}",
+        rich_help_panel=SEARCH,
+    ),
 ]
 
 TimeoutOption = Annotated[
@@ -138,14 +147,20 @@ TimeoutOption = Annotated[
 SelectionOption = Annotated[
     str | None,
     typer.Option(
-        "--selection", metavar="R", help="Fresh worlds to choose on. [default: 2000]", rich_help_panel=VALIDATION
+        "--selection",
+        metavar="R",
+        help=f"Fresh worlds to choose on. {default(StudyDefaults.selection)}",
+        rich_help_panel=VALIDATION,
     ),
 ]
 
 ReportOption = Annotated[
     str | None,
     typer.Option(
-        "--report", metavar="R", help="Fresh worlds to report on. [default: 2000]", rich_help_panel=VALIDATION
+        "--report",
+        metavar="R",
+        help=f"Fresh worlds to report on. {default(StudyDefaults.report)}",
+        rich_help_panel=VALIDATION,
     ),
 ]
 
@@ -158,8 +173,8 @@ MeasureOption = Annotated[
     str | None,
     typer.Option(
         "--measure",
-        help="What counts of relative regrets: worst, mean or cvar:0.5. [default: worst]",
-        autocompletion=completing.words("worst", "mean", "cvar:0.5"),
+        help=f"What counts of relative regrets: {listed(written(MEASURES))}. {default(StudyDefaults.measure)}",
+        autocompletion=completing.choices(MEASURES),
         rich_help_panel=WORLDS,
     ),
 ]

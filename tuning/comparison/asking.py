@@ -15,6 +15,7 @@ from studies.advice import PUBLISHED
 from studies.comparison.document import Document
 from studies.comparison.spec import PAPER, ComparisonSpec
 from studies.reading import comparison_spec_from
+from studies.registry import ALL, PAPER_POLICIES
 from tuning.comparison.judging import judge
 from tuning.comparison.running import ComparisonListener, run_comparison
 from tuning.crew import Crew
@@ -29,9 +30,9 @@ def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     ('ucb1', 'ccb')
     """
     words = [word.strip() for word in text.split(",")] if isinstance(text, str) else list(text)
-    if words == ["paper"]:
+    if words == [PAPER_POLICIES]:
         return PAPER
-    if words == ["all"]:
+    if words == [ALL]:
         return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
     return tuple(bring_policy(word) for word in words)
 
@@ -45,9 +46,7 @@ def chosen_scenarios(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     for word in words:
         found += (
-            [name for name in scenarios() if not name.startswith(PUBLISHED)]
-            if word == "all"
-            else [bring_scenario(word)]
+            [name for name in scenarios() if not name.startswith(PUBLISHED)] if word == ALL else [bring_scenario(word)]
         )
     if not found:
         raise InputError("a scenario must be named, or all of them with --scenarios all.")

@@ -12,6 +12,7 @@ from math import log, sqrt
 import numpy as np
 
 from environments.effects.fixed_levels import FixedLevels
+from environments.noise import DEFAULT_NOISE
 from environments.scenario import Scenario
 from policies.base import Value
 
@@ -40,7 +41,7 @@ class Problem:
     title: str
     means: tuple[float, ...]
     variances: tuple[float, ...]
-    noise: str = "normal"
+    noise: str = DEFAULT_NOISE
 
     @property
     def arms(self) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from studies.grid import PAPER_VALUES
+from studies.registry import PAPER_VALUES
 from studies.reproduction.document import Outcome
 from studies.reproduction.optima import Optimum, optima, world_of
 from studies.reproduction.tables import Table

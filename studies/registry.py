@@ -1,0 +1,213 @@
+"""Registries: the values that fields of a study may take by name, and the defaults of all fields.
+
+Every list and every default is written once. Validation, error messages, the JSON Schema, command-line help, shell
+completion, the study template and the tables of the documentation are derived from it. To add an entry, add it to its
+registry here, and the function of the same name to the table that implements it: `tuning.samplers`, `tuning.pruning`,
+`studies.objective` or `studies.measure`.
+
+Noises are registered in `environments.noise`, export formats in `studies.export`, backends in `tuning.crew`.
+
+This module imports nothing heavy: the command line reads it to print `ravenlab --help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from environments.errors import InputError
+from studies.words import listed
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value that a field may take by name."""
+
+    meaning: str
+    """Description for help and documentation: one sentence without a full stop."""
+    example: str = ""
+    """An example of the argument after the colon, such as 0.9; empty if the value takes none."""
+    extra: str = ""
+    """The optional dependency group of ravenlab that it needs."""
+
+    @property
+    def description(self) -> str:
+        """The meaning, and the optional dependencies that it needs.
+
+        >>> SAMPLERS["gp"].description
+        'Gaussian process with expected improvement (requires ravenlab[gp])'
+        """
+        return f"{self.meaning} (requires ravenlab[{self.extra}])" if self.extra else self.meaning
+
+
+@dataclass(frozen=True)
+class Sampler(Choice):
+    """A method that proposes candidates."""
+
+    robust: bool = False
+    """Whether it can search one setting for several scenarios."""
+
+
+@dataclass(frozen=True)
+class ObjectiveChoice(Choice):
+    """A number that is computed from the regrets or rewards of a candidate."""
+
+    label: str = ""
+    """Name of a trial's value in figures and notes; may contain {percent}, {tail} and {time}."""
+    maximise: bool = False
+    """Whether it is computed from rewards, which should be large, instead of regrets."""
+    by_rank: bool = False
+    """Whether it depends on the order of the sample, so that tests recompute it on each resample."""
+
+
+SAMPLERS: dict[str, Sampler] = {
+    "tpe": Sampler("tree-structured Parzen estimator", robust=True),
+    "gp": Sampler("Gaussian process with expected improvement", extra="gp"),
+    "cmaes": Sampler("CMA-ES evolution strategy; one batch is one generation"),
+    "qmc": Sampler("scrambled Sobol points", robust=True),
+    "random": Sampler("independent random candidates", robust=True),
+    "grid": Sampler("grid points, coarse to fine"),
+}
+
+PRUNERS: dict[str, Choice] = {
+    "none": Choice("every candidate plays all its replications"),
+    "hyperband": Choice("successive halving over blocks of replications"),
+    "race": Choice("paired test against the best candidate after each block, as in irace"),
+}
+
+OBJECTIVES: dict[str, ObjectiveChoice] = {
+    "mean": ObjectiveChoice("mean regret", label="mean regret"),
+    "reward": ObjectiveChoice("mean reward, which is maximised", label="mean reward", maximise=True),
+    "quantile": ObjectiveChoice(
+        "quantile of regret at this level", example="0.9", label="{percent} % quantile of regret", by_rank=True
+    ),
+    "cvar": ObjectiveChoice(
+        "mean of the regrets above this level, here of the worst tenth",
+        example="0.9",
+        label="mean of the worst {tail} % of regrets",
+        by_rank=True,
+    ),
+    "after": ObjectiveChoice(
+        "mean regret after a burn-in, in steps or as a share of the horizon",
+        example="10%",
+        label="mean regret after {time}",
+    ),
+}
+
+MEASURES: dict[str, Choice] = {
+    "worst": Choice("largest relative regret of all scenarios"),
+    "mean": Choice("mean relative regret"),
+    "cvar": Choice("mean of the relative regrets above this level, here of the worst half", example="0.5"),
+}
+
+
+PAPER_POLICIES, ALL = "paper", "all"
+"""Words that stand for the policies of the paper, and for all policies or scenarios."""
+
+
+class StudyDefaults:
+    """Defaults of the fields of a study."""
+
+    policy = "raven-ucb"
+    objective = "mean"
+    sampler = "tpe"
+    pruner = "none"
+    trials = 200
+    batch = 16
+    replications = 200
+    candidates = 16
+    selection = 2000
+    report = 2000
+    seed = 0
+    measure = "worst"
+
+
+PAPER_VALUES = (0.5, 1.0, 5.0, 10.0)
+"""The paper's own grid, for α₀ and for β₀."""
+
+
+class GridDefaults:
+    """Defaults of the fields of a sensitivity grid."""
+
+    alpha0 = PAPER_VALUES
+    beta0 = PAPER_VALUES
+    epsilon = 0.1
+    replications = 1000
+
+
+class ComparisonDefaults:
+    """Defaults of the fields of a comparison."""
+
+    policies = PAPER_POLICIES
+    tune = 50
+    search_replications = 50
+    replications = 200
+
+
+def robust_samplers() -> list[str]:
+    """Samplers that can search one setting for several scenarios.
+
+    >>> robust_samplers()
+    ['tpe', 'qmc', 'random']
+    """
+    return [name for name, sampler in SAMPLERS.items() if sampler.robust]
+
+
+def written(choices: Mapping[str, Choice]) -> list[str]:
+    """All values of a registry as users write them, with an example where a value takes an argument.
+
+    >>> written(MEASURES)
+    ['worst', 'mean', 'cvar:0.5']
+    """
+    return [f"{name}:{choice.example}" if choice.example else name for name, choice in choices.items()]
+
+
+def parse_choice(field: str, text: str, choices: Mapping[str, Choice]) -> tuple[str, str]:
+    """Split a value into its name and its argument.
+
+    >>> parse_choice("objective", "cvar:0.9", OBJECTIVES)
+    ('cvar', '0.9')
+    >>> parse_choice("measure", "best", MEASURES)
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: measure must be worst, mean or cvar:0.5 but got 'best'.
+    """
+    name, colon, argument = text.partition(":")
+    choice = choices.get(name)
+    if choice is None or bool(choice.example) != bool(argument) or bool(colon) != bool(argument):
+        raise InputError(f"{field} must be {listed(written(choices))} but got {text!r}.")
+    return name, argument
+
+
+def parse_level(field: str, name: str, argument: str) -> float:
+    """The argument of a value as a level between 0 and 1.
+
+    >>> parse_level("objective", "cvar", "0.9")
+    0.9
+    """
+    try:
+        level = float(argument)
+    except ValueError:
+        level = -1.0
+    if not 0.0 < level < 1.0:
+        raise InputError(f"{field} {name} must have a level between 0 and 1 but got {argument!r}.")
+    return level
+
+
+def pattern_of(choices: Mapping[str, Choice]) -> str:
+    """A regular expression for the JSON Schema that matches all values of a registry.
+
+    >>> pattern_of(MEASURES)
+    '^(worst|mean|cvar:.+)$'
+    """
+    forms = (f"{name}:.+" if choice.example else name for name, choice in choices.items())
+    return f"^({'|'.join(forms)})$"
+
+
+def shown(values: Iterable[float]) -> str:
+    """Numbers as they are typed on the command line.
+
+    >>> shown(GridDefaults.alpha0)
+    '0.5,1,5,10'
+    """
+    return ",".join(f"{value:g}" for value in values)

@@ -1,0 +1,280 @@
+"""Every list and every default is registered once: an added entry appears on all surfaces, and copies are found."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+import ravenlab
+from environments import find_scenario
+from environments.errors import InputError
+from environments.noise import DEFAULT_NOISE, NOISES, Noise
+from policies.simulation import simulate
+from studies import export, measure, objective
+from studies.comparison.spec import ComparisonSpec
+from studies.grid import GridSpec
+from studies.registry import (
+    MEASURES,
+    OBJECTIVES,
+    PRUNERS,
+    SAMPLERS,
+    Choice,
+    ComparisonDefaults,
+    GridDefaults,
+    ObjectiveChoice,
+    Sampler,
+    StudyDefaults,
+    shown,
+    written,
+)
+from studies.robust import RobustSpec, robust_spec_from
+from studies.schema import study_file_schema
+from studies.shipped import study_template
+from studies.spec import StudySpec
+from studies.words import listed
+from tests.docs_made import scenarios, study_files
+from tests.docs_made.commands import leaves
+from tests.project import ROOT, python
+from tuning import crew, pruning, samplers
+
+PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
+
+REGISTRIES: dict[str, Collection[str]] = {
+    "sampler": SAMPLERS,
+    "pruner": PRUNERS,
+    "objective": OBJECTIVES,
+    "measure": MEASURES,
+    "noise": NOISES,
+    "backend": crew.BACKENDS,
+    "format": export.FORMATS,
+}
+
+KEYED = {
+    "tuning/pruning.py": "pruner",
+    "studies/objective.py": "objective",
+    "studies/measure.py": "measure",
+    "studies/diagnosis/noise_shape.py": "noise",
+}
+"""Modules that implement a registry with a table of functions by name."""
+
+REGISTERED = {
+    "studies/registry.py": {"sampler", "pruner", "objective", "measure"},
+    "environments/noise.py": {"noise"},
+    "studies/export/__init__.py": {"format"},
+    "tuning/crew.py": {"backend"},
+}
+
+
+def option(command: str, name: str) -> Any:
+    """An option of a command."""
+    return next(param for param in leaves()[command][0].params if name in param.opts)
+
+
+def completed(command: str, name: str, text: str) -> list[str]:
+    """Completions of an option's value."""
+    found = option(command, name)
+    return [item.value for item in found.shell_complete(leaves()[command][1], text)]
+
+
+def field_schema(field: str, table: str = "Study") -> Any:
+    """The JSON Schema of a field of study files."""
+    return study_file_schema()["$defs"][table]["properties"][field]
+
+
+def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {*samplers.OPTUNA_SAMPLERS, *samplers.POINT_SAMPLERS} == set(SAMPLERS)
+    assert not set(samplers.OPTUNA_SAMPLERS) & set(samplers.POINT_SAMPLERS)
+    assert option("tune", "--sampler").help == f"{listed(list(SAMPLERS))}. [default: {StudyDefaults.sampler}]"
+    monkeypatch.setitem(SAMPLERS, "shuffled", Sampler("an added sampler", robust=True))
+    monkeypatch.setitem(samplers.OPTUNA_SAMPLERS, "shuffled", samplers.OPTUNA_SAMPLERS["random"])
+    spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled").resolved()
+    plain = spec.model_copy(update={"sampler": "random"})
+    asked = [[trial.params for trial in samplers.ask_batch(one, optuna.create_study(), 1)] for one in (spec, plain)]
+    assert asked[0] == asked[1]
+    assert robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 100, "sampler": "shuffled"})
+    assert "shuffled" in field_schema("sampler")["enum"]
+    assert "shuffled" in field_schema("sampler", "Robust")["enum"]
+    assert completed("tune", "--sampler", "sh") == ["shuffled"]
+    assert "an added sampler" in study_template()
+    assert "an added sampler" in "\n".join(study_files.parts()["samplers"])
+    with pytest.raises(ValueError, match=r"unknown sampler 'shufled'; did you mean 'shuffled'\? Known: .*shuffled"):
+        StudySpec(scenario="blips", sampler="shufled")
+
+
+def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(pruning.PLAY) == set(PRUNERS)
+    assert option("tune", "--pruner").help == f"{listed(list(PRUNERS))}. [default: {StudyDefaults.pruner}]"
+    monkeypatch.setitem(PRUNERS, "median", Choice("an added pruner"))
+    assert StudySpec(scenario="blips", pruner="median").pruner == "median"
+    assert "median" in field_schema("pruner")["enum"]
+    assert completed("tune", "--pruner", "me") == ["median"]
+    assert "an added pruner" in study_template()
+    assert "an added pruner" in "\n".join(study_files.parts()["pruners"])
+    with pytest.raises(ValueError, match=r"unknown pruner 'medium'; did you mean 'median'\?"):
+        StudySpec(scenario="blips", pruner="medium")
+
+
+def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(objective.VALUES) == set(OBJECTIVES)
+    assert option("tune", "--objective").help == f"{listed(written(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
+    added = ObjectiveChoice("an added objective", label="median regret", by_rank=True)
+    monkeypatch.setitem(OBJECTIVES, "median", added)
+    monkeypatch.setitem(objective.VALUES, "median", lambda sample, level: np.median(sample, axis=-1))
+    parsed = objective.parse_objective("median")
+    assert parsed.value(np.array([1.0, 2.0, 9.0])) == 2.0
+    assert parsed.by_rank
+    assert parsed.label() == "median regret"
+    assert StudySpec(scenario="blips", objective="median").objective == "median"
+    assert re.search(field_schema("objective")["pattern"], "median")
+    assert completed("tune", "--objective", "me") == ["mean", "median"]
+    assert "an added objective" in study_template()
+    assert "an added objective" in "\n".join(study_files.parts()["objectives"])
+    with pytest.raises(InputError, match=r"^objective must be mean, .* or median but got 'mode'\.$"):
+        objective.parse_objective("mode")
+
+
+def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert set(measure.COUNTED) == set(MEASURES)
+    assert option("tune", "--measure").help.endswith(f"{listed(written(MEASURES))}. [default: {StudyDefaults.measure}]")
+    monkeypatch.setitem(MEASURES, "two-worst", Choice("an added measure"))
+    monkeypatch.setitem(measure.COUNTED, "two-worst", lambda scenarios, level: 2)
+    assert measure.parse_measure("two-worst").value(np.array([1.0, 4.0, 2.0])) == 3.0
+    assert re.search(field_schema("measure", "Robust")["pattern"], "two-worst")
+    assert completed("tune", "--measure", "tw") == ["two-worst"]
+    assert "an added measure" in "\n".join(study_files.parts()["measures"])
+    with pytest.raises(InputError, match=r"two-worst but got 'best'"):
+        measure.parse_measure("best")
+
+
+def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in ("tune", "simulate", "grid", "compare"):
+        assert option(command, "--noise").help == f"{listed(list(NOISES))}."
+    assert find_scenario("blips").noise == DEFAULT_NOISE
+    monkeypatch.setitem(NOISES, "silent", Noise("an added noise", lambda rng, n: np.zeros(n)))
+    assert find_scenario("blips", {"noise": "silent"}).noise == "silent"
+    assert "silent" in field_schema("noise")["enum"]
+    assert completed("simulate", "--noise", "si") == ["silent"]
+    assert "silent" in study_template()
+    assert "an added noise" in "\n".join(scenarios.noises())
+    with pytest.raises(InputError, match=r"did you mean 'silent'\?"):
+        find_scenario("blips", {"noise": "silence"})
+
+
+def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in ("tune", "grid", "compare", "reproduce"):
+        found = option(command, "--backend")
+        assert (found.help, found.default) == (f"{listed(list(crew.BACKENDS))}.", crew.DEFAULT_BACKEND)
+    for function in (ravenlab.tune, ravenlab.grid, ravenlab.compare, ravenlab.reproduce):
+        assert inspect.signature(function).parameters["backend"].default == crew.DEFAULT_BACKEND
+        assert all(f'"{name}"' in (function.__doc__ or "") for name in crew.BACKENDS)
+    monkeypatch.setitem(crew.BACKENDS, "fibers", crew.Backend("an added backend", joblib="threading"))
+    assert crew.LocalCrew(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
+    assert completed("tune", "--backend", "fi") == ["fibers"]
+    with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
+        crew.LocalCrew(2, "fibres")
+
+
+def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = option("export", "--format")
+    assert (found.help, found.default) == (f"{listed(list(export.FORMATS))}.", export.DEFAULT_FORMAT)
+    assert inspect.signature(ravenlab.export).parameters["form"].default == export.DEFAULT_FORMAT
+    for text in (ravenlab.export.__doc__ or "", (ROOT / "README.md").read_text(encoding="utf-8")):
+        assert all(name in text for name in export.FORMATS)
+    monkeypatch.setitem(export.FORMATS, "count", export.Format("an added format", "count_file"))
+    monkeypatch.setitem(sys.modules, "studies.export.count_file", SimpleNamespace(write=lambda all_: f"{len(all_)}\n"))
+    assert export.export([], "count") == "0\n"
+    assert completed("export", "--format", "co") == ["count"]
+    with pytest.raises(InputError, match=r"did you mean 'count'\?"):
+        export.export([], "cuont")
+
+
+def defaults_of(defaults: type) -> dict[str, Any]:
+    """The defaults by the names of their fields."""
+    return {name: value for name, value in vars(defaults).items() if not name.startswith("_")}
+
+
+def test_defaults_of_specifications_are_the_registered_ones() -> None:
+    study = defaults_of(StudyDefaults)
+    assert RobustSpec.model_fields["measure"].default == study.pop("measure")
+    assert study == {name: StudySpec.model_fields[name].default for name in study}
+    grid = defaults_of(GridDefaults)
+    assert grid == {name: GridSpec.model_fields[name].default for name in grid}
+    comparison = defaults_of(ComparisonDefaults)
+    assert inspect.signature(ravenlab.compare).parameters["policies"].default == comparison.pop("policies")
+    assert comparison == {name: ComparisonSpec.model_fields[name].default for name in comparison}
+    assert GridSpec.model_fields["seed"].default == ComparisonSpec.model_fields["seed"].default == StudyDefaults.seed
+
+
+def test_help_shows_the_registered_defaults() -> None:
+    for command, defaults in (("tune", StudyDefaults), ("grid", GridDefaults), ("compare", ComparisonDefaults)):
+        options = {max(param.opts, key=len): param for param in leaves()[command][0].params}
+        for name, value in defaults_of(defaults).items():
+            found = options.get(f"--{name.replace('_', '-')}")
+            if found is None:
+                assert name == "candidates"
+            elif found.default is None:
+                text = shown(value) if isinstance(value, tuple) else value
+                assert found.help.endswith(f"[default: {text}]"), (command, name)
+            else:
+                assert found.default == value, (command, name)
+
+
+def test_the_defaults_of_simulate_are_those_of_the_api() -> None:
+    known = inspect.signature(simulate).parameters
+    assert int(option("simulate", "--replications").default) == known["replications"].default
+    assert known["seed"].default == StudyDefaults.seed
+    assert option("simulate", "--policy").default == StudyDefaults.policy
+
+
+def copies(path: Path) -> Iterator[str]:
+    """Registries whose names are all repeated in one literal of a file; docstrings are prose."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if id(node) in prose:
+            continue
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            parts = {each.value for each in node.elts if isinstance(each, ast.Constant)}
+        elif isinstance(node, ast.Dict):
+            parts = {each.value for each in node.keys if isinstance(each, ast.Constant)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            parts = set(re.findall(r"[\w-]+", node.value))
+        else:
+            continue
+        yield from (kind for kind, names in REGISTRIES.items() if len(names) > 2 and parts >= set(names))
+
+
+def test_no_list_is_written_twice() -> None:
+    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        where = path.relative_to(ROOT).as_posix()
+        allowed = REGISTERED.get(where, {KEYED[where]} if where in KEYED else set())
+        wrong = set(copies(path)) - allowed
+        assert not wrong, f"{where} repeats the names of every {', '.join(wrong)}; derive them from the registry"
+
+
+def test_a_second_list_would_be_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "copy.py"
+    for text, kind in (
+        (f"NAMES = {tuple(SAMPLERS)!r}", "sampler"),
+        (f"Name = Literal{[*PRUNERS]!r}", "pruner"),
+        (f"help = '{listed(list(export.FORMATS))}.'", "format"),
+        (f"LABELS = {dict.fromkeys(OBJECTIVES, '')!r}", "objective"),
+    ):
+        path.write_text(text)
+        assert kind in set(copies(path)), text
+
+
+def test_registries_import_nothing_heavy() -> None:
+    heavy = ("numpy", "numba", "pandas", "pydantic", "optuna", "joblib")
+    check = f"import sys, tuning.cli; print([name for name in {heavy} if name in sys.modules])"
+    assert python("-c", check).stdout.strip() == "[]"
