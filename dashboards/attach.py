@@ -10,11 +10,11 @@ from dashboards.grid_marks import recommended_in
 from dashboards.notes import grid_note, study_note, worlds_note
 from dashboards.points import point_of
 from dashboards.stamps import has_stamp, put_stamp, recommended_beside, stamp_of
-from dashboards.words import value_name
 from environments import find_scenario
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from studies import keys
 from studies.grid_storage import read_grid
+from studies.objective import parse_objective
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front
 from studies.spec import StudySpec
@@ -66,7 +66,7 @@ def attach_to_study(study: optuna.Study) -> int:
         if each.values
     ]
     figures = dict(_study_figures(spec, found, points))
-    return _attach(study, [value_name(spec.objective)], note, figures)
+    return _attach(study, [parse_objective(spec.objective).label()], note, figures)
 
 
 def attach_to_grid(study: optuna.Study) -> int:

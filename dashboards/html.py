@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from dashboards.figures import THEMES
 from dashboards.report.panels import Panel
-from dashboards.words import capitalised
+from environments.text import capitalize_first
 
 if TYPE_CHECKING:
     import jinja2
@@ -45,7 +45,7 @@ def environment(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["capitalised"] = capitalised
+    made.filters["capitalize_first"] = capitalize_first
     return made
 
 

@@ -1,4 +1,4 @@
-"""What a study says about itself in Optuna's dashboard: Markdown, with letters for symbols, since it draws no LaTeX."""
+"""Notes attached to studies in the Optuna dashboard: Markdown with Unicode symbols, because it renders no LaTeX."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dashboards.words import settings_in_words, span
+from environments.text import format_number, format_range, format_settings
+from studies.describe import describe_front, describe_recommendation, describe_robust
 from studies.recommendation import Recommendation
-from studies.recommendation_words import in_words
 from studies.robust_recommendation import Front, RobustRecommendation
-from studies.robust_words import front_in_words, robust_in_words
 from studies.spec import StudySpec
-from studies.words import short, symbol
+from studies.symbols import format_symbol
 
 if TYPE_CHECKING:
     from studies.grid import Grid
@@ -47,36 +46,43 @@ def code(text: str) -> str:
 def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> str:
     """The recommendation of a tuned study, or that there is none yet."""
     here = spec.resolved()
-    where = f"{code(here.policy)} in {code(here.scenario)}, T = {here.horizon}, K = {here.arms}"
+    where = f"{code(here.policy)} in {code(here.scenario)}, T = {here.horizon:,}, K = {here.arms}"
     if found is None:
-        return f"# No recommendation yet\n\n{where}\n\n{landed} of {here.trials} trials are done; the search goes on.\n"
-    use = ", ".join(f"{symbol(name)} = {short(value)}" for name, value in found.params.items()) or "no parameters"
-    return _note(f"Use {use}", where + _settings(found.settings), in_words(found)[1:])
+        return f"# No recommendation yet\n\n{where}\n\n{landed:,} of {here.trials:,} trials are finished.\n"
+    use = (
+        ", ".join(f"{format_symbol(name)} = {format_number(value)}" for name, value in found.params.items())
+        or "no parameters"
+    )
+    return _note(f"Use {use}", where + _settings(found.settings), describe_recommendation(found)[1:])
 
 
 def grid_note(grid: Grid) -> str:
-    """The best cell of a grid, which cells can't be told from it, and all cells where they are few."""
+    """Describe the best cell of a grid and the cells indistinguishable from it, with a table if there are few cells."""
     spec = grid.spec.resolved()
     i, j = grid.best
     close = int(grid.indistinguishable.sum())
     rows, columns = grid.indistinguishable.nonzero()
     lines = [
-        f"# Best cell: α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])}",
+        f"# Best cell: α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}",
         "",
-        f"{code('raven-ucb')} in {code(spec.scenario)}, T = {spec.horizon}, K = {spec.arms}, ε = {short(spec.epsilon)},"
-        f" R = {spec.replications} worlds, the same for all {grid.mean.size} cells" + _settings(spec.settings),
+        f"{code('raven-ucb')} in {code(spec.scenario)}, T = {spec.horizon:,}, K = {spec.arms}, ε ="
+        f" {format_number(spec.epsilon)},"
+        f" R = {spec.replications:,} worlds, the same for all {grid.mean.size:,} cells" + _settings(spec.settings),
         "",
-        f"- Mean regret {short(float(grid.mean[i, j]))} ± {short(float(grid.stderr[i, j]))} (standard error).",
+        f"- Mean regret {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))} (standard"
+        " error).",
     ]
     if close > 1:
         lines.append(
-            f"- {close} of {grid.mean.size} cells can't be told from the best (paired, corrected):"
-            f" α₀ {span(spec.alpha0[i] for i in rows)}, β₀ {span(spec.beta0[j] for j in columns)}."
+            f"- {close} of {grid.mean.size:,} cells are statistically indistinguishable from the best (paired tests,"
+            " corrected):"
+            f" α₀ {format_range(spec.alpha0[i] for i in rows)}, β₀ {format_range(spec.beta0[j] for j in columns)}."
         )
     else:
-        lines.append(f"- All other {grid.mean.size - 1} cells are worse than it (paired, corrected).")
+        lines.append(f"- All other {grid.mean.size - 1} cells are significantly worse (paired tests, corrected).")
     lines += [
-        "- The best of many cells looks a little better than it is: ravenlab tune validates on fresh worlds.",
+        "- The regret of the best cell is optimistically biased (selection bias); ravenlab tune validates on held-out"
+        " worlds.",
         "",
     ]
     if grid.mean.size <= TABLE_CELLS:
@@ -86,11 +92,11 @@ def grid_note(grid: Grid) -> str:
 
 def worlds_note(found: RobustRecommendation | Front) -> str:
     """One setting for several scenarios and its price, or what stayed on their front."""
-    where = f"{code(found.policy)} in {code(found.scenario)}, T = {found.horizon}, K = {found.arms}"
+    where = f"{code(found.policy)} in {code(found.scenario)}, T = {found.horizon:,}, K = {found.arms}"
     if isinstance(found, Front):
-        first, *rest = ["Pareto front", *front_in_words(found)]
+        first, *rest = ["Pareto front", *describe_front(found)]
     else:
-        first, *rest = robust_in_words(found)
+        first, *rest = describe_robust(found)
     return _note(first, where + _settings(found.settings), rest)
 
 
@@ -100,20 +106,20 @@ def _note(title: str, where: str, lines: Sequence[str]) -> str:
 
 
 def _table(grid: Grid) -> list[str]:
-    """Means with standard errors, α₀ down and β₀ across; bold where a cell can't be told from the best."""
+    """Means with standard errors, α₀ down and β₀ across; bold where a cell is indistinguishable from the best."""
     gap = "&emsp;| "  # the dashboard sets cells without a space between them
     lines = [
-        f"| α₀ ↓ β₀ →{gap}" + gap.join(short(value) for value in grid.spec.beta0) + " |",
+        f"| α₀ ↓ β₀ →{gap}" + gap.join(format_number(value) for value in grid.spec.beta0) + " |",
         "| --- |" + " --- |" * len(grid.spec.beta0),
     ]
     for i, value in enumerate(grid.spec.alpha0):
         cells = []
         for j in range(len(grid.spec.beta0)):
-            cell = f"{short(float(grid.mean[i, j]))} ± {float(grid.stderr[i, j]):.2g}"
+            cell = f"{format_number(float(grid.mean[i, j]))} ± {float(grid.stderr[i, j]):.2g}"
             cells.append(f"**{cell}**" if grid.indistinguishable[i, j] else cell)
-        lines.append(f"| **{short(value)}**{gap}" + gap.join(cells) + " |")
-    return [*lines, "", "Mean regret ± standard error; bold: can't be told from the best.", ""]
+        lines.append(f"| **{format_number(value)}**{gap}" + gap.join(cells) + " |")
+    return [*lines, "", "Mean regret ± standard error; bold: statistically indistinguishable from the best.", ""]
 
 
 def _settings(settings: dict[str, int | float | str]) -> str:
-    return f", {escape(settings_in_words(settings))}" if settings else ""
+    return f", {escape(format_settings(settings))}" if settings else ""

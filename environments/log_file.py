@@ -1,24 +1,22 @@
-"""Logs: one row an event, with the arm that was pulled, what it paid and, if known, how likely that pull was.
+"""Logs: one row per event, with the arm that was pulled, its reward and, if known, the propensity of that pull.
 
-Read as traces are: row by row, bounded, and whatever is wrong is one line that says where.
+They are read as traces are: in bounded memory, and every mistake is reported in one line that says where it is.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import math
-from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from environments.checks import LARGEST
 from environments.errors import InputError
-from environments.own_file import NO_ROWS, check_cells, check_growing, header_of, lines_of, reading
+from environments.own_file import NO_ROWS, Chunk, ParquetTable, Table, check_growing, open_table
 from environments.world import Floats
 
 Arms = np.ndarray[Any, np.dtype[np.int32]]
@@ -31,10 +29,13 @@ MOST_ARMS = 1000
 NEEDED = ("step", "arm", "reward")
 COLUMNS = (*NEEDED, "propensity")
 
+ARROW_FLOATS = ("double", "float", "halffloat")
+"""Arrow's names of types that cannot name arms."""
+
 
 @dataclass(frozen=True)
 class Log:
-    """What a file holds. Two logs are the same when their events are, wherever they came from.
+    """The contents of a log file. Two logs are equal if their events are, whatever the files.
 
     >>> log = Log.of(["b", "a", "b"], [1.0, 0.0, 0.5])
     >>> log.names, log.arm.tolist(), log.events
@@ -84,28 +85,63 @@ class Log:
 
 
 def read_log(path: str | Path) -> Log:
-    """Read a .csv or .parquet file; anything wrong is one line that begins with the file's name.
+    """Read a .csv or .parquet file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "ads.csv").write_text("step,arm,reward\\n1,red,0\\n2,blue,1\\n3,red,1\\n")
     ...     read_log(Path(folder, "ads.csv")).names
     ('blue', 'red')
+
+    Raises:
+        InputError: The file cannot be read or is no log; the message begins with its name.
     """
-    path = Path(path)
-    with reading(path, "log") as kind:
-        if kind == ".parquet":
-            from environments.log_parquet import read_parquet
-
-            return read_parquet(path)
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _read_csv(file)
+    with open_table(Path(path), "log", must=f"name the columns {', '.join(NEEDED)}") as table:
+        return _log_of(table)
 
 
-def log_of_codes(names: list[str], codes: Arms, reward: Any, propensity: Any, step: Any, rows: str = "event") -> Log:
-    """A log of columns, checked and copied, whose arms are numbers of names in the order in which they were met.
+def _log_of(table: Table) -> Log:
+    places = _places_of(table.names)
+    numeric = {name: place for name, place in places.items() if name != "arm"}
+    for name, place in numeric.items():
+        if kind := table.wrong_kind(place):
+            raise InputError(f"{name} must hold numbers but holds {kind}.")
+    if isinstance(table, ParquetTable):
+        kind = str(table.file.schema_arrow.field(table.names[places["arm"]]).type)
+        if kind in ARROW_FLOATS:
+            raise InputError(f"arm must hold text or whole numbers but holds {kind}.")
+    parts: dict[str, list[Any]] = {name: [] for name in (*numeric, "arm", "number")}
+    codes: dict[str, int] = {}
+    word = ""
+    for chunk in table.chunks(list(places.values()), check_size, MOST_EVENTS):
+        word = chunk.word
+        columns = {name: chunk.floats(place, name) for name, place in numeric.items()}
+        _check_values(columns, chunk.where, partial(_written, chunk, places))
+        for name, column in columns.items():
+            parts[name].append(column)
+        arms = [_code_of(codes, name, row, chunk.where) for row, name in enumerate(chunk.texts(places["arm"]))]
+        parts["arm"].append(np.array(arms, dtype=np.int32))
+        parts["number"].append(chunk.numbers)
+    if not parts["arm"]:
+        raise InputError(NO_ROWS)
+    whole = {name: np.concatenate(columns) for name, columns in parts.items()}
+    propensity, numbers = whole.get("propensity"), whole["number"]
+    return log_of_codes(
+        list(codes), whole["arm"], whole["reward"], propensity, whole["step"], lambda row: f"{word} {numbers[row]}"
+    )
 
-    `rows` is what a row is called where one is wrong.
+
+def log_of_codes(
+    names: list[str],
+    codes: Arms,
+    reward: Any,
+    propensity: Any,
+    step: Any,
+    where: Callable[[int], str] = lambda row: f"event {row + 1}",
+) -> Log:
+    """A log of columns, checked and copied, whose arms are indices into `names`, in the order of their occurrence.
+
+    `where` names a row in messages.
     """
     reward = np.array(reward, dtype=np.float64)
     step = np.arange(1.0, reward.size + 1.0) if step is None else np.array(step, dtype=np.float64)
@@ -116,12 +152,9 @@ def log_of_codes(names: list[str], codes: Arms, reward: Any, propensity: Any, st
     for column in (codes, step, *([] if propensity is None else [propensity])):
         if column.shape != reward.shape or reward.ndim != 1:
             raise InputError(f"all columns of a log must be of one length but got {reward.shape} and {column.shape}.")
-    _refuse(rows, "reward must be a finite number", reward, ~(np.abs(reward) <= LARGEST))
-    _refuse(rows, "step must be a finite number", step, ~(np.abs(step) <= LARGEST))
-    if propensity is not None:
-        _refuse(rows, "propensity must be above 0 and at most 1", propensity, ~((propensity > 0) & (propensity <= 1)))
-    for place in np.flatnonzero(np.diff(step) <= 0.0)[:1]:
-        check_growing("step", float(step[place]), float(step[place + 1]), f"{rows} {place + 2}")
+    columns = {"reward": reward, "step": step} | ({} if propensity is None else {"propensity": propensity})
+    _check_values(columns, where, lambda name, row, value: f"{value:g}")
+    check_growing("step", step, where)
     if len(names) < 2:
         raise InputError(f"it must have at least 2 arms but all its events are of {names[0][:60]!r}.")
     numbers = all(name.isdecimal() and len(name) < 19 for name in names)
@@ -136,13 +169,24 @@ def log_of_codes(names: list[str], codes: Arms, reward: Any, propensity: Any, st
     return Log(tuple(names[k] for k in order), arm, reward, propensity, step, digest.hexdigest())
 
 
-def _refuse(rows: str, must: str, values: Floats, wrong: Any) -> None:
-    for place in np.flatnonzero(wrong)[:1]:
-        raise InputError(f"{rows} {place + 1}: {must} but got {values[place]:g}.")
+def _written(chunk: Chunk, places: Mapping[str, int], name: str, row: int, value: float) -> str:
+    return chunk.shown(places[name], row, value)
 
 
-def places_of(header: Sequence[str]) -> dict[str, int]:
-    """Where each column that counts is; others are left alone."""
+def _check_values(
+    columns: Mapping[str, Floats], where: Callable[[int], str], shown: Callable[[str, int, float], str]
+) -> None:
+    """Raise InputError for a value that is not allowed; `where` and `shown` write its row and the value."""
+    for name, values in columns.items():
+        must, right = "be a finite number", np.abs(values) <= LARGEST
+        if name == "propensity" and right.all():
+            must, right = "be above 0 and at most 1", (values > 0.0) & (values <= 1.0)
+        for row in np.flatnonzero(~right)[:1]:
+            raise InputError(f"{where(row)}: {name} must {must} but got {shown(name, int(row), values[row])}.")
+
+
+def _places_of(header: Sequence[str]) -> dict[str, int]:
+    """The places of the columns of a log among all columns; others are ignored."""
     lowered = [name.strip().lower() for name in header]
     lacking = [name for name in NEEDED if name not in lowered]
     if lacking:
@@ -161,49 +205,12 @@ def check_size(events: int) -> None:
         raise InputError(f"it has more than {MOST_EVENTS:,} events, the most that are read; cut it.")
 
 
-def code_of(codes: dict[str, int], name: str, where: str) -> int:
-    """The number of an arm, a new one if it was not met before."""
+def _code_of(codes: dict[str, int], name: str, row: int, where: Callable[[int], str]) -> int:
+    """The index of an arm, a new one at its first occurrence."""
     if name not in codes:
         if not name:
-            raise InputError(f"{where}: arm must not be empty.")
+            raise InputError(f"{where(row)}: arm must not be empty.")
         if len(codes) == MOST_ARMS:
-            raise InputError(f"{where}: it has more than {MOST_ARMS:,} arms, the most that are read.")
+            raise InputError(f"{where(row)}: it has more than {MOST_ARMS:,} arms, the most that are read.")
         codes[name] = len(codes)
     return codes[name]
-
-
-def _read_csv(file: TextIO) -> Log:
-    reader = csv.reader(lines_of(file), strict=True)
-    header = header_of(reader, f"name the columns {', '.join(NEEDED)}")
-    places = places_of(header)
-    columns = {name: array("d") for name in places if name != "arm"}
-    codes: dict[str, int] = {}
-    arms, before = array("i"), -math.inf
-    for row in reader:
-        if not row:
-            continue
-        where = f"line {reader.line_num}"
-        check_cells(row, header, where)
-        arms.append(code_of(codes, row[places["arm"]].strip(), where))
-        for name, column in columns.items():
-            column.append(_number(row[places[name]], name, where))
-        now = columns["step"][-1]
-        check_growing("step", before, now, where)
-        before = now
-        check_size(len(arms))
-    arrays = {name: np.frombuffer(column, dtype=np.float64) for name, column in columns.items()}
-    arm = np.array(arms, dtype=np.int32)
-    return log_of_codes(list(codes), arm, arrays["reward"], arrays.get("propensity"), arrays["step"])
-
-
-def _number(cell: str, name: str, where: str) -> float:
-    """A cell of a column that counts: none may be missing."""
-    try:
-        found = float(cell)
-    except ValueError:
-        raise InputError(f"{where}: {name} must be a number but got {cell[:60]!r}.") from None
-    if not abs(found) <= LARGEST:
-        raise InputError(f"{where}: {name} must be a finite number but got {cell[:60]!r}.")
-    if name == "propensity" and not 0.0 < found <= 1.0:
-        raise InputError(f"{where}: propensity must be above 0 and at most 1 but got {cell[:60]!r}.")
-    return found

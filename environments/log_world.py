@@ -9,7 +9,7 @@ of the stretch itself, its blocks in other orders that move them as little, and 
 such orders: then the luck of one order can be told from what another log would have given. All candidates replay the
 same logs in the same orders.
 
-An arm is open but where it does not occur for far longer than usual (`log_shape`): there it was
+An arm is open but where it does not occur for far longer than usual (`opening`): there it was
 not to be had, and a policy that waited for it would pass over all the others.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 from environments.checks import whole
 from environments.errors import InputError
 from environments.log_file import Arms, Log, read_log
-from environments.log_shape import block_of, opening
+from environments.memory import LONGER, best_block
 from environments.recorded import Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
@@ -47,6 +47,13 @@ LOGS = 3
 
 FEWEST_REPLAYS = 2 * ORDERS * (1 + LOGS)
 """Of fewer no interval can be made."""
+
+
+CLOSED = 20
+"""An arm is closed where it does not occur for this many mean distances between its events; by chance 1 in 10⁸."""
+
+FEWEST_BLOCKS = 20
+"""A block is at most the stretch divided by this."""
 
 
 class LogWorlds(NamedTuple):
@@ -206,6 +213,39 @@ def log_of(replication: int) -> int:
     cycle, place = divmod(replication, ORDERS * (1 + LOGS))
     group = place // ORDERS
     return 0 if group == 0 else LOGS * cycle + group
+
+
+def opening(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:
+    """Which arms are open at the first event [K], and (event, arm, opens) wherever one opens or closes.
+
+    >>> once = np.array([0, 1] * 50 + [0] * 100, dtype=np.int32)
+    >>> opening(once, 3)
+    (array([1, 1, 0], dtype=uint8), [(100, 1, 0)])
+    """
+    begins, turns = np.zeros(arms, dtype=np.uint8), []
+    for k in range(arms):
+        at = np.flatnonzero(arm == k)
+        if not at.size:
+            continue
+        gaps = np.diff(np.concatenate([[-1], at, [arm.size]])) - 1
+        far = CLOSED * np.median(np.diff(at)) / np.log(2.0) if at.size > 2 else np.inf
+        begins[k] = not gaps[0] > far
+        for place in np.flatnonzero(gaps > far):
+            if place > 0:
+                turns.append((int(at[place - 1]) + 1, k, 0))
+            if place < at.size:
+                turns.append((int(at[place]), k, 1))
+    return begins, sorted(turns)
+
+
+def block_of(arm: Arms, reward: Floats, arms: int) -> int:
+    """The block length, in events, from the autocorrelation of the residuals from the arms' means."""
+    counts = np.maximum(1, np.bincount(arm, minlength=arms))
+    rest = reward - (np.bincount(arm, reward, minlength=arms) / counts)[arm]
+    longest = max(1, reward.size // FEWEST_BLOCKS)
+    if reward.size < 2 * FEWEST_BLOCKS or not np.abs(rest).max() > 1e-12 * max(1e-300, np.abs(reward).max()):
+        return 1
+    return int(min(max(1, round(LONGER * best_block(rest - rest.mean(), longest)[0])), longest))
 
 
 def open_log(path: str | Path, minimize: bool = False) -> LogScenario:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from environments.errors import InputError
+from environments.text import format_bytes
 
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 """What a container may use, in the two versions of control groups."""
@@ -19,7 +20,7 @@ def check_room(needed: int, what: str) -> None:
     >>> check_room(10**15, "horizon 60000000000000")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: horizon 60000000000000 takes 1000000.0 GB of memory at a time, and ... free here.
+    environments.errors.InputError: horizon 60000000000000 needs 1000.0 TB of memory, but only ... are available.
     """
     if needed <= ALWAYS:
         return
@@ -27,7 +28,7 @@ def check_room(needed: int, what: str) -> None:
     at_hand = min((each for each in (total, free) if each is not None), default=None)
     if at_hand is not None and 2 * needed > at_hand:
         raise InputError(
-            f"{what} takes {needed / 1e9:.1f} GB of memory at a time, and {at_hand / 1e9:.1f} GB are free here."
+            f"{what} needs {format_bytes(needed)} of memory, but only {format_bytes(at_hand)} are available."
         )
 
 

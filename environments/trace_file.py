@@ -1,46 +1,44 @@
-"""Traces: one row a step, one column an arm, each cell what that arm would have paid.
+"""Traces: one row per step, one column per arm, each cell the reward that this arm would have paid at that step.
 
-A file may come from anywhere, so it is read row by row, and whatever is wrong with it is one line that
-says where. What is read is bounded (`MOST_CELLS`), so that no file can fill the memory.
+A file may come from anywhere: every mistake in it is reported in one line that says where it is, and at most
+`MOST_CELLS` cells are read, so that no file can fill the memory.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import math
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
 from environments.checks import LARGEST
 from environments.errors import InputError
-from environments.own_file import NO_ROWS, check_cells, check_growing, header_of, lines_of, reading
+from environments.own_file import NO_ROWS, CsvTable, Table, check_growing, open_table
 from environments.world import Floats
 
 MOST_CELLS = 10_000_000
 """Rows × arms; 80 MB, and twice that with the smoothed table."""
 
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
-"""A first column of such a name says when and is left out; one without a name is what pandas calls its index."""
+"""A first column of such a name holds the time and is left out; pandas writes its index without a name."""
+
+CLOCK_HINT = " (a column that says when comes first and is called step, time or date)"
 
 FEWEST_COUNTED = 10
-"""Rows from which a column that grows by one each time is no accident."""
+"""Number of rows from which a column that grows by one in each row is taken for a row index."""
 
 COUNTING_COLUMNS = ("step", "t", "index")
-"""Of these the numbers must grow: a step that is there twice is a mistake."""
+"""Time columns whose numbers must grow: a repeated step is a mistake."""
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""How a cell that is missing may be written, in any case: the arm is closed at that row."""
+"""How a missing cell may be written, in any case: the arm is closed at that row."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a file holds. Two traces are the same when names and values are, wherever they came from.
+    """The contents of a trace file. Two traces are equal if their names and values are, whatever the files.
 
     >>> trace = Trace.of(("a", "b"), np.array([[1.0, 2.0], [np.nan, 3.0]]))
     >>> trace.rows, trace.arms, trace.missing
@@ -53,7 +51,7 @@ class Trace:
     digest: str
     """SHA-256 of names and values."""
     empty_rows: int = 0
-    """Rows without any value, which were left out: nothing could have been pulled there."""
+    """Number of rows without any value, which were left out."""
 
     @staticmethod
     def of(names: Sequence[str], values: Floats) -> Trace:
@@ -102,22 +100,51 @@ class Trace:
 
 
 def read_trace(path: str | Path) -> Trace:
-    """Read a .csv or .parquet file; anything wrong is one line that begins with the file's name.
+    """Read a .csv or .parquet file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "rtt.csv").write_text("step,paris,oslo\\n1,0.2,0.4\\n2,,0.5\\n")
     ...     read_trace(Path(folder, "rtt.csv")).missing
     (1, 0)
-    """
-    path = Path(path)
-    with reading(path, "trace") as kind:
-        if kind == ".parquet":
-            from environments.trace_parquet import read_parquet
 
-            return Trace.of(*read_parquet(path))
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return Trace.of(*_read_csv(file))
+    Raises:
+        InputError: The file cannot be read or is no trace; the message begins with its name.
+    """
+    with open_table(Path(path), "trace", must="name the arms") as table:
+        return _trace_of(table)
+
+
+def _trace_of(table: Table) -> Trace:
+    columns = table.names
+    clock = bool(columns) and columns[0].strip().lower() in TIME_COLUMNS and len(columns) > 1
+    counts = clock and columns[0].strip().lower() in COUNTING_COLUMNS and table.wrong_kind(0) is None
+    places = range(int(clock), len(columns))
+    names = [columns[place] for place in places]
+    in_csv = isinstance(table, CsvTable)
+    if in_csv and all(_is_number(name) for name in names) and not all(name.isdecimal() for name in names):
+        raise InputError("its first line holds numbers; it must name the arms.")
+    check_names(names)
+    for place, name in zip(places, names, strict=True):
+        if kind := table.wrong_kind(place):
+            raise InputError(f"arm {name[:60]!r} must hold numbers but holds {kind}.")
+    values, steps, numbers, word = [], [], [], ""
+    chunks = table.chunks(
+        [0, *places] if counts else places, lambda rows: check_size(rows, len(names)), MOST_CELLS // len(names)
+    )
+    for chunk in chunks:
+        word = chunk.word
+        arms = [chunk.floats(place, repr(columns[place][:60]), MISSING, CLOCK_HINT) for place in places]
+        values.append(np.stack(arms, axis=1))
+        if counts:
+            steps.append(chunk.floats(0, repr(columns[0][:60]), MISSING))
+            numbers.append(chunk.numbers)
+    if not values:
+        raise InputError(NO_ROWS)
+    if counts:
+        places_of_rows = np.concatenate(numbers)
+        check_growing(columns[0], np.concatenate(steps), lambda row: f"{word} {places_of_rows[row]}")
+    return Trace.of(names, np.concatenate(values))
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -152,55 +179,6 @@ def _counts_rows(column: Floats) -> bool:
     (True, False, False)
     """
     return bool(column.size >= FEWEST_COUNTED and column[0] == np.floor(column[0]) and (np.diff(column) == 1.0).all())
-
-
-def says_when(name: str) -> bool:
-    """Whether a first column of this name is a clock rather than an arm."""
-    return name.strip().lower() in TIME_COLUMNS
-
-
-def counts(name: str) -> bool:
-    """Whether the numbers of a first column of this name must grow."""
-    return name.strip().lower() in COUNTING_COLUMNS
-
-
-def _read_csv(file: TextIO) -> tuple[list[str], Floats]:
-    reader = csv.reader(lines_of(file), strict=True)
-    header = header_of(reader, "name the arms")
-    skip = int(says_when(header[0]) and len(header) > 1)
-    names = header[skip:]
-    if names and all(_is_number(name) for name in names) and not all(name.isdecimal() for name in names):
-        raise InputError("its first line holds numbers; it must name the arms.")
-    check_names(names)
-    cells, before = array("d"), -math.inf
-    for row in reader:
-        if not row:
-            continue
-        where = f"line {reader.line_num}"
-        check_cells(row, header, where)
-        try:
-            cells.extend([float(cell) for cell in row[skip:]])
-        except ValueError:
-            cells.extend([_number(cell, name, where) for cell, name in zip(row[skip:], names, strict=True)])
-        if skip and counts(header[0]):
-            now = _number(row[0], header[0], where)
-            check_growing(header[0], before, now, where)
-            before = now
-        if len(cells) > MOST_CELLS:
-            check_size(len(cells) // len(names), len(names))
-    if not cells:
-        raise InputError(NO_ROWS)
-    return names, np.frombuffer(cells, dtype=np.float64).reshape(-1, len(names))
-
-
-def _number(cell: str, name: str, where: str) -> float:
-    if cell.strip().lower() in MISSING:
-        return math.nan
-    try:
-        return float(cell)
-    except ValueError:
-        hint = " (a column that says when comes first and is called step, time or date)" if where == "line 2" else ""
-        raise InputError(f"{where}: {name[:60]!r} must be a number but got {cell[:60]!r}{hint}.") from None
 
 
 def _is_number(text: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from environments.checks import LARGEST
 from environments.errors import InputError
+from environments.text import format_value
 
 Value = float | str
 Values = dict[str, Value]
@@ -81,19 +82,15 @@ class Param:
         >>> Param("c", 2.0, 0.001, 10.0).describe()
         '2, searched 0.001 to 10 (log)'
         """
-        default = "from T and K" if callable(self.default) else _short(self.default)
+        default = "from T and K" if callable(self.default) else format_value(self.default)
         if self.choices:
             return f"{default} of {', '.join(self.choices)}"
         if self.low is None or self.high is None:
             return default
-        low, high = (_short(x) if not callable(x) else "T" for x in (self.low, self.high))
+        low, high = (format_value(x) if not callable(x) else "T" for x in (self.low, self.high))
         what = f"1 − {self.name} searched" if self.scale == "one-minus" else "searched"
         return f"{default}, {what} {low} to {high} ({'log' if self.scale == 'one-minus' else self.scale})"
 
     def code(self, value: Value) -> float:
         """The number that the rule reads: a choice is its place in the list."""
         return float(self.choices.index(value)) if isinstance(value, str) else value
-
-
-def _short(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from environments.errors import InputError, did_you_mean
+from environments.text import shorten_value
 from studies.ranges import Range
 
 DEPTH = {"settings": 2, "fixed": 2, "space": 3}
@@ -46,7 +47,7 @@ def explain(error: ValidationError, names: Mapping[str, str] | None = None) -> s
     first = error.errors(include_url=False)[0]
     kind, parts, context = first["type"], [str(part) for part in first["loc"]], first.get("ctx", {})
     parts = parts[: DEPTH.get(parts[0], 1)] if parts else []
-    place, got = spell(parts, names or {}), f"but got {brief(first['input'])}."
+    place, got = spell(parts, names or {}), f"but got {shorten_value(first['input'])}."
     if kind == "value_error":
         said = f"{str(context['error']).rstrip('.')}."
         return f"{place}: {said}" if parts and parts[0] == "space" else said
@@ -75,7 +76,7 @@ def unknown_key(key: object, known: Sequence[str] | Mapping[str, Any]) -> InputE
     >>> print(unknown_key("horzon", ["horizon", "arms"]))
     unknown key 'horzon'; did you mean 'horizon'? Known: horizon, arms.
     """
-    return InputError(f"unknown key {brief(key)}{did_you_mean(key, list(known))} Known: {', '.join(known)}.")
+    return InputError(f"unknown key {shorten_value(key)}{did_you_mean(key, list(known))} Known: {', '.join(known)}.")
 
 
 def spell(parts: Sequence[str], names: Mapping[str, str]) -> str:
@@ -84,21 +85,8 @@ def spell(parts: Sequence[str], names: Mapping[str, str]) -> str:
     >>> spell(["space", "alpha0"], {"space": "--range"})
     '--range alpha0'
     """
-    shown = [part if part.isprintable() and 0 < len(part) <= 60 else brief(part) for part in parts]
+    shown = [part if part.isprintable() and 0 < len(part) <= 60 else shorten_value(part) for part in parts]
     if not shown:
         return "the study"
     head = names.get(parts[0])
     return ".".join(shown) if head is None else " ".join([head, ".".join(shown[1:])]).strip()
-
-
-def brief(value: object) -> str:
-    """A value in at most 60 characters.
-
-    >>> brief("x" * 1000)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"
-    """
-    try:
-        text = repr(value)
-    except ValueError:
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else f"{text[:59]}…"

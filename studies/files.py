@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from environments.errors import InputError
-from studies.explaining import brief, standing_in
+from environments.text import shorten_value
+from studies.explaining import standing_in
 from studies.reading import check_plain, spec_from
 from studies.registry import StudyDefaults
 from studies.robust import RobustSpec, robust_spec_from
@@ -78,9 +79,11 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
         count = max(1, len(scenarios)) * max(1, len(horizons))
         if count > 1 and isinstance(name, str) and not any(place in name for place in PLACES):
             places = " or ".join(PLACES[1:])
-            raise InputError(f"name must hold {places}, as the table makes {count} studies, but got {brief(name)}.")
+            raise InputError(
+                f"name must hold {places}, as the table makes {count} studies, but got {shorten_value(name)}."
+            )
         if isinstance(name, str) and "{horizon}" in name and not horizons:
-            raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {brief(name)}.")
+            raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {shorten_value(name)}.")
     beside = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}
     asked: list[tuple[str | FileTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
     for scenario, own in asked:

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ValidationError
 
 from environments.checks import LARGEST
 from environments.errors import InputError
+from environments.text import shorten_value
 from studies.comparison.spec import ComparisonSpec
-from studies.explaining import brief, explain, spell, standing_in, unknown_key
+from studies.explaining import explain, spell, standing_in, unknown_key
 from studies.grid import GridSpec
 from studies.ranges import Range, parameters_of
 from studies.registry import StudyDefaults
@@ -109,7 +110,7 @@ def check_plain(value: Any, names: Mapping[str, str], parts: Sequence[str] = ())
     elif isinstance(value, int) and abs(value) > LARGEST:
         raise InputError(f"{place} must be a number below {LARGEST:g} but got a larger one.")
     elif value is not None and not isinstance(value, int | float | Range):
-        raise InputError(f"{place} must be a number, text, list or table but got {brief(value)}.")
+        raise InputError(f"{place} must be a number, text, list or table but got {shorten_value(value)}.")
 
 
 def _with_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def _range(given: Any, param: Param | None, place: str) -> Any:
     """A range with its scale; what is no range at all is left for Pydantic to refuse."""
     if isinstance(given, list | tuple):
         if len(given) != 2:
-            raise InputError(f"{place} must be [low, high] but got {brief(given)}.")
+            raise InputError(f"{place} must be [low, high] but got {shorten_value(given)}.")
         given = {"low": given[0], "high": given[1]}
     if param is None or param.choices or not isinstance(given, Mapping) or "scale" in given:
         return given

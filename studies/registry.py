@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from environments.errors import InputError
-from studies.words import listed
+from environments.text import join_words
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def parse_choice(field: str, text: str, choices: Mapping[str, Choice]) -> tuple[
     name, colon, argument = text.partition(":")
     choice = choices.get(name)
     if choice is None or bool(choice.example) != bool(argument) or bool(colon) != bool(argument):
-        raise InputError(f"{field} must be {listed(written(choices))} but got {text!r}.")
+        raise InputError(f"{field} must be {join_words(written(choices))} but got {text!r}.")
     return name, argument
 
 

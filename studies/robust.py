@@ -9,6 +9,7 @@ from typing import Any, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from environments import InputError, find_scenario
+from environments.text import join_words
 from studies.explaining import explain, standing_in
 from studies.fields import Frozen
 from studies.identity import differences_in_words, short_hash
@@ -17,7 +18,6 @@ from studies.reading import spec_from
 from studies.registry import MEASURES, StudyDefaults, pattern_of, robust_samplers, written
 from studies.spec import NOT_IN_NAME, StudySpec
 from studies.spec_checks import check_played
-from studies.words import listed
 
 MOST_SCENARIOS = 20
 LONGEST_NAME = 400
@@ -38,7 +38,7 @@ class RobustSpec(Frozen):
     measure: str = Field(
         default=StudyDefaults.measure,
         max_length=100,
-        description=f"How relative regrets are combined: {listed(written(MEASURES))}.",
+        description=f"How relative regrets are combined: {join_words(written(MEASURES))}.",
         json_schema_extra=lambda schema: schema.update(pattern=pattern_of(MEASURES)),
     )
     pareto: bool = Field(default=False, strict=True, description="All that no other beats, instead of one setting.")
@@ -71,7 +71,7 @@ class RobustSpec(Frozen):
         for field, names_allowed in allowed.items():
             value = getattr(self.base, field)
             if value not in names_allowed:
-                raise ValueError(f"{field} must be {listed(names_allowed)} with robust but got {value}")
+                raise ValueError(f"{field} must be {join_words(names_allowed)} with robust but got {value}")
         for field in ("horizon", "arms"):
             own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
             if getattr(self.base, field) is None and len(own) > 1:

@@ -9,7 +9,8 @@ from typing import Any
 from environments import combine, find_scenario
 from environments.errors import InputError
 from environments.recorded import own_name
-from studies.explaining import brief, unknown_key
+from environments.text import shorten_value
+from studies.explaining import unknown_key
 
 FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize")}
 """What the table of a scenario that is a file may hold."""
@@ -23,7 +24,7 @@ class FileTable:
             if key not in FILE_KEYS[kind]:
                 raise InputError(f"scenario: {unknown_key(key, FILE_KEYS[kind])}")
         if not isinstance(given[kind], str):
-            raise InputError(f"scenario.{kind} must be the name of a file but got {brief(given[kind])}.")
+            raise InputError(f"scenario.{kind} must be the name of a file but got {shorten_value(given[kind])}.")
         self.kind, self.given = kind, given
 
     def __str__(self) -> str:
@@ -50,7 +51,7 @@ def read_scenario(given: Any) -> tuple[str | FileTable, dict[str, Any]]:
     """
     if not isinstance(given, Mapping):
         if not isinstance(given, str):
-            raise InputError(f"scenario must be a name, a table or a list of these but got {brief(given)}.")
+            raise InputError(f"scenario must be a name, a table or a list of these but got {shorten_value(given)}.")
         return given, {}
     for kind in FILE_KEYS:
         if kind in given:
@@ -58,13 +59,13 @@ def read_scenario(given: Any) -> tuple[str | FileTable, dict[str, Any]]:
     settings = dict(given)
     name, effects = settings.pop("name", None), settings.pop("effects", None)
     if (name is None) == (effects is None):
-        raise InputError(f"scenario must have a name, effects, a trace or a log but got {brief(dict(given))}.")
+        raise InputError(f"scenario must have a name, effects, a trace or a log but got {shorten_value(dict(given))}.")
     if name is not None:
         if not isinstance(name, str):
-            raise InputError(f"scenario.name must be text but got {brief(name)}.")
+            raise InputError(f"scenario.name must be text but got {shorten_value(name)}.")
         return name, _flat(settings, name)
     if not isinstance(effects, list) or not effects or not all(isinstance(effect, str) for effect in effects):
-        raise InputError(f"scenario.effects must be a list of names but got {brief(effects)}.")
+        raise InputError(f"scenario.effects must be a list of names but got {shorten_value(effects)}.")
     name = combine(effects).name
     return name, _flat(settings, name)
 

@@ -9,11 +9,11 @@ from pydantic import Field, field_validator, model_validator
 
 from environments.recorded import own_name
 from environments.scenario import LONGEST_HORIZON
+from environments.text import join_words
 from studies.fields import Frozen, Name, OwnName, PrunerName, Real, SamplerName, Text, Whole
 from studies.objective import parse_objective
 from studies.ranges import Range
 from studies.registry import OBJECTIVES, StudyDefaults, pattern_of, written
-from studies.words import listed
 
 
 class StudyFields(Frozen):
@@ -55,7 +55,7 @@ class StudyFields(Frozen):
     objective: str = Field(
         default=StudyDefaults.objective,
         max_length=100,
-        description=f"What is optimised: {listed(written(OBJECTIVES))}.",
+        description=f"What is optimised: {join_words(written(OBJECTIVES))}.",
         json_schema_extra=lambda schema: schema.update(pattern=pattern_of(OBJECTIVES)),
     )
     sampler: SamplerName = Field(default=StudyDefaults.sampler, description="How candidates are chosen.")

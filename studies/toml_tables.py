@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from environments.errors import InputError
-from studies.explaining import brief, unknown_key
+from environments.text import shorten_value
+from studies.explaining import unknown_key
 from studies.reading import FIELDS
 
 LARGEST_FILE = 1_000_000
@@ -43,13 +44,13 @@ def tables_of(path: Path, kind: str) -> list[Mapping[str, Any]]:
         if isinstance(tables, Mapping):
             raise InputError(f"{path}: {name} must be written [[{name}]], with double brackets.")
         if not isinstance(tables, list):
-            raise InputError(f"{path}: {name} must be a [[{name}]] table but got {brief(tables)}.")
+            raise InputError(f"{path}: {name} must be a [[{name}]] table but got {shorten_value(tables)}.")
     if not any(document.get(name) for name in KINDS):
         raise InputError(f"{path}: there is no [[study]] in it.")
     found: list[Mapping[str, Any]] = document.get(kind, [])
     for number, table in enumerate(found, start=1):
         if not isinstance(table, Mapping):
-            raise InputError(f"{path}: {kind} {number}: must be a table but got {brief(table)}.")
+            raise InputError(f"{path}: {kind} {number}: must be a table but got {shorten_value(table)}.")
     return found
 
 
@@ -68,7 +69,7 @@ def _text(path: Path) -> str:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{brief(str(path))}: is not the name of a file.") from None
+        raise InputError(f"{shorten_value(str(path))}: is not the name of a file.") from None
     if len(content) > LARGEST_FILE:
         raise InputError(f"{path}: must be at most {LARGEST_FILE} bytes long.")
     try:

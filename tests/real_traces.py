@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from environments.streams import Stream
+from environments.text import format_interval, format_number
 from policies.base import Value
 from studies.spec import StudySpec
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 from tests.project import DOCS
 from tuning.block_bootstrap import sum_interval
 from tuning.crew import LocalCrew
@@ -65,7 +66,7 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
     evaluator = Evaluator(spec, LocalCrew(2))
     chosen = {name: value for name, value in found.params.items() if name in spec.resolved().space}
     placed = place(evaluator, [spec.values(chosen)], Stream.REPORT, REPORT)  # type: ignore[arg-type]
-    regret = f"{short(found.regret.mean)} ({short(found.regret.low)} to {short(found.regret.high)})"
+    regret = f"{format_interval(found.regret.mean, found.regret.low, found.regret.high, level=None)}"
     one = Tuned(policy, {**chosen}, regret, evaluator, placed)
     return spec, one, found.trace.effective, found.trace.enough
 
@@ -91,7 +92,7 @@ def section(path: Path) -> list[str]:
         "",
         f"{TRACES[path.name]}; {spec.resolved().arms} arms, windows of {spec.resolved().horizon} rows. A "
         f"policy that keeps to the best fixed arm of each window would have a regret of "
-        f"{short(float((reference.placed.regret - reference.placed.fixed).mean()))}.",
+        f"{format_number(float((reference.placed.regret - reference.placed.fixed).mean()))}.",
         "",
         f"| policy, tuned | regret (95 %) | more than {REFERENCE} (95 %) | effective rows | parameters |",
         "| --- | --- | --- | --- | --- |",
@@ -99,7 +100,7 @@ def section(path: Path) -> list[str]:
     for _, one, effective, enough in ordered:
         more = "–" if one.policy == REFERENCE else against(one, reference, spec.seed)
         rows = f"{effective:.0f}{'' if enough else ', too few'}"
-        lines.append(f"| {one.policy} | {one.regret} | {more} | {rows} | {params_in_words(one.params)} |")
+        lines.append(f"| {one.policy} | {one.regret} | {more} | {rows} | {format_params(one.params)} |")
     return [*lines, ""]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.reproduction.verdict_table import SIGNS
-from studies.words import short
+from environments.text import format_number
 from tests.dashboards.browser import find_browser, launched
 from tests.screenshots import IMAGES
 
@@ -36,7 +36,7 @@ def page(document: Mapping[str, Any]) -> str:
     ]
     for each in document["verdicts"]:
         unit = " %" if each["unit"] == "%" else ""
-        printed = "" if each["printed"] is None else f"{short(each['printed'])}{unit}"
+        printed = "" if each["printed"] is None else f"{format_number(each['printed'])}{unit}"
         ours = "" if each["ours"] is None else _ours(each["ours"], unit)
         run = f"as {each['protocol']}"
         word = f"{SIGNS[each['verdict']]} {each['verdict']}"
@@ -48,10 +48,10 @@ def page(document: Mapping[str, Any]) -> str:
 
 
 def _ours(measured: Mapping[str, float], unit: str) -> str:
-    value = f"{short(measured['value'])}{unit}"
+    value = f"{format_number(measured['value'])}{unit}"
     if measured["low"] == measured["high"]:
         return value
-    return f"{value} ({short(measured['low'])} to {short(measured['high'])})"
+    return f"{value} ({format_number(measured['low'])} to {format_number(measured['high'])})"
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ import ravenlab
 from environments import find_scenario
 from environments.errors import InputError
 from environments.noise import DEFAULT_NOISE, NOISES, Noise
+from environments.text import join_words
 from policies.simulation import simulate
 from studies import export, measure, objective
 from studies.comparison.spec import ComparisonSpec
@@ -41,7 +42,6 @@ from studies.robust import RobustSpec, robust_spec_from
 from studies.schema import study_file_schema
 from studies.shipped import study_template
 from studies.spec import StudySpec
-from studies.words import listed
 from tests.docs_made import scenarios, study_files
 from tests.docs_made.commands import leaves
 from tests.project import ROOT, python
@@ -94,7 +94,7 @@ def field_schema(field: str, table: str = "Study") -> Any:
 def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {*samplers.OPTUNA_SAMPLERS, *samplers.POINT_SAMPLERS} == set(SAMPLERS)
     assert not set(samplers.OPTUNA_SAMPLERS) & set(samplers.POINT_SAMPLERS)
-    assert option("tune", "--sampler").help == f"{listed(list(SAMPLERS))}. [default: {StudyDefaults.sampler}]"
+    assert option("tune", "--sampler").help == f"{join_words(list(SAMPLERS))}. [default: {StudyDefaults.sampler}]"
     monkeypatch.setitem(SAMPLERS, "shuffled", Sampler("an added sampler", robust=True))
     monkeypatch.setitem(samplers.OPTUNA_SAMPLERS, "shuffled", samplers.OPTUNA_SAMPLERS["random"])
     spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled").resolved()
@@ -113,7 +113,7 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(pruning.PLAY) == set(PRUNERS)
-    assert option("tune", "--pruner").help == f"{listed(list(PRUNERS))}. [default: {StudyDefaults.pruner}]"
+    assert option("tune", "--pruner").help == f"{join_words(list(PRUNERS))}. [default: {StudyDefaults.pruner}]"
     monkeypatch.setitem(PRUNERS, "median", Choice("an added pruner"))
     assert StudySpec(scenario="blips", pruner="median").pruner == "median"
     assert "median" in field_schema("pruner")["enum"]
@@ -126,7 +126,9 @@ def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(objective.VALUES) == set(OBJECTIVES)
-    assert option("tune", "--objective").help == f"{listed(written(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
+    assert (
+        option("tune", "--objective").help == f"{join_words(written(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
+    )
     added = ObjectiveChoice("an added objective", label="median regret", by_rank=True)
     monkeypatch.setitem(OBJECTIVES, "median", added)
     monkeypatch.setitem(objective.VALUES, "median", lambda sample, level: np.median(sample, axis=-1))
@@ -145,7 +147,9 @@ def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(measure.COUNTED) == set(MEASURES)
-    assert option("tune", "--measure").help.endswith(f"{listed(written(MEASURES))}. [default: {StudyDefaults.measure}]")
+    assert option("tune", "--measure").help.endswith(
+        f"{join_words(written(MEASURES))}. [default: {StudyDefaults.measure}]"
+    )
     monkeypatch.setitem(MEASURES, "two-worst", Choice("an added measure"))
     monkeypatch.setitem(measure.COUNTED, "two-worst", lambda scenarios, level: 2)
     assert measure.parse_measure("two-worst").value(np.array([1.0, 4.0, 2.0])) == 3.0
@@ -158,7 +162,7 @@ def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("tune", "simulate", "grid", "compare"):
-        assert option(command, "--noise").help == f"{listed(list(NOISES))}."
+        assert option(command, "--noise").help == f"{join_words(list(NOISES))}."
     assert find_scenario("blips").noise == DEFAULT_NOISE
     monkeypatch.setitem(NOISES, "silent", Noise("an added noise", lambda rng, n: np.zeros(n)))
     assert find_scenario("blips", {"noise": "silent"}).noise == "silent"
@@ -173,7 +177,7 @@ def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("tune", "grid", "compare", "reproduce"):
         found = option(command, "--backend")
-        assert (found.help, found.default) == (f"{listed(list(crew.BACKENDS))}.", crew.DEFAULT_BACKEND)
+        assert (found.help, found.default) == (f"{join_words(list(crew.BACKENDS))}.", crew.DEFAULT_BACKEND)
     for function in (ravenlab.tune, ravenlab.grid, ravenlab.compare, ravenlab.reproduce):
         assert inspect.signature(function).parameters["backend"].default == crew.DEFAULT_BACKEND
         assert all(f'"{name}"' in (function.__doc__ or "") for name in crew.BACKENDS)
@@ -186,7 +190,7 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     found = option("export", "--format")
-    assert (found.help, found.default) == (f"{listed(list(export.FORMATS))}.", export.DEFAULT_FORMAT)
+    assert (found.help, found.default) == (f"{join_words(list(export.FORMATS))}.", export.DEFAULT_FORMAT)
     assert inspect.signature(ravenlab.export).parameters["form"].default == export.DEFAULT_FORMAT
     for text in (ravenlab.export.__doc__ or "", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert all(name in text for name in export.FORMATS)
@@ -267,7 +271,7 @@ def test_a_second_list_would_be_noticed(tmp_path: Path) -> None:
     for text, kind in (
         (f"NAMES = {tuple(SAMPLERS)!r}", "sampler"),
         (f"Name = Literal{[*PRUNERS]!r}", "pruner"),
-        (f"help = '{listed(list(export.FORMATS))}.'", "format"),
+        (f"help = '{join_words(list(export.FORMATS))}.'", "format"),
         (f"LABELS = {dict.fromkeys(OBJECTIVES, '')!r}", "objective"),
     ):
         path.write_text(text)

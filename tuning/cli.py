@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from environments.errors import Fault, InputError
+from studies.symbols import use_ascii_where_needed
 from tuning.commands import (
     compare,
     copying,
@@ -32,7 +33,6 @@ from tuning.commands import (
 )
 from tuning.commands.completing import joined_by_bash
 from tuning.commands.helping import NAMES, Command, Group
-from tuning.commands.letters import spell_for_terminals
 from tuning.commands.typos import in_words
 from tuning.interrupts import Interrupted, interruptible
 
@@ -179,7 +179,7 @@ def _say(message: str, code: int) -> int:
 
 def main() -> None:
     """Entry point of the command `ravenlab`."""
-    spell_for_terminals()
+    use_ascii_where_needed()
     if COMPLETION in os.environ:
         joined_by_bash()
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.checks import whole
 from environments.errors import InputError
-from studies.words import listed
+from environments.text import join_words
 
 if TYPE_CHECKING:
     from environments.any_world import AnyScenario
@@ -114,7 +114,7 @@ class LocalCrew(Crew):
 
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
-            raise InputError(f"backend must be {listed(list(BACKENDS))} but got {backend!r}.")
+            raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
         self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
 
     def cut(self, count: int, candidates: int, pace: Pace) -> Cut:

@@ -142,7 +142,7 @@ class StudyProgress:
 
     def complete(self, spec: GridSpec) -> None:
         """There was nothing to do."""
-        self.reporter.line(f"{spec.study_name()}: complete already, nothing to do.")
+        self.reporter.line(f"{spec.study_name()}: already complete.")
 
     def _note(self, word: str, line: str) -> None:
         """A word where there is a bar, a line elsewhere."""

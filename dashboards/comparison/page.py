@@ -10,12 +10,12 @@ from dashboards import figures
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import Entry
 from dashboards.report.slugs import Slugs
-from dashboards.words import unbroken
+from environments.text import capitalize_first, format_count, keep_pairs_together
 from studies.comparison.boards import Board, Result
 from studies.comparison.document import Document
 from studies.comparison.spec import ComparisonSpec
+from studies.comparison.summary import SETTINGS, describe_overview, describe_result, describe_search
 from studies.comparison.tables import WordTable, board_table, by_relative_regret, overview_table
-from studies.comparison.words import ALL, lead, overview_lead, search_note
 from studies.keys import project_version
 
 
@@ -75,24 +75,26 @@ def build(document: Document) -> Page:
     policies = len(results[0].comparison.spec.policies)
     contents = [Entry(part.id, part.title, [Entry(board.id, board.title) for board in part.boards]) for part in worlds]
     return Page(
-        title="A fair fight" if several else f"A fair fight in {results[0].comparison.spec.scenario}",
+        title="Comparison of policies"
+        if several
+        else f"Comparison of policies in {results[0].comparison.spec.scenario}",
         subtitle=_subtitle(results, policies),
         version=project_version(),
-        lead=[overview_lead(results)] if several else lead(results[0]),
+        lead=[describe_overview(results)] if several else describe_result(results[0]),
         overview=overview_table(results) if several else None,
         winners=winners,
         worlds=worlds,
-        contents=[Entry("result", "Who wins"), *contents, Entry("method", "How this was made")],
+        contents=[Entry("result", "Result"), *contents, Entry("method", "Method")],
     )
 
 
 def _subtitle(results: Sequence[Result], policies: int) -> str:
     spec = results[0].comparison.spec
-    where = f"T = {spec.horizon} steps, K = {spec.arms} arms"
+    where = f"T = {spec.horizon:,} steps, K = {spec.arms} arms"
     if len(results) > 1:
         where = f"{len(results)} scenarios and horizons"
-    tuned = f"tuned by {spec.tune} trials each, " if spec.tune else ""
-    return f"{policies} policies, {tuned}{where}, {spec.replications} worlds each, seed {spec.seed}"
+    tuned = f"{format_count(spec.tune)} trials per policy, " if spec.tune else ""
+    return f"{policies} policies, {tuned}{where}, {format_count(spec.replications)} worlds per case, seed {spec.seed}"
 
 
 def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
@@ -108,17 +110,17 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
         boards.append(
             BoardPart(
                 id=slugs.new(f"{name}-{board.setting}"),
-                title=ALL[board.setting],
+                title=capitalize_first(SETTINGS[board.setting]),
                 table=_table(result, board),
                 panels=drawn,
             )
         )
     return WorldPart(
         id=name,
-        title=f"{spec.scenario}, T = {spec.horizon}, K = {spec.arms}",
+        title=f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}",
         meaning=spec.world().meaning,
-        found=lead(result),
-        note=search_note(result),
+        found=describe_result(result),
+        note=describe_search(result),
         standings=panel(slugs, f"{name}-standings", figures.standings(result, order)),
         boards=boards,
         command=_command(spec),
@@ -128,7 +130,7 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
 def _table(result: Result, board: Board) -> WordTable:
     """The board's table; its last column, the parameters, breaks between them only."""
     table = board_table(result, board, timed=True)
-    return replace(table, rows=tuple((*row[:-1], unbroken(row[-1])) for row in table.rows))
+    return replace(table, rows=tuple((*row[:-1], keep_pairs_together(row[-1])) for row in table.rows))
 
 
 def _command(spec: ComparisonSpec) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dashboards.diagnosis.words import rows, summary, which_arms
 from dashboards.figures import diagnosis as draw
 from dashboards.html import render_page
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import Entry
 from dashboards.report.slugs import Slugs
-from studies.diagnosis.result import Diagnosis
+from studies.diagnosis.result import Diagnosis, describe_diagnosis, format_arms, tabulate_findings
 from studies.keys import project_version
 
 
@@ -22,8 +21,8 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
     contents = [Entry("answer", "The answer")]
     contents += [Entry("kinds", "The seven kinds"), Entry("study", "A study of it")] if diagnosis.decidable else []
     kinds = [
-        (each, row, which_arms(each, diagnosis.arms))
-        for each, row in zip(diagnosis.findings, rows(diagnosis), strict=True)
+        (each, row, format_arms(each, diagnosis.arms))
+        for each, row in zip(diagnosis.findings, tabulate_findings(diagnosis), strict=True)
     ]
     return render_page(
         Path(__file__).parent,
@@ -31,7 +30,7 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         panels,
         diagnosis=diagnosis,
         source=source,
-        summary=summary(diagnosis),
+        summary=describe_diagnosis(diagnosis),
         kinds=kinds,
         panels=panels,
         proposed=proposed,

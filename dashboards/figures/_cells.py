@@ -12,11 +12,11 @@ from dashboards.figures._parts import WHITE
 from dashboards.figures._scales import numbers, scale_of
 from dashboards.figures._style import Trace
 from dashboards.figures._titles import counts, heading, safe
-from dashboards.words import settings_in_words
+from environments.text import format_interval, format_number, format_settings
 from studies.advice import paper_advice
 from studies.grid import Grid
 from studies.recommendation import Recommendation
-from studies.words import short, symbol
+from studies.symbols import format_symbol
 
 FEW = 8
 """Grids of at most this many values an axis have every value on the axis, and the mean in each cell."""
@@ -37,9 +37,11 @@ def grid_title(main: str, grid: Grid) -> str:
     spec = grid.spec.resolved()
     assert spec.horizon is not None
     assert spec.arms is not None
-    settings = [f"settings {safe(settings_in_words(spec.settings))}"] if spec.settings else []
+    settings = [f"settings {safe(format_settings(spec.settings))}"] if spec.settings else []
     where = ["raven-ucb", safe(spec.scenario), *settings]
-    return heading(main, *where, f"ε = {short(spec.epsilon)}", *counts(spec.horizon, spec.arms, spec.replications))
+    return heading(
+        main, *where, f"ε = {format_number(spec.epsilon)}", *counts(spec.horizon, spec.arms, spec.replications)
+    )
 
 
 def grid_alt(what: str, grid: Grid) -> str:
@@ -49,9 +51,11 @@ def grid_alt(what: str, grid: Grid) -> str:
     among = int(grid.indistinguishable.sum())
     return (
         f"{what} of RAVEN-UCB over {len(spec.alpha0)} values of α₀ and {len(spec.beta0)} of β₀ in {spec.scenario},"
-        f" T = {spec.horizon}, K = {spec.arms}, R = {spec.replications}, ε = {short(spec.epsilon)}."
-        f" Lowest {short(float(grid.mean[i, j]))} at α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])};"
-        f" highest {short(float(grid.mean.max()))}; {among} of {grid.mean.size} cells can't be told from the lowest."
+        f" T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, ε = {format_number(spec.epsilon)}."
+        f" Lowest {format_number(float(grid.mean[i, j]))} at α₀ = {format_number(spec.alpha0[i])}, β₀ ="
+        f" {format_number(spec.beta0[j])};"
+        f" highest {format_number(float(grid.mean.max()))}; {among} of {grid.mean.size:,} cells can't be told from the"
+        " lowest."
     )
 
 
@@ -93,14 +97,16 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     spec = grid.spec.resolved()
     assert spec.horizon is not None
     i, j = grid.best
-    best = f"α₀ = {short(spec.alpha0[i])}, β₀ = {short(spec.beta0[j])}, ε = {short(spec.epsilon)}"
+    best = (
+        f"α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}"
+    )
     found = [
         Mark(
             "lowest cell",
             spec.alpha0[i],
             spec.beta0[j],
-            f"<b>Lowest cell</b><br>{best}<br>mean regret {short(float(grid.mean[i, j]))}"
-            f" ± {short(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications}",
+            f"<b>Lowest cell</b><br>{best}<br>mean regret {format_number(float(grid.mean[i, j]))}"
+            f" ± {format_number(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications:,}",
             "circle",
         )
     ]
@@ -110,20 +116,23 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
         at = _place(spec.alpha0, advice["alpha0"]), _place(spec.beta0, advice["beta0"])
         if at[0] is not None and at[1] is not None:
             place = at[0], at[1]
-            says += f"<br>mean regret {short(float(grid.mean[place]))} ± {short(float(grid.stderr[place]))}"
+            says += (
+                f"<br>mean regret {format_number(float(grid.mean[place]))} ± {format_number(float(grid.stderr[place]))}"
+            )
         found.append(Mark("the paper's advice", advice["alpha0"], advice["beta0"], says, "square"))
     point = {} if recommended is None else recommended.params
     alpha0, beta0 = point.get("alpha0"), point.get("beta0")
     if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
         regret = recommended.regret
-        text = ", ".join(f"{safe(symbol(key))} = {short(value)}" for key, value in point.items())
+        text = ", ".join(f"{safe(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
         found.append(
             Mark(
                 "recommended",
                 float(alpha0),
                 float(beta0),
-                f"<b>Recommended</b><br>{text}<br>mean regret {short(regret.mean)}"
-                f" (95 %: {short(regret.low)} to {short(regret.high)})<br>in R = {regret.replications} fresh worlds",
+                f"<b>Recommended</b><br>{text}<br>mean regret"
+                f" {format_interval(regret.mean, regret.low, regret.high)}<br>in R = {regret.replications:,} fresh"
+                " worlds",
                 "star",
             )
         )

@@ -9,9 +9,9 @@ from dashboards.figures._parts import legend_only
 from dashboards.figures._scales import axis, labelled, numbers
 from dashboards.figures._style import CHANGE, Trace, colour_at, make, nothing
 from dashboards.figures._titles import heading, safe
+from environments.text import format_number
 from studies.comparison.boards import Board, Result, Standing
-from studies.comparison.words import HOW
-from studies.words import short
+from studies.comparison.summary import SETTINGS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -23,11 +23,11 @@ ROW = 28
 def critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
     """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
 
-    Two policies whose whiskers overlap can't be told apart (Demšar 2006, Nemenyi's test). `order` settles the
+    Two policies whose whiskers overlap are not significantly different (Demšar 2006, Nemenyi's test). `order` sets the
     policies' colours.
     """
     spec, ranks = result.comparison.spec, board.ranks
-    title = heading("Who is ahead in most worlds", safe(spec.scenario), HOW[board.setting], f"T = {spec.horizon}")
+    title = heading("Mean rank over worlds", safe(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}")
     if ranks is None:
         return nothing(title, "One policy has no rank.", "Nothing to draw: only one policy was compared.")
     ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
@@ -64,9 +64,9 @@ def critical_difference(result: Result, board: Board, order: Sequence[str]) -> g
     return make(
         [*dots, what, *bars],
         title,
-        f"Mean ranks over {spec.replications} worlds in {spec.scenario}, T = {spec.horizon}, {HOW[board.setting]};"
-        f" 1 would be the best in every world. From the best: {said}."
-        f" Critical difference {short(ranks.critical)}.{alike}"
+        f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
+        f" {SETTINGS[board.setting]}; rank 1 is the best in every world. From the best: {said}."
+        f" Critical difference {format_number(ranks.critical)}.{alike}"
         f" Groups that can't be told apart: {joined}.",
         height=150 + ROW * len(ordered),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},

@@ -11,9 +11,10 @@ from dashboards.figures._parts import change_lines, line_in_band
 from dashboards.figures._scales import axis
 from dashboards.figures._style import Trace, make, nothing
 from dashboards.figures._titles import counts, heading, safe
+from environments.text import format_number
 from environments.world import Floats
 from policies.simulation import Simulation
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -71,7 +72,7 @@ def curves(
         for what, values, y in (("regret", curve.regret, "y"), (below, paid, "y2")):
             traces += _line(each, name, what, values[:, kept], steps[kept], place, y, bands)
         final = sign * float(curve.reward[:, -1].mean())
-        parts.append(f"{name}: regret {short(float(each.regret.mean()))}, {unit} {short(final)}")
+        parts.append(f"{name}: regret {format_number(float(each.regret.mean()))}, {unit} {format_number(final)}")
     entry, shapes = change_lines(changes)
     title, against, measured = f"Regret and {unit} over time", "", f"cumulative {unit}"
     if paired:
@@ -82,8 +83,9 @@ def curves(
     return make(
         [*traces, *entry],
         heading(title, *_context([each for _, each, _ in drawn])),
-        f"Mean cumulative regret and {unit}{against} over {first.horizon} steps in {first.scenario}, K = {first.arms},"
-        f" R = {first.replications}{', with 95 % bands' if bands else ''}. At the end: {'; '.join(parts)}.{marked}",
+        f"Mean cumulative regret and {unit}{against} over {first.horizon:,} steps in {first.scenario},"
+        f" K = {first.arms}, R = {first.replications:,}{', with 95 % bands' if bands else ''}. At the end:"
+        f" {'; '.join(parts)}.{marked}",
         height=600,
         shapes=shapes,
         xaxis=axis("step t", anchor="y2", range=[0, max(each.horizon for _, each, _ in drawn)]),
@@ -97,7 +99,7 @@ def _names(results: Sequence[Simulation], given: Sequence[str]) -> list[str]:
     several = len({each.policy for each in results if each.curve is not None}) > 1
     names = list(given[: len(results)])
     for each in results[len(names) :]:
-        told = params_in_words({key: value for key, value in each.params.items() if not isinstance(value, str)})
+        told = format_params({key: value for key, value in each.params.items() if not isinstance(value, str)})
         names.append(f"{each.policy} ({told})" if several else told)
     return names
 
@@ -148,9 +150,9 @@ def _line(
         mode="lines" if steps.size > 1 else "markers",
         name=safe(name, 44),
         showlegend=what == "regret",
-        hovertext=f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(params_in_words(each.params), 120)}",
+        hovertext=f"<b>{safe(name, 100)}</b><br>{safe(each.policy)}: {safe(format_params(each.params), 120)}",
         hovertemplate=(
-            f"%{{hovertext}}<br>t = %{{x}}, R = {count} worlds<br>"
+            f"%{{hovertext}}<br>t = %{{x}}, R = {count:,} worlds<br>"
             f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"
         ),
     )

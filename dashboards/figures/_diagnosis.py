@@ -117,6 +117,6 @@ def _alt(result: Diagnosis, picture: Picture, shown: list[int]) -> str:
     found = "; ".join(f"{each.kind}: {each.strength}" for each in result.findings if each.found)
     drawn = "" if len(shown) == result.arms else f", of which {len(shown)} are drawn"
     return (
-        f"Means and variances of {picture.means.shape[0]} blocks of {result.rows} steps, {result.arms} arms{drawn}:"
+        f"Means and variances of {picture.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
         f" {result.verdict}. {found or 'Nothing changes that chance does not explain'}."
     )

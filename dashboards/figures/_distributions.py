@@ -13,8 +13,8 @@ from dashboards.figures._parts import WHITE, box
 from dashboards.figures._scales import axis, labelled, numbers
 from dashboards.figures._style import COLOURS, Z95, Trace, make, nothing
 from dashboards.figures._titles import counts, heading, safe
+from environments.text import format_number
 from environments.world import Floats
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -75,16 +75,21 @@ def distributions(
         means["y"].append(place)
         means["error_x"]["array"] += numbers([Z95 * stderr])
         means["text"].append(
-            f"<b>{safe(name, 100)}</b><br>mean {safe(measure)} {short(mean)} ± {short(stderr)} (standard error)<br>"
-            f"median {short(float(median))}, quartiles {short(float(q1))} to {short(float(q3))}<br>"
-            f"5 % to 95 %: {short(float(low))} to {short(float(high))}<br>R = {values.size} worlds"
+            f"<b>{safe(name, 100)}</b><br>mean {safe(measure)} {format_number(mean)} ± {format_number(stderr)}"
+            " (standard error)<br>"
+            f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
+            f" {format_number(float(q3))}<br>"
+            f"5 % to 95 %: {format_number(float(low))} to {format_number(float(high))}<br>R = {values.size:,} worlds"
         )
-        parts.append(f"{name}: mean {short(mean)}, median {short(float(median))}, 95 % quantile {short(float(high))}")
+        parts.append(
+            f"{name}: mean {format_number(mean)}, median {format_number(float(median))}, 95 % quantile"
+            f" {format_number(float(high))}"
+        )
     labels = [_wrapped(name) for name, _ in kept]
     return make(
         [*traces, means],
         title,
-        f"Box plots of the {measure} of single worlds, {policy} in {scenario}, T = {horizon}, K = {arms}, R = {most}. "
+        f"Box plots of the {measure} per world, {policy} in {scenario}, T = {horizon:,}, K = {arms}, R = {most:,}. "
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),

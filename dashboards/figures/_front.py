@@ -9,9 +9,9 @@ from dashboards.figures._parts import whiskers
 from dashboards.figures._scales import axis, labelled, numbers
 from dashboards.figures._style import BLUE, GREY, ORANGE, VERMILION, Trace, make
 from dashboards.figures._titles import counts, folded, heading, safe
+from environments.text import format_number, format_percent
 from studies.robust_recommendation import Front, Member
-from studies.robust_words import percent
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -106,21 +106,21 @@ def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash:
 
 def _says(member: Member) -> str:
     worlds = "<br>".join(
-        f"{safe(world.scenario)}: regret {short(world.regret.mean)} ({percent(world.price.mean)})"
+        f"{safe(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
         for world in member.worlds
     )
-    return f"{safe(member.name)}: {safe(params_in_words(member.params), 80)}<br>{worlds}"
+    return f"{safe(member.name)}: {safe(format_params(member.params), 80)}<br>{worlds}"
 
 
 def _alt(found: Front, even: Member) -> str:
     kept = found.kept()
     spans = [
-        f"{short(min(member.worlds[s].regret.mean for member in kept))} to"
-        f" {short(max(member.worlds[s].regret.mean for member in kept))} in {name}"
+        f"{format_number(min(member.worlds[s].regret.mean for member in kept))} to"
+        f" {format_number(max(member.worlds[s].regret.mean for member in kept))} in {name}"
         for s, name in enumerate(found.scenarios)
     ]
     return (
-        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon}, K = {found.arms}:"
+        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon:,}, K = {found.arms}:"
         f" {len(kept)} settings on fresh worlds, of mean regret {', '.join(spans)}. The most even one,"
-        f" {params_in_words(even.params)}, costs at most {percent(even.price.mean)} more than knowing the world."
+        f" {format_params(even.params)}, costs at most {format_percent(even.price.mean)} more than knowing the world."
     )

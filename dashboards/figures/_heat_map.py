@@ -11,9 +11,9 @@ from dashboards.figures._cells import FEW, Mark, edges, grid_alt, grid_title, ma
 from dashboards.figures._parts import ink
 from dashboards.figures._scales import axis, log_ticks, numbers, rounded, scale_of, wide
 from dashboards.figures._style import SCALE, VERMILION, Trace, make
+from environments.text import format_number
 from studies.grid import Grid
 from studies.recommendation import Recommendation
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -54,9 +54,9 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
         ],
         "hovertemplate": (
             "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}, "
-            f"ε = {short(spec.epsilon)}<br>"
+            f"ε = {format_number(spec.epsilon)}<br>"
             "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
-            f"R = {spec.replications} worlds<br>"
+            f"R = {spec.replications:,} worlds<br>"
             "told apart from the lowest cell: %{customdata[4]}<extra></extra>"
         ),
         "colorscale": SCALE,
@@ -89,7 +89,7 @@ def _inside(mark: Mark, grid: Grid) -> Mark:
 def _alt(grid: Grid, recommended: Recommendation | None) -> str:
     alt = grid_alt("Heat map of the mean regret", grid)
     for mark in marks(grid, recommended)[1:]:
-        alt += f" Marked: {mark.name} at α₀ = {short(mark.alpha0)}, β₀ = {short(mark.beta0)}."
+        alt += f" Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
     return alt
 
 
@@ -119,7 +119,7 @@ def _numbers(grid: Grid, log: bool) -> list[Trace]:
             "marker": {"size": 14, "opacity": 0},
             "x": numbers(a for a in spec.alpha0 for _ in spec.beta0),
             "y": numbers(b for _ in spec.alpha0 for b in spec.beta0),
-            "text": [short(float(value)) for value in grid.mean.ravel()],
+            "text": [format_number(float(value)) for value in grid.mean.ravel()],
             "textposition": "bottom center",
             "textfont": {"color": ink(shades), "size": 12},
             "hoverinfo": "skip",

@@ -13,12 +13,11 @@ from dashboards.figures._parts import band, faded
 from dashboards.figures._scales import axis, log_ticks, numbers, rounded, wide
 from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, VERMILION, Trace, make, nothing
 from dashboards.figures._titles import heading, safe
-from dashboards.words import value_name
-from studies import words
+from environments.text import format_interval, format_number, plural
 from studies.objective import parse_objective
 from studies.recommendation import Recommendation
 from studies.spec import StudySpec
-from studies.words import params_in_words, short
+from studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -59,7 +58,7 @@ def history(
         spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
     )
     maximise = parse_objective(objective).maximise
-    what = value_name(objective)
+    what = parse_objective(objective).label()
     total = len(rows) if states is None else sum(states.values())
     title = heading("Search history", *_context(total, recommendation, spec))
     done = sorted(
@@ -121,18 +120,18 @@ def history(
 def _context(total: int, recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
     """Policy, scenario, T, K and R, from whatever knows them, and how many trials there are."""
     here: StudySpec | Recommendation | None = recommendation if spec is None else spec.resolved()
-    trials = f"{total} trial{'' if total == 1 else 's'}"
+    trials = plural(total, "trial")
     if here is None:
         return [trials]
     worlds = (
-        f"R = {here.replications} worlds a trial"
+        f"R = {here.replications:,} worlds per trial"
         if isinstance(here, StudySpec)
-        else f"R = {here.regret.replications} fresh worlds"
+        else f"R = {here.regret.replications:,} held-out worlds"
     )
     return [
         safe(here.policy),
         safe(here.scenario),
-        f"T = {here.horizon} steps",
+        f"T = {here.horizon:,} steps",
         f"K = {here.arms} arms",
         worlds,
         trials,
@@ -173,9 +172,9 @@ def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 def _points(
     rows: Sequence[HistoryPoint], name: str, symbol: str, colour: str, size: int, replications: int | None
 ) -> Trace:
-    several = f"<br>R = {replications} worlds" if replications is not None and symbol != "x-thin-open" else ""
+    several = f"<br>R = {replications:,} worlds" if replications is not None and symbol != "x-thin-open" else ""
     names = list(dict.fromkeys(name for row in rows for name in row.params))
-    told = ", ".join(f"{safe(words.symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
+    told = ", ".join(f"{safe(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
     return {
         "type": "scatter",
         "x": [row.number for row in rows],
@@ -195,7 +194,8 @@ def _brief(value: float | str | None) -> float | str:
     """Short enough for what hovering shows. A question mark where nothing is known."""
     if isinstance(value, str):
         return safe(value)
-    return "?" if value is None or not math.isfinite(value) else float(words.short(value))
+    short = None if value is None else rounded(value, 4)
+    return "?" if short is None else short
 
 
 def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]:
@@ -213,8 +213,8 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
             "name": "its regret in fresh worlds (95 %)",
             "legendgroup": "fresh",
             "hovertemplate": (
-                f"recommended: mean regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)})<br>"
-                f"in R = {regret.replications} fresh worlds<extra></extra>"
+                f"recommended: mean regret {format_interval(regret.mean, regret.low, regret.high)}<br>"
+                f"in R = {regret.replications:,} fresh worlds<extra></extra>"
             ),
         },
     ]
@@ -223,11 +223,12 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]
 def _alt(better: Sequence[HistoryPoint], recommendation: Recommendation | None, what: str) -> str:
     alt = ""
     if better and better[-1].value is not None:
-        alt += f" Best {what} in the search {short(better[-1].value)} at trial {better[-1].number}"
-        alt += f" with {params_in_words(better[-1].params)}."
+        alt += f" Best {what} in the search {format_number(better[-1].value)} at trial {better[-1].number}"
+        alt += f" with {format_params(better[-1].params)}."
     if recommendation is not None:
         regret = recommendation.regret
         alt += (
-            f" Recommended: {short(regret.mean)} in fresh worlds (95 %: {short(regret.low)} to {short(regret.high)})."
+            f" Recommended: {format_number(regret.mean)} in fresh worlds (95 %: {format_number(regret.low)} to"
+            f" {format_number(regret.high)})."
         )
     return alt

@@ -9,11 +9,11 @@ from dashboards.figures._parts import whiskers
 from dashboards.figures._scales import axis, log_ticks, numbers, scale_of
 from dashboards.figures._style import COLOURS, MARKERS, ORANGE, Trace, make, nothing
 from dashboards.figures._titles import heading, safe
-from dashboards.words import span
 from environments.errors import InputError
+from environments.text import format_interval, format_number, format_range
 from studies.advice import paper_advice
 from studies.recommendation import Recommendation
-from studies.words import params_in_words, short, symbol
+from studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -48,7 +48,9 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
         traces += _panel(found, name, values, place, f"y{number}")
         kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
         ticks = log_ticks(_reach(found, name, values), 4) if kind == "log" else None
-        layout[f"yaxis{number}"] = axis(safe(symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top])
+        layout[f"yaxis{number}"] = axis(
+            safe(format_symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top]
+        )
     times = sorted({each.horizon for each in found})
     layout["xaxis"] = axis("horizon T (steps)", scale_of(times), times if len(times) <= 6 else None)
     layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
@@ -61,7 +63,7 @@ def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
             *_counts(found),
         ),
         f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
-        + "; ".join(f"T = {each.horizon}: {params_in_words(each.params)}" for each in found[:8])
+        + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in found[:8])
         + ".",
         height=170 + PANEL * max(1, len(names)),
         **layout,
@@ -80,9 +82,9 @@ def _low(found: Sequence[Recommendation], name: str) -> float:
 
 def _counts(found: Sequence[Recommendation]) -> list[str]:
     return [
-        f"T = {span(each.horizon for each in found)} steps",
-        f"K = {span(each.arms for each in found)} arms",
-        f"R = {span(each.regret.replications for each in found)} worlds",
+        f"T = {format_range(each.horizon for each in found)} steps",
+        f"K = {format_range(each.arms for each in found)} arms",
+        f"R = {format_range(each.regret.replications for each in found)} worlds",
     ]
 
 
@@ -91,11 +93,11 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
     ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
     colour = COLOURS[place % len(COLOURS)]
     text = [
-        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon}, K = {each.arms}<br>"
-        f"{safe(params_in_words(each.params), 200)}<br>"
-        f"{safe(symbol(name))} from {short(low)} to {short(high)} can't be told apart<br>"
-        f"mean regret {short(each.regret.mean)}"
-        f" (95 %: {short(each.regret.low)} to {short(each.regret.high)}), R = {each.regret.replications} fresh worlds"
+        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
+        f"{safe(format_params(each.params), 200)}<br>"
+        f"{safe(format_symbol(name))} from {format_number(low)} to {format_number(high)} can't be told apart<br>"
+        f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
+        f" {each.regret.replications:,} fresh worlds"
         for each, (low, high) in zip(found, ends, strict=True)
     ]
     out: list[Trace] = [
@@ -134,7 +136,9 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
                 "name": "the paper's advice",
                 "legendgroup": "paper",
                 "showlegend": place == 0,
-                "hovertemplate": f"The paper's advice<br>T = %{{x}}: {safe(symbol(name))} = %{{y}}<extra></extra>",
+                "hovertemplate": (
+                    f"The paper's advice<br>T = %{{x}}: {safe(format_symbol(name))} = %{{y}}<extra></extra>"
+                ),
             }
         )
     return out

@@ -9,7 +9,7 @@ from dashboards.figures._scales import axis, labelled, numbers
 from dashboards.figures._style import BLUE, make, nothing
 from dashboards.figures._titles import counts, heading, safe
 from studies.recommendation import Recommendation
-from studies.words import symbol
+from studies.symbols import format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -29,13 +29,13 @@ def importances(recommendation: Recommendation) -> go.Figure:
     """
     each = recommendation
     where = safe(each.policy), safe(each.scenario), *counts(each.horizon, each.arms, each.regret.replications)
-    title = heading("Importance of the parameters", *where, f"{each.trials} trials")
+    title = heading("Importance of the parameters", *where, f"{each.trials:,} trials")
     if not each.importance:
         why = "Not known: it takes 20 trials or more."
         return nothing(title, why, f"Importances of the parameters in {each.study} are not known: too few trials.")
     ordered = sorted(each.importance.items(), key=lambda item: item[1])
     shares = [100 * share for _, share in ordered]
-    names = [safe(symbol(name), 24) for name, _ in ordered]
+    names = [safe(format_symbol(name), 24) for name, _ in ordered]
     bars = {
         "type": "bar",
         "orientation": "h",
@@ -47,15 +47,15 @@ def importances(recommendation: Recommendation) -> go.Figure:
         "marker": {"color": faded(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
         "customdata": names,
         "hovertemplate": (
-            f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials} trials<extra></extra>"
+            f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials:,} trials<extra></extra>"
         ),
         "cliponaxis": False,
     }
-    words = ", ".join(f"{symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
+    words = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
     return make(
         [bars],
         title,
-        f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon}: {words}.",
+        f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
         height=170 + 42 * len(names),
         xaxis=axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
         yaxis=labelled(names, showgrid=False),

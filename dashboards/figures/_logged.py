@@ -13,8 +13,8 @@ from dashboards.figures._stretches import in_words, labels, stretches
 from dashboards.figures._style import GREY, Trace, make
 from dashboards.figures._titles import heading, safe
 from environments.log_world import LogScenario
+from environments.text import format_number
 from environments.world import Floats
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -53,15 +53,15 @@ def logged(scenario: LogScenario) -> go.Figure:
     )
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
-    context = [safe(scenario.name), f"{log.events} events", f"K = {log.arms} arms"]
+    context = [safe(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
     return make(
         traces,
         heading(f"The log: mean {unit} in {parts} parts of it", *context),
-        f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events} events of {scenario.name}, from"
-        f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))}; of the logging policy"
-        f" {short(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
+        f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {scenario.name}, from"
+        f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
+        f" {format_number(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
         height=520,
         xaxis=axis("event", range=[0, log.events + 1]),
         yaxis=axis(f"mean {unit}", range=[bottom, top]),

@@ -9,9 +9,8 @@ from dashboards.figures._parts import ink
 from dashboards.figures._scales import labelled, rounded
 from dashboards.figures._style import SCALE, Trace, make
 from dashboards.figures._titles import counts, folded, heading, safe
+from environments.text import format_interval, format_number, format_percent
 from studies.robust_recommendation import Contender, RobustRecommendation
-from studies.robust_words import percent
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -47,7 +46,7 @@ def prices(found: RobustRecommendation) -> go.Figure:
         "x": [s for _ in rows for s in across],
         "y": [row for row in down for _ in across],
         "text": [
-            f"<b>{percent(world.price.mean)}</b><br>{short(world.regret.mean)}"
+            f"<b>{format_percent(world.price.mean)}</b><br>{format_number(world.regret.mean)}"
             for each in rows
             for world in each.worlds
         ],
@@ -80,17 +79,17 @@ def _says(each: Contender, place: int) -> str:
     price, regret = world.price, world.regret
     return (
         f"{safe(each.name)}, played in {safe(world.scenario)}<br>"
-        f"price {percent(price.mean)} (95 %: {percent(price.low)} to {percent(price.high)})<br>"
-        f"regret {short(regret.mean)} (95 %: {short(regret.low)} to {short(regret.high)})"
+        f"price {format_percent(price.mean)} (95 %: {format_percent(price.low)} to {format_percent(price.high)})<br>"
+        f"regret {format_interval(regret.mean, regret.low, regret.high)}"
     )
 
 
 def _alt(found: RobustRecommendation) -> str:
     lines = [
-        f"{each.name}: " + ", ".join(f"{percent(world.price.mean)} in {world.scenario}" for world in each.worlds)
+        f"{each.name}: " + ", ".join(f"{format_percent(world.price.mean)} in {world.scenario}" for world in each.worlds)
         for each in found.contenders
     ]
     return (
-        f"Heat map of the price of settings of {found.policy}, T = {found.horizon}, K = {found.arms}: by how much their"
-        f" regret lies above that of the setting tuned for the world. {'; '.join(lines)}."
+        f"Heat map of the price of settings of {found.policy}, T = {found.horizon:,}, K = {found.arms}: their regret"
+        f" above that of the setting tuned for the scenario. {'; '.join(lines)}."
     )

@@ -12,9 +12,9 @@ from dashboards.figures._stretches import in_words, labels, note, stretches
 from dashboards.figures._style import GREY, VERMILION, Trace, make
 from dashboards.figures._titles import heading, safe
 from environments.streams import Stream
+from environments.text import format_number
 from environments.trace_world import TraceScenario
 from environments.world import Floats
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -55,14 +55,14 @@ def recorded(scenario: TraceScenario, window: int) -> go.Figure:
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing, number = sum(scenario.trace.missing), int(held.any(axis=0).sum())
-    context = [safe(scenario.name), f"{scenario.trace.rows} rows", f"K = {scenario.arms} arms", f"window {window}"]
+    context = [safe(scenario.name), f"{scenario.trace.rows:,} rows", f"K = {scenario.arms} arms", f"window {window}"]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
     return make(
         traces,
         heading("The trace: centred means over 25 rows", *context),
-        f"Centred means of {scenario.arms} arms over {scenario.trace.rows} rows of {scenario.name}, from"
-        f" {short(float(np.nanmin(table)))} to {short(float(np.nanmax(table)))};"
+        f"Centred means of {scenario.arms} arms over {scenario.trace.rows:,} rows of {scenario.name}, from"
+        f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time;"
         f" {missing or 'no'} cells are missing. {in_words(scenario)}",
         height=520,

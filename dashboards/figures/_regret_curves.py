@@ -10,9 +10,9 @@ from dashboards.figures._scales import axis
 from dashboards.figures._style import Trace, make
 from dashboards.figures._titles import counts, heading, safe
 from environments.moments import moments_of_change
+from environments.text import format_number
 from studies.comparison.boards import Board, Result, Standing
-from studies.comparison.words import HOW
-from studies.words import short
+from studies.comparison.summary import SETTINGS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -31,17 +31,18 @@ def regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figu
     traces = [trace for each in board.standings for trace in _line(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - SHOWN)
     more = f" The other {hidden} are shown by a click on their name." if hidden else ""
-    said = ", ".join(f"{each.policy} {short(each.mean)}" for each in board.standings)
+    said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in board.standings)
     rows = -(-len(board.standings) // 3)
     return make(
         [*traces, *entry],
         heading(
             "Regret over time",
             safe(spec.scenario),
-            HOW[board.setting],
+            SETTINGS[board.setting],
             *counts(spec.horizon, spec.arms, spec.replications),
         ),
-        f"Mean cumulative regret over {spec.horizon} steps in {spec.scenario}, {HOW[board.setting]}, with 95 % bands."
+        f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {SETTINGS[board.setting]}, with 95 %"
+        " bands."
         f" At the end: {said}.{more}",
         height=420 + 20 * rows,
         margin={"t": 60, "r": 16, "b": 64 + 20 * rows, "l": 60},

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dashboards.figures._style import GRID, LINE
-from studies.words import short
+from environments.text import format_number
 
 
 def axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None,
         "automargin": True,
     }
     if ticks is not None:
-        out |= {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [short(v) for v in ticks]}
+        out |= {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [format_number(v) for v in ticks]}
     elif kind == "log":
         out |= {"dtick": "D2", "exponentformat": "none"}
     return out | more

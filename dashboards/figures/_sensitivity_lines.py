@@ -10,8 +10,8 @@ from dashboards.figures._cells import grid_alt, grid_title, ticks_of
 from dashboards.figures._parts import line_in_band
 from dashboards.figures._scales import axis, log_ticks, numbers, scale_of, wide
 from dashboards.figures._style import MARKERS, Z95, Trace, make
+from environments.text import format_number
 from studies.grid import Grid
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,15 +45,15 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
             mode="lines+markers",
             marker={"symbol": MARKERS[place % len(MARKERS)], "size": 7},
             error_y={"type": "data", "array": numbers(Z95 * stderr), "visible": len(alpha0) == 1},
-            name=f"β₀ = {short(spec.beta0[j])}",
+            name=f"β₀ = {format_number(spec.beta0[j])}",
             customdata=[
                 [*numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
                 for i in range(len(alpha0))
             ],
             hovertemplate=(
-                f"α₀ = %{{x}}, β₀ = {short(spec.beta0[j])}, ε = {short(spec.epsilon)}<br>"
+                f"α₀ = %{{x}}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}<br>"
                 "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
-                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications} worlds<br>"
+                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications:,} worlds<br>"
                 "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
             ),
         )

@@ -9,10 +9,11 @@ from dashboards.figures._parts import legend_only, whiskers
 from dashboards.figures._scales import axis, labelled, log_ticks, numbers, wide
 from dashboards.figures._style import CHANGE, Trace, colour_at, make
 from dashboards.figures._titles import counts, heading, safe
+from environments.text import format_interval, format_number
 from studies.comparison.boards import Result, Standing
 from studies.comparison.spec import SettingOf
 from studies.comparison.tables import mark
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,12 +42,12 @@ def standings(result: Result, order: Sequence[str]) -> go.Figure:
         for board, shift in zip(result.boards, (-APART, APART) if len(result.boards) > 1 else (0.0,), strict=True)
         for row, policy in enumerate(rows)
     ]
-    said = ", ".join(f"{each.policy} {short(each.mean)}" for each in result.main.standings)
+    said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
     return make(
         [*dots, *(_entry(board.setting) for board in result.boards)],
         heading("Regret of every policy", safe(spec.scenario), *counts(spec.horizon, spec.arms, spec.replications)),
-        f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon}, K = {spec.arms},"
-        f" R = {spec.replications}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
+        f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
+        f" R = {spec.replications:,}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
         height=150 + ROW * len(rows),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
         xaxis=axis("mean regret, less is better", "log" if log else "linear", log_ticks(values) if log else None),
@@ -68,9 +69,9 @@ def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> Trace:
         "legendgroup": setting,
         "showlegend": False,
         "hovertext": (
-            f"<b>{safe(each.policy)}</b>, {NAMES[setting]}: place {each.place}<br>mean regret {short(each.mean)}"
-            f" (95 %: {short(each.low)} to {short(each.high)})<br>"
-            f"{safe(params_in_words(each.entry.shown_params()), 120)}"
+            f"<b>{safe(each.policy)}</b>, {NAMES[setting]}: place {each.place}<br>mean regret"
+            f" {format_interval(each.mean, each.low, each.high)}<br>"
+            f"{safe(format_params(each.entry.shown_params()), 120)}"
         ),
         "hovertemplate": "%{hovertext}<extra></extra>",
     }

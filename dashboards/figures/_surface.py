@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from dashboards.figures._cells import grid_alt, grid_title, marks, ticks_of
 from dashboards.figures._scales import log_ticks, numbers, rounded, scale_of, wide
 from dashboards.figures._style import SCALE, VERMILION, Trace, make
+from environments.text import format_number
 from studies.grid import Grid
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,7 +41,7 @@ def surface(grid: Grid) -> go.Figure:
     hover = (
         "α₀ = %{x}, β₀ = %{y}<br>mean regret %{z} %{text}<br>"
         "(standard error; whether told apart from the lowest cell)<br>"
-        f"ε = {short(spec.epsilon)}, R = {spec.replications} worlds<extra></extra>"
+        f"ε = {format_number(spec.epsilon)}, R = {spec.replications:,} worlds<extra></extra>"
     )
     if min(grid.mean.shape) < 2:
         main: Trace = {
@@ -130,5 +130,5 @@ def _axis(title: str, kind: str, ticks: list[float] | None) -> dict[str, Any]:
         "exponentformat": "none",
     }
     if ticks is not None:
-        return out | {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [short(v) for v in ticks]}
+        return out | {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [format_number(v) for v in ticks]}
     return out | ({"dtick": "D2"} if kind == "log" else {})

@@ -26,10 +26,10 @@ def counts(horizon: int, arms: int, replications: int | None = None) -> list[str
     """T, K and R as titles say them.
 
     >>> counts(1000, 10, 200)
-    ['T = 1000 steps', 'K = 10 arms', 'R = 200 worlds']
+    ['T = 1,000 steps', 'K = 10 arms', 'R = 200 worlds']
     """
-    out = [f"T = {horizon} steps", f"K = {arms} arms"]
-    return out if replications is None else [*out, f"R = {replications} worlds"]
+    out = [f"T = {horizon:,} steps", f"K = {arms} arms"]
+    return out if replications is None else [*out, f"R = {replications:,} worlds"]
 
 
 def safe(name: object, longest: int = LONGEST_NAME) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from dashboards.figures._scales import labelled, rounded
 from dashboards.figures._style import SCALE, Trace, make
 from dashboards.figures._titles import heading, safe
+from environments.text import format_percent
 from studies.comparison.boards import Result
+from studies.comparison.summary import SETTINGS
 from studies.comparison.tables import by_relative_regret, mark, relative
-from studies.comparison.words import HOW, percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -65,7 +66,7 @@ def winners(results: Sequence[Result]) -> go.Figure:
         },
     }
     best = "; ".join(f"{result.label}: {result.main.best.policy}" for result in results)
-    how = HOW[results[0].main.setting]
+    how = SETTINGS[results[0].main.setting]
     return make(
         [cells],
         heading("Who wins where", how, f"{len(results)} scenarios and horizons"),
@@ -87,11 +88,11 @@ def _depth(share: float | None) -> float | None:
 def _written(share: float | None, sign: str, written: bool) -> str:
     if not written or share is None:
         return sign
-    return sign if share == 0.0 else f"{percent(share)}{sign}"
+    return sign if share == 0.0 else format_percent(share, unit="") + sign
 
 
 def _says(result: Result, policy: str, share: float | None) -> str:
     each = result.main.find(policy)
-    behind = "the best" if each.behind is None else "" if share is None else f"{percent(share)} % behind the best"
+    behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} behind the best"
     told = ", not told from it" if each.behind is not None and each.among_the_best else ""
     return f"<b>{safe(policy)}</b><br>{safe(result.label)}<br>mean regret {each.mean:.4g}<br>{behind}{told}"

@@ -15,9 +15,9 @@ from dashboards.figures._titles import counts, heading, safe
 from environments.draw import draw_worlds
 from environments.moments import moments_of_change
 from environments.scenario import Scenario
+from environments.text import format_number
 from environments.view import View, straight, view_of
 from environments.world import Floats, Ints
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -132,10 +132,10 @@ def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> Trace:
 
 def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: int) -> str:
     number = len(set(best.tolist()))
-    low, high = short(float(np.nanmin(seen.means))), short(float(np.nanmax(seen.means)))
-    least, most = short(float(np.nanmin(seen.variances))), short(float(np.nanmax(seen.variances)))
+    low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
+    least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
     return (
-        f"Means and variances of {seen.means.shape[1]} arms over {horizon} steps in one world of {name}: {meaning}."
+        f"Means and variances of {seen.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
         f" Means from {low} to {high}, variances from {least} to {most};"
         f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time; {changes} moments of change."
     )

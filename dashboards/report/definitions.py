@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from environments import Scenario
 from environments.base import Effect
 from environments.errors import InputError
+from environments.text import format_value
 from environments.times import steps
 
 
@@ -31,7 +32,7 @@ def define(scenario: Scenario, horizon: int) -> Definition:
 
     >>> from environments import find_scenario
     >>> define(find_scenario("blips"), 1000).parameters[0]
-    ('every', '10% (100 steps at T = 1000)')
+    ('every', '10% (100 steps at T = 1,000)')
     """
     base = scenario.base
     shown = [(key, _value(key, value, horizon)) for key, value in scenario.parameters().items()]
@@ -58,10 +59,10 @@ def _formula(effect: Effect) -> str:
     return " ".join(text.split())
 
 
-def _value(key: str, value: object, horizon: int) -> str:
+def _value(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
-            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon})"
+            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon:,})"
         except InputError:
             return value
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return format_value(value)

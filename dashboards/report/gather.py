@@ -42,12 +42,12 @@ class StudyPart:
         if not trials.finished:
             return f"No trial has finished yet; {self.spec.trials} are asked for."
         if not trials.complete:
-            pruned = "the one trial was" if trials.pruned == 1 else f"all {trials.pruned} trials were"
+            pruned = "the one trial was" if trials.pruned == 1 else f"all {trials.pruned:,} trials were"
             return f"Nothing to recommend: {pruned} pruned, so no candidate was played to the end."
         if trials.finished < self.spec.trials:
             return (
-                f"The search is unfinished: {trials.finished} of {self.spec.trials} trials. What it saw so far was not"
-                " validated, so nothing is recommended yet."
+                f"The search is unfinished: {trials.finished:,} of {self.spec.trials:,} trials. Its results are not"
+                " validated, so there is no recommendation yet."
             )
         return "The search is done but was not validated, so nothing is recommended yet."
 

@@ -9,9 +9,9 @@ from dashboards.report.panels import panel
 from dashboards.report.sections import GridSection, ShownTable
 from dashboards.report.slugs import Slugs
 from dashboards.report.titles import Titled, short_titles
+from environments.text import format_number
 from studies.grid import Grid
 from studies.recommendation import Recommendation
-from studies.words import short
 
 MOST_CELLS = 100
 """Grids of at most so many cells are also written out as a table."""
@@ -48,9 +48,9 @@ def _grid(part: GridPart, title: str, found: list[Recommendation], slugs: Slugs)
         )
     first, second = grid.best
     lines = [
-        f"Lowest mean regret {short(float(grid.mean[first, second]))} ± {grid.stderr[first, second]:.2g}"
-        f" (standard error) at α₀ {short(spec.alpha0[first])}, β₀ {short(spec.beta0[second])};"
-        f" {_others(grid)}. {spec.replications} worlds a cell, ε {short(spec.epsilon)}."
+        f"Lowest mean regret {format_number(float(grid.mean[first, second]))} ± {grid.stderr[first, second]:.2g}"
+        f" (standard error) at α₀ {format_number(spec.alpha0[first])}, β₀ {format_number(spec.beta0[second])};"
+        f" {_others(grid)}. {spec.replications:,} worlds a cell, ε {format_number(spec.epsilon)}."
     ]
     return GridSection(
         id=slugs.new(name),
@@ -77,10 +77,11 @@ def _numbers(grid: Grid) -> ShownTable:
     rows = []
     for i, alpha0 in enumerate(spec.alpha0):
         cells = [
-            f"{short(float(grid.mean[i, j]))} ± {grid.stderr[i, j]:.2g}{'*' if grid.indistinguishable[i, j] else ''}"
+            f"{format_number(float(grid.mean[i, j]))} ±"
+            f" {grid.stderr[i, j]:.2g}{'*' if grid.indistinguishable[i, j] else ''}"
             for j in range(len(spec.beta0))
         ]
-        rows.append([f"α₀ {short(alpha0)}", *cells])
-    columns = ["", *(f"β₀ {short(beta0)}" for beta0 in spec.beta0)]
+        rows.append([f"α₀ {format_number(alpha0)}", *cells])
+    columns = ["", *(f"β₀ {format_number(beta0)}" for beta0 in spec.beta0)]
     caption = "Mean regret ± standard error; * can't be told from the best cell"
     return ShownTable(caption, columns, rows, tuple(range(1, len(columns))))

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from dashboards.report.gather import Material
 from dashboards.report.playing import worlds_played
-from dashboards.words import span
+from environments.text import format_range
 from studies.keys import project_version
 
 LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")
@@ -49,11 +49,11 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             (
                 "Replications",
                 [
-                    f"Search {span(spec.replications for spec in specs)} worlds a trial,"
-                    f" {span(spec.trials for spec in specs)} trials a study;"
-                    f" selection {span(spec.selection for spec in specs)},"
-                    f" report {span(spec.report for spec in specs)} worlds;"
-                    f" seed {span(spec.seed for spec in specs)}.",
+                    f"Search {format_range(spec.replications for spec in specs)} worlds a trial,"
+                    f" {format_range(spec.trials for spec in specs)} trials a study;"
+                    f" selection {format_range(spec.selection for spec in specs)},"
+                    f" report {format_range(spec.report for spec in specs)} worlds;"
+                    f" seed {format_range(spec.seed for spec in specs)}.",
                 ],
             )
         )
@@ -106,7 +106,7 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             )
         )
     if material.grids:
-        counts = span(part.grid.spec.replications for part in material.grids)
+        counts = format_range(part.grid.spec.replications for part in material.grids)
         terms.append(
             (
                 "Grids",
@@ -122,7 +122,8 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
             (
                 "Curves",
                 [
-                    f"Regret over time was played for this page in {span(curves)} worlds of yet another stream: enough"
+                    f"Regret over time was played for this page in {format_range(curves)} worlds of yet another"
+                    " stream: enough"
                     " to see when regret comes about, too few to rank by. Rank by the table."
                 ],
             )

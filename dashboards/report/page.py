@@ -14,11 +14,11 @@ from dashboards.report.scenario_sections import scenario_sections, summary_group
 from dashboards.report.search_sections import search_sections
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
 from dashboards.report.slugs import Slugs
-from dashboards.report.summary import overview
+from dashboards.report.summary import summarize_all
 from dashboards.report.table import Column, Row, table
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
-from dashboards.words import span
 from environments.own_scenarios import BROUGHT as SCENARIOS
+from environments.text import format_range
 from environments.trace_world import TraceScenario
 from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
@@ -115,14 +115,14 @@ def _lead(material: Material) -> list[str]:
         ]
     lines = []
     if count:
-        horizons = span(part.spec.horizon or 0 for part in material.studies)
+        horizons = format_range(part.spec.horizon or 0 for part in material.studies)
         recommended = len(material.recommendations)
         how = "a recommendation" if recommended == 1 else f"{recommended or 'no'} recommendations"
         lines.append(f"{_count(count, 'study', 'studies')} at T = {horizons}, with {how}.")
     if grids:
         lines.append(f"{_count(grids, 'sensitivity grid', 'sensitivity grids')} of α₀ and β₀.")
     several = [each for each in material.over_worlds if isinstance(each, RobustRecommendation)]
-    return [" ".join(lines), *overview(material.recommendations), *map(said_of, several)]
+    return [" ".join(lines), *summarize_all(material.recommendations), *map(said_of, several)]
 
 
 def _count(number: int, one: str, many: str) -> str:

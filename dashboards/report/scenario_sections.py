@@ -13,16 +13,16 @@ from dashboards.report.panels import Panel, panel
 from dashboards.report.recorded import recorded_of, shares_by_arm
 from dashboards.report.sections import SaidOf, ScenarioSection, ShownTable, SummaryGroup
 from dashboards.report.slugs import Slugs
-from dashboards.report.summary import RIVALS, sentence
+from dashboards.report.summary import BASELINES, summarize
 from dashboards.report.traces import define_trace
-from dashboards.words import settings_in_words
 from environments import find_scenario
 from environments.errors import InputError
 from environments.log_world import LogScenario
+from environments.text import format_settings
 from environments.trace_world import TraceScenario
 from studies.recommendation import Recommendation
 
-CONTENDERS = {"recommended": "recommended", **RIVALS}
+CONTENDERS = {"recommended": "recommended", **BASELINES}
 
 WORLD_STEPS = 20_000_000
 """Steps × arms of a world beyond which it is not drawn."""
@@ -51,7 +51,7 @@ def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> 
         section = sections[_key_of(part)]
         group = groups.setdefault(section.key, SummaryGroup(section.title, section.id, []))
         usual = _usual_arms(part)
-        group.sentences.append(SaidOf(part.name, sentence(part.recommendation, usual)))
+        group.sentences.append(SaidOf(part.name, summarize(part.recommendation, usual)))
     return list(groups.values())
 
 
@@ -84,7 +84,7 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
     except InputError:
         scenario = None
     usual = scenario is None or scenario.arms == arms
-    words = [*([] if usual else [f"K = {arms}"]), *([settings_in_words(settings)] if settings else [])]
+    words = [*([] if usual else [f"K = {arms}"]), *([format_settings(settings)] if settings else [])]
     title = f"{name} ({', '.join(words)})" if words else name
     panels, notes = [], []
     if scenario is None:

@@ -8,9 +8,10 @@ from dashboards.report.panels import panel
 from dashboards.report.sections import SearchSection
 from dashboards.report.slugs import Slugs
 from dashboards.report.titles import Titled, short_titles
+from environments.text import format_number
+from studies.describe import describe_recommendation
 from studies.objective import parse_objective
-from studies.recommendation_words import in_words
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 
 
 def search_sections(material: Material, ids: dict[str, str], slugs: Slugs) -> list[SearchSection]:
@@ -32,12 +33,12 @@ def _search(part: StudyPart, title: str, link: str, slugs: Slugs) -> SearchSecti
     pruned = f", {trials.pruned} of them pruned" if trials.pruned else ""
     failed = f"; {trials.failed} failed" if trials.failed else ""
     lines = [
-        f"{trials.finished} of {spec.trials} trials{pruned}{failed}, {spec.replications} worlds each, sampler"
+        f"{trials.finished} of {spec.trials:,} trials{pruned}{failed}, {spec.replications:,} worlds each, sampler"
         f" {spec.sampler}, pruner {spec.pruner}, objective {spec.objective}."
     ]
     panels = []
     if found is not None:
-        lines += in_words(found)
+        lines += describe_recommendation(found)
     elif part.missing:
         lines.append(part.missing)
         lines += _so_far(part)
@@ -57,7 +58,7 @@ def _so_far(part: StudyPart) -> list[str]:
     choose = max if parse_objective(part.spec.objective).maximise else min
     best = choose(complete, key=lambda point: point.value or 0.0)
     return [
-        f"Its best trial so far: {params_in_words(best.params)} with {short(best.value or 0.0)}"
+        f"Its best trial so far: {format_params(best.params)} with {format_number(best.value or 0.0)}"
         f" ({part.spec.objective});"
         " too good to be true, as the best of a search always is."
     ]

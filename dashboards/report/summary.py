@@ -1,4 +1,4 @@
-"""What the studies found, in sentences. Every number keeps its full value beside the digits that are shown."""
+"""The summary of a report in sentences. Every number carries its full value next to the displayed digits."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dashboards.words import settings_in_words
-from studies.log_words import warning
+from environments.text import format_count, format_number, format_percent, format_settings, format_signed, plural
+from studies.describe import INCONCLUSIVE, WITHIN_NOISE, warn_few_events
 from studies.recommendation import Estimate, Recommendation, Rival
-from studies.trace_words import NOT_DECIDABLE
-from studies.words import short, symbol
+from studies.symbols import format_symbol
 
 Verdict = Literal["same", "worse", "better", "unclear"]
-"""Of a rival against what is recommended: the very same parameters, clearly worse, clearly better, or noise."""
+"""A baseline relative to the recommendation: identical, significantly worse or better, or not significant."""
 
-RIVALS = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
+BASELINES = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
+
+SMALLEST_SHARE = 0.001
+"""Smaller differences are not written with digits."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Words, or a number with the value that it shows."""
+    """Text, or a formatted number with its full value and the field of the recommendation it comes from."""
 
     text: str
     value: float | str | None = None
@@ -29,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Pieces that follow each other.
+    """Consecutive pieces.
 
     >>> str(Sentence((Piece("regret "), Piece("41", 41.2))))
     'regret 41'
@@ -41,141 +43,141 @@ class Sentence:
         return "".join(piece.text for piece in self.pieces)
 
 
-def judge(each: Recommendation, rival: Rival) -> Verdict:
-    """How a rival did in the same fresh worlds; what the interval does not settle is unclear."""
-    if all(each.params.get(name) == value for name, value in rival.params.items()) and rival.difference == 0.0:
+def judge_baseline(found: Recommendation, rival: Rival) -> Verdict:
+    """Compare a baseline with the recommendation on the same held-out worlds."""
+    if all(found.params.get(name) == value for name, value in rival.params.items()) and rival.difference == 0.0:
         return "same"
     if not rival.told:
         return "unclear"
     return "worse" if rival.low > 0.0 else "better"
 
 
-def percent(each: Recommendation, extra: float) -> float | None:
-    """Extra regret in percent of the recommended one's; None where that has no meaning."""
-    if each.log is not None or each.regret.mean <= 0.0:
+def relative_difference(found: Recommendation, difference: float) -> float | None:
+    """Return a difference of regrets as a share of the recommended regret; None where the share has no meaning."""
+    if found.log is not None or found.regret.mean <= 0.0:
         return None
-    return 100.0 * extra / each.regret.mean
+    return difference / found.regret.mean
 
 
-def sentence(each: Recommendation, usual_arms: int | None = None) -> Sentence:
-    """One recommendation in one sentence; K is left out where it is the usual number of arms."""
-    where = [Piece(f"In {each.scenario} at T = "), Piece(str(each.horizon), each.horizon, "horizon")]
-    if each.arms != usual_arms:
-        where += [Piece(", K = "), Piece(str(each.arms), each.arms, "arms")]
-    if each.settings:
-        where.append(Piece(f" ({settings_in_words(each.settings)})"))
-    if each.policy != "raven-ucb":
-        where.append(Piece(f", {each.policy}"))
-    pieces = [*where, Piece(" use " if each.params else " has nothing to set")]
-    for place, (name, value) in enumerate(each.params.items()):
-        pieces += [Piece(f"{', ' if place else ''}{symbol(name)} = "), Piece(short(value), value, f"params.{name}")]
-    if each.log is None:
-        pieces += [Piece(": regret "), *_estimate(each.regret, "regret")]
+def summarize(found: Recommendation, usual_arms: int | None = None) -> Sentence:
+    """Summarize a recommendation; K is omitted if it is the usual number of arms."""
+    pieces = [*_describe_problem(found, usual_arms), Piece(": ")]
+    if not found.params:
+        pieces.append(Piece("no parameters to set"))
+    for place, (name, value) in enumerate(found.params.items()):
+        pieces.append(Piece(f"{', ' if place else 'use '}{format_symbol(name)} = "))
+        pieces.append(Piece(format_number(value), value, f"params.{name}"))
+    if found.log is None:
+        pieces += [Piece("; regret "), *_estimate(found.regret, "regret")]
     else:
-        pieces += [Piece(": replay score "), *_estimate(each.log.score, "log.score")]
-        pieces += [Piece(f", from {each.log.matched} matched events; the logging policy's own mean is ")]
-        pieces += _estimate(each.log.logged, "log.logged")
-    for rival in each.versus:
-        pieces += [Piece("; "), *_rival(each, rival)]
+        pieces += [Piece("; replay score "), *_estimate(found.log.score, "log.score")]
+        pieces.append(Piece(f" from {format_count(found.log.matched)} matched events; mean of the logging policy "))
+        pieces += _estimate(found.log.logged, "log.logged")
+    for rival in found.versus:
+        pieces += [Piece("; "), *_compare(found, rival)]
     pieces.append(Piece("."))
-    if each.log is not None and not each.log.enough:
-        pieces.append(Piece(f" {warning(each.log)}"))
-    if each.objective != "mean":
-        pieces.append(Piece(f" It was chosen by {each.objective}, not by mean regret."))
-    for edge in each.edge:
-        pieces.append(
-            Piece(f" {symbol(edge.param)} lies on the edge of what was searched: a wider range may do better still.")
-        )
+    if found.log is not None and not found.log.enough:
+        pieces.append(Piece(f" {warn_few_events(found.log)}"))
+    if found.objective != "mean":
+        pieces.append(Piece(f" Selected by the objective {found.objective}, not by mean regret."))
+    for edge in found.edge:
+        symbol = format_symbol(edge.param)
+        pieces.append(Piece(f" {symbol} is at the edge of the search range; a wider range may give lower regret."))
     return Sentence(tuple(pieces))
 
 
-def _estimate(found: Estimate, field: str) -> list[Piece]:
-    """A mean with its interval."""
-    return [
-        Piece(short(found.mean), found.mean, f"{field}.mean"),
-        Piece(" ("),
-        Piece(short(found.low), found.low, f"{field}.low"),
-        Piece(" to "),
-        Piece(short(found.high), found.high, f"{field}.high"),
-        Piece(")"),
-    ]
+def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
+    """Count over all recommendations how often tuning reduced regret, and how many are at the edge of their range.
 
-
-def _rival(each: Recommendation, rival: Rival) -> list[Piece]:
-    """The half sentence on one rival."""
-    name, verdict, share = RIVALS[rival.name], judge(each, rival), percent(each, rival.difference)
-    one = rival.name == "paper"
-    if verdict == "same":
-        return [Piece(f"that is {name} itself" if one else "these are the policy's own defaults")]
-    if share is None:
-        amount = Piece(short(abs(rival.difference)), rival.difference, f"versus.{rival.name}.difference")
-    else:
-        amount = Piece(_share(abs(share)), share, f"versus.{rival.name}.percent")
-    if verdict == "unclear":
-        ends = [_end(each, rival.low), Piece(" to "), _end(each, rival.high)]
-        if each.recorded is not None:
-            costs = "it costs" if one else "they cost"
-            return [Piece(f"against {name} it is {NOT_DECIDABLE} ({costs} "), *ends, Piece(" more)")]
-        return [Piece(f"{name} can't be told from it ("), *ends, Piece(" more)")]
-    pieces = [Piece(f"{name} {'costs' if one else 'cost'} "), amount, Piece(" more" if verdict == "worse" else " less")]
-    if verdict == "better":
-        pieces.append(Piece(f" on the fresh worlds, so prefer {'it' if one else 'them'} here"))
-    return pieces
-
-
-def _end(each: Recommendation, value: float) -> Piece:
-    """An end of an interval around nothing: in percent of the recommended regret where that has a meaning."""
-    share = percent(each, value)
-    if share is None:
-        return Piece(f"{value:+z.2g}".replace("-", "−"), value)
-    return Piece(f"{share:+z.2g} %".replace("-", "−"), share)
-
-
-def _share(value: float) -> str:
-    """A percentage with as many digits as help.
-
-    >>> _share(23.4), _share(1.24), _share(0.04), _share(1600.0)
-    ('23 %', '1.2 %', 'under 0.1 %', '1600 %')
-    """
-    if value < 0.1:
-        return "under 0.1 %"
-    return f"{value:.1f} %" if value < 10.0 else f"{value:.0f} %"
-
-
-def overview(found: Sequence[Recommendation]) -> list[str]:
-    """What holds over all recommendations: how often tuning paid, and what to be careful about.
-
-    >>> overview([])
+    >>> summarize_all([])
     []
     """
-    if not found:
-        return []
     lines = []
-    for name in ("paper", "defaults"):
-        verdicts = [judge(each, rival) for each in found for rival in each.versus if rival.name == name]
+    for name in BASELINES:
+        verdicts = [
+            judge_baseline(found, rival) for found in recommendations for rival in found.versus if rival.name == name
+        ]
         if verdicts:
-            lines.append(_compared(name, verdicts))
-    edges = sum(bool(each.edge) for each in found)
+            lines.append(_count_verdicts(name, verdicts))
+    edges = sum(bool(found.edge) for found in recommendations)
     if edges:
+        total = plural(len(recommendations), "recommendation")
         lines.append(
-            f"{_of(edges, len(found))} on the edge of what was searched: search a wider range before relying on it."
+            f"{edges} of {total} {'is' if edges == 1 else 'are'} at the edge of the search range; search a wider range"
+            " before using them."
         )
     return lines
 
 
-def _compared(name: str, verdicts: Sequence[Verdict]) -> str:
-    counts = {verdict: verdicts.count(verdict) for verdict in ("worse", "unclear", "better", "same")}
-    words = {
-        "worse": "clearly better in {}",
-        "unclear": "not to be told apart in {}",
-        "better": "clearly worse in {}",
-        "same": "the very same in {}",
+def _describe_problem(found: Recommendation, usual_arms: int | None) -> list[Piece]:
+    """Name the scenario, horizon, arms, settings and policy."""
+    pieces = [
+        Piece(f"{found.scenario}, T = "),
+        Piece(format_count(found.horizon), found.horizon, "horizon"),
+    ]
+    if found.arms != usual_arms:
+        pieces += [Piece(", K = "), Piece(format_count(found.arms), found.arms, "arms")]
+    if found.settings:
+        pieces.append(Piece(f" ({format_settings(found.settings)})"))
+    if found.policy != "raven-ucb":
+        pieces.append(Piece(f", {found.policy}"))
+    return pieces
+
+
+def _estimate(estimate: Estimate, field: str) -> list[Piece]:
+    """Format a mean with its interval."""
+    return [
+        Piece(format_number(estimate.mean), estimate.mean, f"{field}.mean"),
+        Piece(" ("),
+        Piece(format_number(estimate.low), estimate.low, f"{field}.low"),
+        Piece(" to "),
+        Piece(format_number(estimate.high), estimate.high, f"{field}.high"),
+        Piece(")"),
+    ]
+
+
+def _compare(found: Recommendation, rival: Rival) -> list[Piece]:
+    """Compare one baseline with the recommendation."""
+    name, verdict = BASELINES[rival.name], judge_baseline(found, rival)
+    verb = "has" if rival.name == "paper" else "have"
+    if verdict == "same":
+        return [Piece(f"identical to {name}")]
+    if verdict == "unclear":
+        reason = WITHIN_NOISE if found.recorded is None else INCONCLUSIVE
+        ends = [_interval_end(found, rival.low), Piece(" to "), _interval_end(found, rival.high)]
+        return [Piece(f"difference from {name} {reason} ("), *ends, Piece(")")]
+    direction = "higher" if verdict == "worse" else "lower"
+    pieces = [Piece(f"{name} {verb} "), _amount(found, rival), Piece(f" {direction} regret")]
+    if verdict == "better":
+        pieces.append(Piece(f" on held-out worlds, so use {'it' if rival.name == 'paper' else 'them'} instead"))
+    return pieces
+
+
+def _amount(found: Recommendation, rival: Rival) -> Piece:
+    """Format the absolute difference: relative where that has a meaning."""
+    share = relative_difference(found, rival.difference)
+    if share is None:
+        return Piece(format_number(abs(rival.difference)), rival.difference, f"versus.{rival.name}.difference")
+    small = abs(share) < SMALLEST_SHARE
+    text = f"less than {format_percent(SMALLEST_SHARE)}" if small else format_percent(abs(share))
+    return Piece(text, 100.0 * share, f"versus.{rival.name}.percent")
+
+
+def _interval_end(found: Recommendation, value: float) -> Piece:
+    """Format one end of the interval of a difference with its sign: relative where that has a meaning."""
+    share = relative_difference(found, value)
+    if share is None:
+        return Piece(format_signed(value), value)
+    return Piece(format_percent(share, signed=True), 100.0 * share)
+
+
+def _count_verdicts(name: str, verdicts: Sequence[Verdict]) -> str:
+    labels: dict[Verdict, str] = {
+        "worse": "lower regret in",
+        "unclear": "a difference within sampling noise in",
+        "better": "higher regret in",
+        "same": "identical parameters in",
     }
-    parts = [words[verdict].format(count) for verdict, count in counts.items() if count]
-    studies = "1 study" if len(verdicts) == 1 else f"{len(verdicts)} studies"
-    return f"Against {RIVALS[name]}, compared in {studies}, what is recommended is {', '.join(parts)}."
-
-
-def _of(count: int, total: int) -> str:
-    lies = "lies" if count == 1 else "lie"
-    return f"{count} of {total} recommendations {lies}" if total > 1 else "The recommendation lies"
+    parts = [f"{label} {verdicts.count(verdict)}" for verdict, label in labels.items() if verdict in verdicts]
+    studies = plural(len(verdicts), "study", "studies")
+    return f"Compared with {BASELINES[name]} in {studies}, the recommendation has {', '.join(parts)}."

@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dashboards.report.slugs import slug
-from dashboards.report.summary import judge, percent
-from dashboards.words import settings_in_words, unbroken
+from dashboards.report.summary import judge_baseline, relative_difference
+from environments.text import (
+    format_count,
+    format_number,
+    format_percent,
+    format_settings,
+    format_signed,
+    keep_pairs_together,
+)
 from studies.recommendation import Recommendation
-from studies.words import params_in_words, short, symbol
+from studies.symbols import format_params, format_symbol
 
 MOST_COLUMNS = 4
 """With more columns of policies and parameters than these, which would not fit, parameters share one cell."""
@@ -52,50 +59,46 @@ def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Col
     apart = len(names) + policies <= MOST_COLUMNS
     columns = [Column("Scenario"), *([Column("Policy")] if policies else [])]
     columns += [Column("T", True), Column("K", True)]
-    columns += [Column(symbol(name), True) for name in names] if apart else [Column("Parameters")]
-    columns += [Column("Regret (95 %)", True), Column("Paper costs", True), Column("Defaults cost", True)]
+    columns += [Column(format_symbol(name), True) for name in names] if apart else [Column("Parameters")]
+    columns += [Column("Regret (95 %)", True), Column("Paper's advice", True), Column("Defaults", True)]
     rows = []
     for each, here in zip(found, ids, strict=True):
-        title = f"{each.scenario} ({settings_in_words(each.settings)})" if each.settings else each.scenario
+        title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
         cells = [Cell(title, title), *([Cell(each.policy, each.policy, field="policy")] if policies else [])]
         cells += [_number(each.horizon, "horizon"), _number(each.arms, "arms")]
         if apart:
             cells += [_param(each, name) for name in names]
         else:
-            said = params_in_words(each.params)
-            cells.append(Cell(unbroken(said), said))
+            said = format_params(each.params)
+            cells.append(Cell(keep_pairs_together(said), said))
         regret = each.regret
-        interval = f"({short(regret.low)} to {short(regret.high)})"
-        cells.append(Cell(short(regret.mean), regret.mean, True, interval, "regret.mean"))
+        interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
+        cells.append(Cell(format_number(regret.mean), regret.mean, True, interval, "regret.mean"))
         cells += [_rival(each, name) for name in ("paper", "defaults")]
         rows.append(Row(each.study, f"row-{here}", f"search-{here}", slug(each.study), cells))
     return columns, rows
 
 
 def _number(value: int, name: str) -> Cell:
-    return Cell(str(value), value, number=True, field=name)
+    return Cell(format_count(value), value, number=True, field=name)
 
 
 def _param(each: Recommendation, name: str) -> Cell:
     value = each.params.get(name)
     if value is None:
         return Cell("–", "", number=True)
-    return Cell(short(value), value, number=True, field=f"params.{name}")
+    return Cell(format_number(value), value, number=True, field=f"params.{name}")
 
 
 def _rival(each: Recommendation, name: str) -> Cell:
-    """What a rival costs more, in percent; a tilde where that may be noise, no sign where it shows as nothing."""
+    """Format the extra regret of a baseline; ≈ marks differences within sampling noise."""
     rival = next((rival for rival in each.versus if rival.name == name), None)
     if rival is None:
         return Cell("–", "", number=True)
-    verdict, share = judge(each, rival), percent(each, rival.difference)
+    verdict, share = judge_baseline(each, rival), relative_difference(each, rival.difference)
     if verdict == "same":
-        return Cell("the same", 0.0, number=True)
-    value = rival.difference if share is None else share
-    text = f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
-    if share is None and abs(value) < 1:
-        text = f"{value:+.2g}"
-    if float(text) == 0.0:
-        text = text.lstrip("+-")
-    unit = "" if share is None else " %"
-    return Cell(f"{text.replace('-', '−')}{unit}", value, number=True, more="≈" if verdict == "unclear" else "")
+        return Cell("identical", 0.0, number=True)
+    more = "≈" if verdict == "unclear" else ""
+    if share is None:
+        return Cell(format_signed(rival.difference), rival.difference, number=True, more=more)
+    return Cell(format_percent(share, signed=True), 100.0 * share, number=True, more=more)

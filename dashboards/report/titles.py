@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dashboards.words import settings_in_words
+from environments.text import format_settings
 
 OURS = "raven-ucb"
 """The policy that goes without saying."""
@@ -52,7 +52,7 @@ def short_titles(studies: Sequence[Titled]) -> list[str]:
     >>> short_titles([Titled("a", "blips", 500, 10), Titled("b", "blips", 500, 4), Titled("c", "periodic", 500, 4)])
     ['blips, T = 500, K = 10', 'blips, T = 500, K = 4', 'periodic, T = 500']
     """
-    titles = [f"{_plain(each.scenario)}, T = {each.horizon}" for each in studies]
+    titles = [f"{_plain(each.scenario)}, T = {each.horizon or 0:,}" for each in studies]
     several = len({each.policy for each in studies}) > 1
     titles = [
         f"{title}, {_plain(each.policy)}" if several and each.policy != OURS else title
@@ -60,7 +60,7 @@ def short_titles(studies: Sequence[Titled]) -> list[str]:
     ]
     for more in (
         [f"K = {each.arms}" for each in studies],
-        [settings_in_words(each.settings) for each in studies],
+        [format_settings(each.settings) for each in studies],
         [each.own for each in studies],
     ):
         apart = defaultdict(set)

@@ -9,10 +9,10 @@ from dashboards.report.gather import Material
 from dashboards.report.panels import Panel, panel
 from dashboards.report.sections import ShownTable
 from dashboards.report.slugs import Slugs
-from dashboards.words import unbroken
+from environments.text import format_count, format_number, format_percent, join_words, keep_pairs_together
+from studies.describe import describe_front, describe_price, describe_robust
 from studies.robust_recommendation import Contender, Front, RobustRecommendation
-from studies.robust_words import front_in_words, headline, percent, robust_in_words
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class WorldsSection:
 def said_of(found: RobustRecommendation) -> str:
     """The summary's sentence."""
     return (
-        f"For {_any(found.scenarios)} at T = {found.horizon}, whichever it is, {found.policy} with"
-        f" {params_in_words(found.params)}: {headline(found)[0].lower()}{headline(found)[1:]}"
+        f"{found.policy} with {format_params(found.params)}, for {join_words(found.scenarios)} at"
+        f" T = {format_count(found.horizon)}. {describe_price(found)}"
     )
 
 
@@ -41,31 +41,27 @@ def worlds_sections(material: Material, slugs: Slugs) -> list[WorldsSection]:
 
 
 def _section(found: RobustRecommendation | Front, slugs: Slugs) -> WorldsSection:
-    name = f"{_any(found.scenarios)}, T = {found.horizon}"
+    name = f"{join_words(found.scenarios)}, T = {format_count(found.horizon)}"
     if isinstance(found, Front):
-        lines, settings, drawn = front_in_words(found), list[Contender](found.kept()), figures.front(found)
+        lines, settings, drawn = describe_front(found), list[Contender](found.kept()), figures.front(found)
         name += " (front)"
     else:
-        lines, settings, drawn = robust_in_words(found), found.contenders, figures.prices(found)
+        lines, settings, drawn = describe_robust(found), found.contenders, figures.prices(found)
         lines = [lines[1], lines[0], *lines[2:]]
     link = slugs.new(found.study)
     panels = [panel(slugs, f"worlds {found.study}", drawn)]
     return WorldsSection(link, found.study, name, lines, panels, _numbers(found.scenarios, settings))
 
 
-def _any(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
 def _numbers(scenarios: list[str], settings: list[Contender]) -> ShownTable:
     rows = []
     for each in settings:
         cells = [
-            f"{short(world.regret.mean)} ({percent(world.price.mean)}, {percent(world.price.low)} to"
-            f" {percent(world.price.high)})"
+            f"{format_number(world.regret.mean)} ({format_percent(world.price.mean)},"
+            f" {format_percent(world.price.low)} to {format_percent(world.price.high)})"
             for world in each.worlds
         ]
-        rows.append([each.name, unbroken(params_in_words(each.params)), *cells])
+        rows.append([each.name, keep_pairs_together(format_params(each.params)), *cells])
     columns = ["setting", "parameters", *scenarios]
-    caption = "Mean regret, and in brackets the price with its 95 % interval"
+    caption = "Mean regret, with the price and its 95 % confidence interval in parentheses"
     return ShownTable(caption, columns, rows, tuple(range(2, len(columns))))

@@ -9,9 +9,8 @@ from dashboards.figures._scales import axis, log_ticks
 from dashboards.figures._style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, make
 from dashboards.figures._titles import heading, safe
 from dashboards.reproduction._lines import guide, line, with_band
-from dashboards.words import span
+from environments.text import format_approximate, format_number, format_range
 from studies.reproduction.document import Outcome
-from studies.words import about, short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -46,7 +45,7 @@ def regret_figure(outcome: Outcome, problem: str) -> go.Figure:
         floor = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows.column("title")[0]
         traces += with_band(rows.column("T"), y, floor, high, name, COLOURS[player], PLACES[player])
-        parts.append(f"{name} {short(y[-1])} (95 %: {short(low[-1])} to {short(high[-1])})")
+        parts.append(f"{name} {format_number(y[-1])} (95 %: {format_number(low[-1])} to {format_number(high[-1])})")
     claimed = bounds.where(bound="gap-dependent").column("value")[-1]
     values = [*regret.column("regret"), *bounds.column("value")]
     return make(
@@ -55,11 +54,11 @@ def regret_figure(outcome: Outcome, problem: str) -> go.Figure:
             "Regret and its bounds",
             safe(title),
             f"K = {arms} arms",
-            f"R = {span(regret.column('replications'))} runs",
+            f"R = {format_range(regret.column('replications'))} runs",
             "95 % bands",
         ),
-        f"Mean regret against T, both on log axes, with {title}. At T = {about(regret.column('T')[-1])}: "
-        f"{'; '.join(parts)}; the claimed gap-dependent bound is {short(claimed)}.",
+        f"Mean regret against T, both on log axes, with {title}. At T = {format_approximate(regret.column('T')[-1])}: "
+        f"{'; '.join(parts)}; the claimed gap-dependent bound is {format_number(claimed)}.",
         height=540,
         xaxis=_steps("horizon T (log axis: ln T is even)", regret.column("T")),
         yaxis=axis("mean regret", "log", log_ticks(values)),
@@ -70,7 +69,7 @@ def regret_figure(outcome: Outcome, problem: str) -> go.Figure:
 def _steps(title: str, values: list[int]) -> dict[str, Any]:
     """A log axis over steps with powers of ten."""
     ticks = log_ticks(values) or []
-    return axis(title, "log", ticks) | {"ticktext": [about(tick) for tick in ticks]}
+    return axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
 
 
 def rates_figure(outcome: Outcome) -> go.Figure:
@@ -99,7 +98,7 @@ def rates_figure(outcome: Outcome) -> go.Figure:
             high = [row["rate_high"] for row in rows]
             more = {"yaxis": y_axis, "showlegend": panel == 0}
             traces += with_band(x, y, low, high, rows[0]["title"], COLOURS[player], PLACES[player], **more)
-            parts.append(f"{title}, {rows[0]['title']}: {short(y[-1])}")
+            parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_tenth(here, y_axis, panel == 0))
     return make(
         traces,
@@ -147,7 +146,7 @@ def assumption_figure(outcome: Outcome) -> go.Figure:
             ratio = [row["played"] / row["needed"] for row in some]
             name = f"played / needed, σ = {sigma:g}, {title}"
             traces.append(line(steps, ratio, name, colour, place, yaxis="y2", mode="lines", showlegend=False))
-            parts.append(f"{title}, σ = {sigma:g}: {short(ratio[-1])}")
+            parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")
     traces.append(guide([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
     for place, sigma in enumerate(sigmas):
         traces.append(guide([], [], f"below: σ = {sigma:g}", DASHES[place]) | {"x": [None], "y": [None]})
@@ -156,7 +155,7 @@ def assumption_figure(outcome: Outcome) -> go.Figure:
         traces,
         heading("What the proof assumes of the bonus", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
         "Both sides of the proof's assumption against t, and their ratio, which should be 1. "
-        f"At t = {about(steps[-1])} what is played over what is needed: {'; '.join(parts)}.",
+        f"At t = {format_approximate(steps[-1])} what is played over what is needed: {'; '.join(parts)}.",
         height=640,
         annotations=notes,
         xaxis=_steps("step t", steps) | {"anchor": "y2"},

@@ -13,9 +13,9 @@ from dashboards.figures._style import VERMILION, Trace
 from dashboards.figures._titles import heading
 from dashboards.reproduction._cell_map import cell_map
 from dashboards.reproduction._panels import panels
+from environments.text import format_number
 from studies.grid import Grid, GridSpec
 from studies.reproduction.tables import Table
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -77,7 +77,8 @@ def lines(cells: Table, optima: Table, protocol: str) -> go.Figure:
         figure.update_layout(xaxis_title_text="α₀", yaxis=axis("mean regret", "log", _ticks(reach)))
         drawn.append((title, figure))
     printed_text = "; ".join(
-        f"{row['scenario']}, T = {row['horizon']}: printed {row['printed_regret']:g}, here {short(row['regret'])}"
+        f"{row['scenario']}, T = {row['horizon']}: printed {row['printed_regret']:g}, here"
+        f" {format_number(row['regret'])}"
         for row in optima.where(protocol=protocol)
     )
     return panels(
@@ -120,7 +121,7 @@ def _printed_mark(row: dict[str, Any]) -> Trace:
         "name": "optimum as printed",
         "hovertemplate": (
             f"<b>The paper's optimum</b><br>α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>printed regret "
-            f"{row['printed_regret']:g}, here {short(row['regret'])}<extra></extra>"
+            f"{row['printed_regret']:g}, here {format_number(row['regret'])}<extra></extra>"
         ),
     }
 
@@ -148,7 +149,7 @@ def _plain(title: str) -> str:
 
 def _cell(grid: Grid) -> str:
     i, j = grid.best
-    return f"{short(float(grid.mean[i, j]))} at α₀ = {grid.spec.alpha0[i]:g}, β₀ = {grid.spec.beta0[j]:g}"
+    return f"{format_number(float(grid.mean[i, j]))} at α₀ = {grid.spec.alpha0[i]:g}, β₀ = {grid.spec.beta0[j]:g}"
 
 
 def title_of(main: str, protocol: str, table: Table) -> str:

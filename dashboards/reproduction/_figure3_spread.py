@@ -8,8 +8,8 @@ from dashboards.figures._parts import WHITE, box, whiskers
 from dashboards.figures._scales import axis, labelled, log_ticks, numbers
 from dashboards.figures._style import BLUE, GREY, ORANGE, VERMILION, Trace, make
 from dashboards.reproduction._figure3_figures import PRINTED, grids, rows_of, title_of
+from environments.text import format_number
 from studies.reproduction.tables import Table
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -77,8 +77,9 @@ def printed_against(optima: Table, protocol: str, few: int) -> go.Figure:
         f"For each of the six optima, as {protocol}: the printed regret, the mean of its cell, and where the smallest "
         f"of sixteen means of {few} replications lies. "
         + "; ".join(
-            f"{row['scenario']}, T = {row['horizon']}: printed {row['printed_regret']:g}, cell {short(row['regret'])}, "
-            f"smallest {short(row['smallest_low'])} to {short(row['smallest_high'])}"
+            f"{row['scenario']}, T = {row['horizon']}: printed {row['printed_regret']:g}, cell"
+            f" {format_number(row['regret'])}, "
+            f"smallest {format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}"
             for row in rows
         )
         + ".",
@@ -107,7 +108,8 @@ def boxes(cells: Table, protocol: str) -> go.Figure:
             shown.add(kind)
             traces.append(_mean_mark(row, kind, at))
             parts.append(
-                f"{title.replace('<br>', ', ')}, {kind}: median {short(row['q50'])}, mean {short(row['regret'])}"
+                f"{title.replace('<br>', ', ')}, {kind}: median {format_number(row['q50'])}, mean"
+                f" {format_number(row['regret'])}"
             )
         labels.append(title)
     reach = [x for row in cells.where(protocol=protocol) for x in (row["q05"], row["q95"])]
@@ -133,8 +135,10 @@ def _mean_mark(row: dict[str, Any], kind: str, place: float) -> Trace:
         "legendgroup": kind,
         "showlegend": False,
         "hovertemplate": (
-            f"<b>{kind}</b>: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>mean {short(row['regret'])}, median "
-            f"{short(row['q50'])}<br>quartiles {short(row['q25'])} to {short(row['q75'])}<br>5 % to 95 %: "
-            f"{short(row['q05'])} to {short(row['q95'])}<extra></extra>"
+            f"<b>{kind}</b>: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>mean {format_number(row['regret'])},"
+            " median "
+            f"{format_number(row['q50'])}<br>quartiles {format_number(row['q25'])} to"
+            f" {format_number(row['q75'])}<br>5 % to 95 %: "
+            f"{format_number(row['q05'])} to {format_number(row['q95'])}<extra></extra>"
         ),
     }

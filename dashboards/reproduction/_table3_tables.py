@@ -8,8 +8,9 @@ from typing import Any
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction._logistics import COMPARISONS, MEASURES, NAMES
 from dashboards.reproduction._variances import ESTIMATORS
+from environments.text import format_number, format_p_value
 from studies.reproduction.tables import Table
-from studies.words import p_value, short, symbol
+from studies.symbols import format_symbol
 
 
 def shown_tables(tables: Mapping[str, Table]) -> list[ShownTable]:
@@ -62,7 +63,7 @@ def _tests(tests: Table) -> ShownTable:
             MEASURES[row["measure"]],
             NAMES[row["policy"]],
             f"{row['difference']:+z.0f} ({row['low']:+z.0f} to {row['high']:+z.0f})",
-            p_value(row["holm"]),
+            format_p_value(row["holm"]),
             "yes" if row["told_apart"] else "no",
         ]
         for row in tests
@@ -80,10 +81,10 @@ def _parameters(parameters: Table) -> ShownTable:
     rows = [
         [
             NAMES[row["policy"]],
-            symbol(row["parameter"]),
-            short(row["default"]),
-            f"{short(row['from'])} to {short(row['to'])}",
-            short(row["tuned"]),
+            format_symbol(row["parameter"]),
+            format_number(row["default"]),
+            f"{format_number(row['from'])} to {format_number(row['to'])}",
+            format_number(row["tuned"]),
         ]
         for row in parameters
     ]

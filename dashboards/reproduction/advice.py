@@ -10,10 +10,10 @@ from dashboards.figures._style import BLUE, GREEN, ORANGE, VERMILION, Trace, mak
 from dashboards.figures._titles import heading
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction.section import Section
+from environments.text import format_number
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.rules import DEAR
 from studies.reproduction.tables import Table
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -117,7 +117,8 @@ def _found(outcome: Outcome, document: Document) -> list[str]:
         out.append(
             f"As {protocol}, the advice stands in {len(good)} of {len(mine)} cases. It costs most in "
             f"{dear['scenario']} at T = {dear['horizon']}: {_range(dear, 'cost')} more regret than α₀ "
-            f"{short(dear['alpha0'])}, β₀ {short(dear['beta0'])}, ε {short(dear['epsilon'])}; and least "
+            f"{format_number(dear['alpha0'])}, β₀ {format_number(dear['beta0'])}, ε {format_number(dear['epsilon'])};"
+            " and least "
             f"in {cheap['scenario']} at T = {cheap['horizon']}: {_range(cheap, 'cost')}."
         )
     better = [row for row in costs if row["defaults_regret"] < row["advised_regret"]]
@@ -139,7 +140,8 @@ def _lines(costs: Table) -> ShownTable:
                 str(row["horizon"]),
                 f"as {row['protocol']}",
                 f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
-                f"α₀ {short(row['alpha0'])}, β₀ {short(row['beta0'])}, ε {short(row['epsilon'])}",
+                f"α₀ {format_number(row['alpha0'])}, β₀ {format_number(row['beta0'])}, ε"
+                f" {format_number(row['epsilon'])}",
                 _range(row, "cost"),
                 row["verdict"],
             ]
@@ -151,7 +153,9 @@ def _lines(costs: Table) -> ShownTable:
 
 def _regrets(costs: Table) -> ShownTable:
     def regret(row: dict[str, Any], name: str) -> str:
-        return f"{short(row[name])} ({short(row[f'{name}_low'])} to {short(row[f'{name}_high'])})"
+        return (
+            f"{format_number(row[name])} ({format_number(row[f'{name}_low'])} to {format_number(row[f'{name}_high'])})"
+        )
 
     return ShownTable(
         caption="Mean regrets with 95 % intervals, all in the same fresh worlds.",

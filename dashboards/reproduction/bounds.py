@@ -7,10 +7,10 @@ from typing import Any
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction._bounds_figures import assumption_figure, rates_figure, regret_figure
 from dashboards.reproduction.section import Section
+from environments.text import format_approximate, format_number
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.rules import FLAT
 from studies.reproduction.tables import Table
-from studies.words import about, short
 
 SHORT = {
     "raven-published": "RAVEN-UCB, as published",
@@ -44,7 +44,8 @@ def section(outcome: Outcome, document: Document) -> Section:
         ],
         did=[
             f"The paper has no experiment on this. We played fixed problems up to T = "
-            f"{about(outcome.facts['horizon'])}, the same arms in every run, since a bound is about one problem: "
+            f"{format_approximate(outcome.facts['horizon'])}, the same arms in every run, since a bound is about one"
+            " problem: "
             + "; ".join(_problem(tables["arms"], problem) for problem in problems)
             + ". RAVEN-UCB has the unbiased variance, as the proof supposes; as published and as defined differ in its "
             "parameters alone, those of the paper's logistics study and our defaults. UCB1 and UCB-V are the controls.",
@@ -67,10 +68,13 @@ def section(outcome: Outcome, document: Document) -> Section:
 def _problem(arms: Table, problem: str) -> str:
     rows = list(arms.where(problem=problem))
     first, last = rows[0], rows[-1]
-    spread = f"variances {short(first['variance'])} to {short(last['variance'])}"
+    spread = f"variances {format_number(first['variance'])} to {format_number(last['variance'])}"
     if first["variance"] == last["variance"]:
-        spread = f"variance {short(first['variance'])}"
-    return f"{first['problem_title']} with means {short(first['mean'])} to {short(last['mean'])} and {spread}"
+        spread = f"variance {format_number(first['variance'])}"
+    return (
+        f"{first['problem_title']} with means {format_number(first['mean'])} to {format_number(last['mean'])} and"
+        f" {spread}"
+    )
 
 
 def _found(tables: dict[str, Table], player: str) -> str:
@@ -82,10 +86,13 @@ def _found(tables: dict[str, Table], player: str) -> str:
         end = tables["regret"].where(player=player, **which).column("regret")[-1]
         claimed = tables["bounds"].where(bound="gap-dependent", **which).column("value")[-1]
         begins = (
-            "no linear tail" if row["tail_from"] is None else f"a linear tail from T = {about(row['tail_from'])} on"
+            "no linear tail"
+            if row["tail_from"] is None
+            else f"a linear tail from T = {format_approximate(row['tail_from'])} on"
         )
         parts.append(
-            f"with {name} {begins}, and a regret of {short(end)} at the end, {end / claimed:.3g} times the bound"
+            f"with {name} {begins}, and a regret of {format_number(end)} at the end, {end / claimed:.3g} times the"
+            " bound"
         )
     title = tables["tails"].where(player=player).column("title")[0]
     return f"{title}: {'; '.join(parts)}."
@@ -102,8 +109,10 @@ def _assumed(assumption: Table, player: str) -> str:
     ratios = {(row["sigma"], row["t"]): row["played"] / row["needed"] for row in rows}
     low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
     return (
-        f"The assumption of the proof for {rows[0]['title']}: what is played is between {short(ratios[low])} times "
-        f"(t = {about(low[1])}, σ = {low[0]:g}) and {short(ratios[high])} times (t = {about(high[1])}, "
+        f"The assumption of the proof for {rows[0]['title']}: what is played is between {format_number(ratios[low])}"
+        " times "
+        f"(t = {format_approximate(low[1])}, σ = {low[0]:g}) and {format_number(ratios[high])} times (t ="
+        f" {format_approximate(high[1])}, "
         f"σ = {high[0]:g}) what is needed. As α_t·sqrt(ln t) tends to 0, no fixed β₀ can mend that."
     )
 
@@ -115,7 +124,7 @@ def _tails(tables: dict[str, Table]) -> ShownTable:
         [
             tables["arms"].where(problem=row["problem"]).column("problem_title")[0],
             SHORT[row["player"]],
-            "–" if row["tail_from"] is None else about(row["tail_from"]),
+            "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
             f"{row['last_rate']:.2g}",
             f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
             _passes(row, "meets_gap_dependent"),
@@ -128,11 +137,11 @@ def _tails(tables: dict[str, Table]) -> ShownTable:
 
 
 def _passes(row: dict[str, Any], column: str) -> str:
-    return "–" if row[column] is None else f"{about(row[column])}, {row[f'{column}_how']}"
+    return "–" if row[column] is None else f"{format_approximate(row[column])}, {row[f'{column}_how']}"
 
 
 def _arms(arms: Table) -> ShownTable:
     columns = ["problem", "arm", "mean", "variance σ²", "gap Δ"]
     numbers = ("mean", "variance", "gap")
-    rows = [[row["problem_title"], str(row["arm"]), *(short(row[name]) for name in numbers)] for row in arms]
+    rows = [[row["problem_title"], str(row["arm"]), *(format_number(row[name]) for name in numbers)] for row in arms]
     return ShownTable("The arms of the three problems", columns, rows, (1, 2, 3, 4), folded=True)

@@ -11,9 +11,9 @@ from dashboards.figures._titles import heading
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction._lines import guide, line
 from dashboards.reproduction.section import Section
+from environments.text import format_number
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -58,9 +58,10 @@ def _settled(spreads: Table, protocol: str) -> list[str]:
         rows = list(spreads.where(protocol=protocol, statistic=statistic))
         first, last = rows[0], rows[-1]
         out.append(
-            f"Over samples, the variance of the sample {statistic} is {short(first['spread'])} at "
-            f"n = {first['n']} and {short(last['spread'])} at n = {last['n']}; theory says {THEORY[statistic]}, which "
-            f"is {short(first['theory'])} and {short(last['theory'])}."
+            f"Over samples, the variance of the sample {statistic} is {format_number(first['spread'])} at "
+            f"n = {first['n']} and {format_number(last['spread'])} at n = {last['n']}; theory says"
+            f" {THEORY[statistic]}, which "
+            f"is {format_number(first['theory'])} and {format_number(last['theory'])}."
         )
     return out
 
@@ -110,8 +111,10 @@ def _distribution(outcome: Outcome, statistic: str, draws: dict[str, int]) -> go
         [true, *traces],
         heading(f"Sample {statistic}s by the size of the sample", "one arm, N(0, 1)", f"{draws[boxed]} samples a size"),
         f"Boxes of the sample {statistic} for samples of {sizes[0]} to {sizes[-1]} rewards. From 5 % to 95 % they "
-        f"reach from {short(first['q05'])} to {short(first['q95'])} at n = {first['n']} and from {short(last['q05'])} "
-        f"to {short(last['q95'])} at n = {last['n']}; the median at n = {first['n']} is {short(first['median'])}.",
+        f"reach from {format_number(first['q05'])} to {format_number(first['q95'])} at n = {first['n']} and from"
+        f" {format_number(last['q05'])} "
+        f"to {format_number(last['q95'])} at n = {last['n']}; the median at n = {first['n']} is"
+        f" {format_number(first['median'])}.",
         xaxis=labelled([str(size) for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]),
         yaxis=axis(f"sample {statistic}"),
     )
@@ -151,7 +154,7 @@ def _spread(spreads: Table, draws: dict[str, int]) -> go.Figure:
             more |= {"customdata": sizes, "hovertemplate": hover, "marker": marker}
             traces.append(line(x, y, name, COLOURS[protocol], place, **more))
     parts = [
-        f"{row['statistic']} {short(row['spread'])} at n = {row['n']}"
+        f"{row['statistic']} {format_number(row['spread'])} at n = {row['n']}"
         for row in spreads.where(protocol=list(draws)[-1])
         if row["n"] in (sizes[0], sizes[-1])
     ]
@@ -175,7 +178,11 @@ def _table(spreads: Table, below: Table) -> ShownTable:
         which = {"protocol": share["protocol"], "n": share["n"]}
         mean, variance = (spreads.one(statistic=statistic, **which) for statistic in TRUTH)
         cells = [f"as {share['protocol']}", str(share["n"]), str(share["draws"])]
-        cells += [short(each[key]) for each in (mean, variance) for key in ("spread", "theory")]
-        cells += [short(variance["median"]), f"{share['share']:.1%}", f"{share['low']:.1%} to {share['high']:.1%}"]
+        cells += [format_number(each[key]) for each in (mean, variance) for key in ("spread", "theory")]
+        cells += [
+            format_number(variance["median"]),
+            f"{share['share']:.1%}",
+            f"{share['low']:.1%} to {share['high']:.1%}",
+        ]
         rows.append(cells)
     return ShownTable("Sample means and variances by size", columns, rows, tuple(range(1, 10)), folded=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction._figure2_figures import curse_figure, reduction_figure
 from dashboards.reproduction.section import Section
-from dashboards.words import unbroken
+from environments.text import keep_pairs_together
 from studies.reproduction.claims import claims
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
-from studies.words import params_in_words
+from studies.symbols import format_params
 
 SHOWN = (100, 1000, 5000, 15_000)
 """Horizons that the words mention."""
@@ -131,6 +131,6 @@ def _by_horizon(reduction: Table) -> ShownTable:
 def _winners(winners: Table) -> ShownTable:
     rows = []
     for row in winners:
-        raven = params_in_words({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
-        rows.append([str(row["horizon"]), *map(unbroken, (raven, params_in_words({"c": row["c"]})))])
+        raven = format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
+        rows.append([str(row["horizon"]), *map(keep_pairs_together, (raven, format_params({"c": row["c"]})))])
     return ShownTable("What each search found, as defined", ["T", "RAVEN-UCB", "UCB1"], rows, (0,), folded=True)

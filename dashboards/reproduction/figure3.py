@@ -8,9 +8,9 @@ from dashboards.report.sections import ShownTable
 from dashboards.reproduction._figure3_figures import heat_maps, landscape, lines, named_best
 from dashboards.reproduction._figure3_spread import boxes, printed_against
 from dashboards.reproduction.section import Section
+from environments.text import format_number
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
-from studies.words import short
 
 
 def section(outcome: Outcome, document: Document) -> Section:
@@ -158,8 +158,9 @@ def _optima(optima: Table, protocol: str, few: int) -> ShownTable:
                 f"{100 * row['named_best']:.0f} %",
                 row["cell_verdict"],
                 f"{row['printed_regret']:g}",
-                f"{short(row['regret'])} ({short(row['regret_low'])} to {short(row['regret_high'])})",
-                f"{short(row['smallest_low'])} to {short(row['smallest_high'])}",
+                f"{format_number(row['regret'])} ({format_number(row['regret_low'])} to"
+                f" {format_number(row['regret_high'])})",
+                f"{format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}",
                 row["regret_verdict"],
             ]
             for row in optima.where(protocol=protocol)

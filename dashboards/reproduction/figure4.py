@@ -6,9 +6,9 @@ from dashboards.figures._titles import counts
 from dashboards.reproduction._logistics import AXES, COMPARISONS, MEASURES, NAMES, RAVEN
 from dashboards.reproduction._over_time import over_time
 from dashboards.reproduction.section import Section
-from dashboards.words import capitalised
 from environments import find_scenario
 from environments.moments import moments_of_change
+from environments.text import capitalize_first
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 
@@ -77,7 +77,7 @@ def _ends(curves: Table, comparison: str, measure: str) -> str:
     first = f"RAVEN-UCB ends with {ends[RAVEN]:.0f}, number {place} of {len(order)}"
     other = order[1] if place == 1 else order[0]
     rival = f"{'next' if place == 1 else 'first'} is {NAMES[other]} with {ends[other]:.0f}"
-    return f"{capitalised(COMPARISONS[comparison])}, in {MEASURES[measure]}: {first}; {rival}."
+    return f"{capitalize_first(COMPARISONS[comparison])}, in {MEASURES[measure]}: {first}; {rival}."
 
 
 def _printed(table: Table | None) -> dict[str, dict[str, float]]:

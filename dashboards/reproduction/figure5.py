@@ -6,7 +6,7 @@ from dashboards.figures._titles import counts
 from dashboards.reproduction._boxes import boxes
 from dashboards.reproduction._logistics import COMPARISONS, NAMES, RAVEN
 from dashboards.reproduction.section import Section
-from dashboards.words import capitalised
+from environments.text import capitalize_first
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 
@@ -47,7 +47,7 @@ def _spread(here: Table, comparison: str) -> str:
     narrow, broad = min(widths, key=lambda name: widths[name]), max(widths, key=lambda name: widths[name])
     raven = rows[RAVEN]
     return (
-        f"{capitalised(COMPARISONS[comparison])}, nine tenths of the worlds gave RAVEN-UCB a regret of "
+        f"{capitalize_first(COMPARISONS[comparison])}, nine tenths of the worlds gave RAVEN-UCB a regret of "
         f"{raven['low']:.0f} to {raven['high']:.0f} against the best arm of the moment; {NAMES[narrow]} spreads least "
         f"({widths[narrow]:.0f} from end to end), {NAMES[broad]} most ({widths[broad]:.0f})."
     )

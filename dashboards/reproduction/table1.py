@@ -9,10 +9,10 @@ import numpy as np
 from dashboards.figures._world import world_figure
 from dashboards.report.sections import ShownTable
 from dashboards.reproduction.section import Section
+from environments.text import format_number
 from environments.view import View
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
-from studies.words import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -57,7 +57,7 @@ def _found(held: Table, protocol: str) -> str:
     rows = held.where(protocol=protocol)
     parts = [
         f"{row['scenario']}: in {row['broken']} of {row['worlds']} worlds {row['broken_when']}, and something changes "
-        f"at {short(row['changing_steps'])} of the steps"
+        f"at {format_number(row['changing_steps'])} of the steps"
         for row in rows
     ]
     return f"As {protocol}, {'; '.join(parts)}."
@@ -103,7 +103,7 @@ def _held(held: Table) -> ShownTable:
             str(row["worlds"]),
             f"{row['share']:.0%}",
             f"{row['low']:.0%} to {row['high']:.0%}",
-            short(row["changing_steps"]),
+            format_number(row["changing_steps"]),
         ]
         for row in held
     ]

@@ -10,7 +10,7 @@ from dashboards.reproduction._logistics import COMPARISONS, NAMES, PAPER, RAVEN,
 from dashboards.reproduction._table3_tables import shown_tables
 from dashboards.reproduction._variances import estimator_dots, variance_lines
 from dashboards.reproduction.section import Section
-from dashboards.words import capitalised
+from environments.text import capitalize_first
 from studies.reproduction.document import Document, Outcome
 from studies.reproduction.tables import Table
 
@@ -105,7 +105,8 @@ def _ranking(scores: Table, tests: Table, comparison: str, measure: str) -> str:
     other = order[1] if place == 1 else order[0]
     rival = f"{'next is' if place == 1 else 'first is'} {NAMES[other]} with {means[other]:.0f}"
     return (
-        f"{capitalised(COMPARISONS[comparison])}, RAVEN-UCB is number {place} of {len(order)} with a mean regret of "
+        f"{capitalize_first(COMPARISONS[comparison])}, RAVEN-UCB is number {place} of {len(order)} with a mean regret"
+        " of "
         f"{means[RAVEN]:.0f}; {rival}. After Holm's correction {told}."
     )
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from environments.text import format_number
 from studies.reproduction.claims import Claim, claims
 from studies.reproduction.rules import WORDS, Measured, Verdict, Word
-from studies.words import short
 
 MANY: dict[Word, str] = {
     "stands": "stand",
@@ -103,13 +103,13 @@ def _rows(claim: Claim, verdicts: Sequence[Verdict]) -> ClaimRows:
         key=claim.key,
         text=claim.text,
         place=claim.place,
-        printed="" if claim.printed is None else _with_unit(short(claim.printed), claim.unit),
+        printed="" if claim.printed is None else _with_unit(format_number(claim.printed), claim.unit),
         unit="" if claim.unit in SAID else claim.unit,
         link=claim.experiment,
         verdicts=[
             VerdictRow(
                 protocol=f"as {verdict.protocol}",
-                ours="" if verdict.ours is None else _with_unit(short(verdict.ours.value), claim.unit),
+                ours="" if verdict.ours is None else _with_unit(format_number(verdict.ours.value), claim.unit),
                 interval=_interval(verdict.ours),
                 word=verdict.word,
                 sign=SIGNS[verdict.word],
@@ -122,7 +122,7 @@ def _rows(claim: Claim, verdicts: Sequence[Verdict]) -> ClaimRows:
 
 
 def _interval(ours: Measured | None) -> str:
-    return "" if ours is None or ours.low == ours.high else f"{short(ours.low)} to {short(ours.high)}"
+    return "" if ours is None or ours.low == ours.high else f"{format_number(ours.low)} to {format_number(ours.high)}"
 
 
 def _with_unit(number: str, unit: str) -> str:

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from environments.text import format_p_value, format_percent
 from studies.comparison.boards import Board, Result, Standing
+from studies.comparison.summary import LEGEND, describe_overview, describe_result, describe_search
 from studies.comparison.tables import WordTable, board_caption, board_table, by_relative_regret, overview_table, records
-from studies.comparison.words import lead, overview_lead, percent, search_note
 from studies.export import latex_table, markdown_table
 from studies.keys import project_version
-from studies.words import p_value, short
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,15 @@ class Document:
         """The text of `compare.md`: a table over all worlds where there are several, then one a board."""
         parts = []
         if len(self.results) > 1:
-            parts += [markdown_table.escape(overview_lead(self.results)), _markdown(overview_table(self.results))]
+            parts += [markdown_table.escape(describe_overview(self.results)), _markdown(overview_table(self.results))]
         for result in self.results:
-            parts += [markdown_table.escape(line) for line in (" ".join(lead(result)), search_note(result)) if line]
+            parts += [
+                markdown_table.escape(line)
+                for line in (" ".join(describe_result(result)), describe_search(result))
+                if line
+            ]
             parts += [_markdown(board_table(result, board)) for board in result.boards]
-        parts.append("★ best, ≈ can't be told from it (paired t-tests of all pairs, Holm's correction, 95 %).")
+        parts.append(LEGEND)
         return "\n\n".join(parts) + "\n"
 
     def as_latex(self) -> str:
@@ -48,7 +52,10 @@ class Document:
         tables = [_latex_overview(self.results)] if len(self.results) > 1 else []
         tables += [_latex_board(result, board) for result in self.results for board in result.boards]
         head = r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}"
-        foot = "% bold: lowest mean regret; dagger: not told from it (paired t-tests of all pairs, Holm, 95 %)"
+        foot = (
+            "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired t-tests, Holm"
+            " correction)"
+        )
         return "\n\n".join([f"{head}\n{foot}", *tables]) + "\n"
 
 
@@ -83,12 +90,12 @@ def _latex_overview(results: tuple[Result, ...]) -> str:
 
 
 def _latex_mean(each: Standing) -> str:
-    number = rf"\mathbf{{{short(each.mean)}}}" if each.behind is None else short(each.mean)
+    number = rf"\mathbf{{{latex_table.number(each.mean)}}}" if each.behind is None else latex_table.number(each.mean)
     return f"${number}{_dagger(each)}$"
 
 
 def _latex_regret(each: Standing) -> str:
-    return f"{_latex_mean(each)} $[{short(each.low)}, {short(each.high)}]$"
+    return f"{_latex_mean(each)} $[{latex_table.number(each.low)}, {latex_table.number(each.high)}]$"
 
 
 def _dagger(each: Standing) -> str:
@@ -99,10 +106,14 @@ def _latex_behind(each: Standing) -> tuple[str, str]:
     behind = each.behind
     if behind is None:
         return "", ""
-    p = f"${p_value(behind.holm)}$"
+    p = f"${format_p_value(behind.holm)}$"
     if behind.share is None:
-        return f"${short(behind.difference)}$ $[{short(behind.low)}, {short(behind.high)}]$", p
-    mean, low, high = (percent(share).replace("−", "-") for share in behind.share)
+        return (
+            f"${latex_table.number(behind.difference)}$ $[{latex_table.number(behind.low)},"
+            f" {latex_table.number(behind.high)}]$",
+            p,
+        )
+    mean, low, high = (latex_table.math(format_percent(share, unit="")) for share in behind.share)
     return rf"${mean}\,\%$ $[{low}, {high}]$", p
 
 

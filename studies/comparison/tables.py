@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from environments.text import format_count, format_interval, format_number, format_p_value, format_percent
 from studies.comparison.boards import Board, Result, Standing
-from studies.comparison.words import HOW, percent
+from studies.comparison.summary import SETTINGS
 from studies.reproduction.tables import Table
-from studies.words import p_value, params_in_words, short
+from studies.symbols import format_params
 
 BEST, EQUAL = "★", "≈"
 
@@ -29,32 +30,38 @@ def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTab
     """One row a policy, the best first; with `timed` also what a step cost, which differs from run to run."""
     tuned = board.setting == "tuned"
     untuned = result.board("defaults") if tuned else None
-    columns = ["Policy", "Regret (95 %)", "Behind the best (95 %)", "p (Holm)", "Mean rank"]
+    columns = ["Policy", "Regret (95 %)", "Above the best (95 %)", "p (Holm)", "Mean rank"]
     numbers = [1, 2, 3, 4]
     if tuned:
         columns += ["At defaults", "Search"]
         numbers += [5, 6]
     if timed:
         numbers.append(len(columns))
-        columns.append("ns a step")
+        columns.append("ns per step")
     columns.append("Parameters")
     rows = []
     for each in board.standings:
-        row = [f"{each.place}. {each.policy} {mark(each)}".strip(), interval(each.mean, each.low, each.high)]
+        row = [
+            f"{each.place}. {each.policy} {mark(each)}".strip(),
+            format_interval(each.mean, each.low, each.high, level=None),
+        ]
         row += [_behind(each), _p(each), f"{each.mean_rank:.2f}"]
         if untuned is not None:
-            row += [short(untuned.find(each.policy).mean), f"{each.entry.trials} × {each.entry.search_replications}"]
+            row += [
+                format_number(untuned.find(each.policy).mean),
+                f"{each.entry.trials} × {each.entry.search_replications}",
+            ]
         if timed:
             row.append("–" if each.entry.nanoseconds is None else f"{each.entry.nanoseconds:.0f}")
-        rows.append((*row, params_in_words(each.entry.shown_params())))
+        rows.append((*row, format_params(each.entry.shown_params())))
     return WordTable(board_caption(result, board), tuple(columns), tuple(rows), tuple(numbers))
 
 
 def board_caption(result: Result, board: Board) -> str:
     """Where it was, who met, and in how many worlds."""
     spec = result.comparison.spec
-    where = f"{spec.scenario}, T = {spec.horizon}, K = {spec.arms}"
-    return f"{where}, {HOW[board.setting]}, R = {spec.replications} worlds"
+    where = f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}"
+    return f"{where}, {SETTINGS[board.setting]}, R = {format_count(spec.replications)} worlds"
 
 
 def overview_table(results: Sequence[Result]) -> WordTable:
@@ -62,9 +69,9 @@ def overview_table(results: Sequence[Result]) -> WordTable:
     rows = []
     for policy in by_relative_regret(results):
         standings = [result.main.find(policy) for result in results]
-        rows.append((policy, *(f"{short(each.mean)} {mark(each)}".strip() for each in standings)))
+        rows.append((policy, *(f"{format_number(each.mean)} {mark(each)}".strip() for each in standings)))
     columns = ("Policy", *(result.label for result in results))
-    caption = f"Mean regret, {HOW[results[0].main.setting]}"
+    caption = f"Mean regret, {SETTINGS[results[0].main.setting]}"
     return WordTable(caption, columns, tuple(rows), tuple(range(1, len(columns))))
 
 
@@ -91,22 +98,17 @@ def mark(each: Standing) -> str:
     return BEST if each.behind is None else EQUAL if each.among_the_best else ""
 
 
-def interval(mean: float, low: float, high: float) -> str:
-    """A number with its interval."""
-    return f"{short(mean)} ({short(low)} to {short(high)})"
-
-
 def _behind(each: Standing) -> str:
     if each.behind is None:
         return "–"
     if each.behind.share is None:
-        return interval(each.behind.difference, each.behind.low, each.behind.high)
-    mean, low, high = (percent(share) for share in each.behind.share)
-    return f"{mean} % ({low} to {high})"
+        return format_interval(each.behind.difference, each.behind.low, each.behind.high, level=None)
+    mean, low, high = (format_percent(share) for share in each.behind.share)
+    return f"{mean} ({low} to {high})"
 
 
 def _p(each: Standing) -> str:
-    return "–" if each.behind is None else p_value(each.behind.holm)
+    return "–" if each.behind is None else format_p_value(each.behind.holm)
 
 
 def records(results: Sequence[Result]) -> Table:

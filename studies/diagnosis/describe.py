@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from environments.text import plural
 from environments.world import Floats
 from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.change_points import MOST
 from studies.diagnosis.model import Fit, Scale
 from studies.diagnosis.terms import Bools, Term
 from studies.ranges import three_digits
-from studies.words import counted
 
 Z95 = 1.959964
 NONE_SEEN = "none seen"
@@ -166,7 +166,7 @@ def _jumps(seen: Seen) -> Told:
     every = spacing(at) if len(at) > 1 else max(float(at[0]), ONCE * seen.rows)
     typical = float(sizes.mean()) if sizes.size else 0.0
     arms = f"{figure(share * len(seen.names))} of {len(seen.names)} arms each"
-    many = f"at least {len(at)} jumps" if len(at) >= MOST else counted(len(at), "jump")
+    many = f"at least {len(at)} jumps" if len(at) >= MOST else plural(len(at), "jump")
     text = f"{many} of {arms}, by {figure(typical)} on average, every {every:.0f} steps"
     return Told(
         text if len(at) > 1 else f"1 jump of {arms}, by {figure(typical)} on average, at step {at[0]}",
@@ -183,7 +183,7 @@ def _blips(seen: Seen) -> Told:
     every = max(spacing(at) if len(at) > 1 else max(float(at[0]), ONCE * seen.rows), 1.1 * lasting + 1.0)
     sizes = np.abs(seen.weights[seen.term.mean_used])
     typical = float(sizes.mean()) if sizes.size else 0.0
-    text = f"{counted(len(spans), 'blip')} of {lasting:.0f} steps, {figure(typical)} away on average"
+    text = f"{plural(len(spans), 'blip')} of {lasting:.0f} steps, {figure(typical)} away on average"
     return Told(
         f"{text}, every {every:.0f} steps" if len(at) > 1 else f"{text}, at step {at[0]}",
         {"at": at, "until": [end + 1 for _, end in spans], "typical": typical},

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from environments.text import plural
 from environments.world import Floats
 from studies.diagnosis.base_ranges import base_ranges
 from studies.diagnosis.blocks import Blocks
@@ -16,7 +17,6 @@ from studies.diagnosis.describe import NONE_SEEN, TELLERS, Seen, Told, percent
 from studies.diagnosis.noise_shape import noise_shape
 from studies.diagnosis.result import Diagnosis, Finding, Mark, Picture
 from studies.holm import holm_by_name
-from studies.words import counted
 
 FEWEST_ROWS = 200
 """Below this the answer is that nothing can be said."""
@@ -45,7 +45,7 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
     rows = values.shape[0]
     seen = float(np.median((~np.isnan(values)).sum(axis=0)))
     if rows < FEWEST_ROWS or seen < FEWEST_SEEN:
-        few = f"{rows} rows" if rows < FEWEST_ROWS else f"{seen:.0f} rewards of the typical arm"
+        few = f"{rows:,} rows" if rows < FEWEST_ROWS else f"{seen:.0f} rewards of the typical arm"
         least = f"{FEWEST_ROWS} rows" if rows < FEWEST_ROWS else f"{FEWEST_SEEN}"
         reason = f"{few} are too few to tell one kind of change from another; at least {least} are needed."
         return Diagnosis(names, rows, (), reason=reason)
@@ -119,7 +119,7 @@ def _told_of_churn(away: list[Absence], rows: int, names: Sequence[str], choice:
     words += [f"{names[each.arm]} goes at step {each.first + 1}" for each in left]
     if gaps:
         away_arms = len({each.arm for each in gaps})
-        words.append(f"{counted(away_arms, 'arm')} away for a while, {counted(len(gaps), 'time')} in all")
+        words.append(f"{plural(away_arms, 'arm')} away for a while, {plural(len(gaps), 'time')} in all")
     settings: dict[str, object] = {}
     # An effect knows one arm that comes and one that goes; what never happens lies beyond the horizon.
     settings["opens"] = percent(float(np.median([each.last + 1 for each in came])) / rows) if came else "200%"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from environments.noise import DEFAULT_NOISE
+from environments.text import format_p_value
 from environments.world import Floats, Ints
 
 STATIONARY = "stationary"
@@ -128,3 +129,50 @@ class Diagnosis:
                 for each in self.findings
             ],
         }
+
+
+COLUMNS = ("kind", "found", "strength", "p", "halves")
+"""Columns of `tabulate_findings`."""
+
+MOST_NAMES = 6
+"""Names of arms that are listed before they are only counted."""
+
+
+def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
+    """Describe the result and its reliability, one sentence per item.
+
+    >>> describe_diagnosis(Diagnosis(("a", "b"), 100, (), reason="100 rows are too few."))
+    ['Inconclusive: 100 rows are too few.']
+    """
+    if not diagnosis.decidable:
+        return [f"Inconclusive: {diagnosis.reason}"]
+    if diagnosis.kinds:
+        lines = [f"The data show {' and '.join(diagnosis.kinds)}."]
+    else:
+        lines = ["The data are stationary: no change exceeds sampling noise."]
+    if diagnosis.halves:
+        lines.append(f"{diagnosis.agreeing} of {diagnosis.halves} random halves of the rows give the same result.")
+    return [*lines, f"Noise distribution that fits best: {diagnosis.noise}."]
+
+
+def tabulate_findings(diagnosis: Diagnosis) -> list[list[str]]:
+    """Return one row per kind of change, with the columns `COLUMNS`."""
+    return [
+        [
+            finding.kind,
+            "yes" if finding.found else "no",
+            finding.strength,
+            format_p_value(finding.p),
+            f"{finding.again}/{diagnosis.halves}" if diagnosis.halves else "–",
+        ]
+        for finding in diagnosis.findings
+    ]
+
+
+def format_arms(finding: Finding, total: int) -> str:
+    """Format the names of the arms that show a kind of change, or their number if there are many."""
+    if not finding.found or not finding.arms:
+        return "–"
+    if len(finding.arms) == total:
+        return "all"
+    return ", ".join(finding.arms) if len(finding.arms) <= MOST_NAMES else f"{len(finding.arms)} of {total}"

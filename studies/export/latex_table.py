@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from environments.text import format_number
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import RobustRecommendation, table_rows
-from studies.words import short
-
-SYMBOLS = {
-    "alpha0": r"\alpha_0",
-    "beta0": r"\beta_0",
-    "epsilon": r"\epsilon",
-    "kappa0": r"\kappa_0",
-    "mu0": r"\mu_0",
-    "a0": "a_0",
-    "b0": "b_0",
-    "gamma": r"\gamma",
-    "lam": r"\lambda",
-    "tau": r"\tau",
-    "xi": r"\xi",
-    "zeta": r"\zeta",
-    "rho": r"\rho",
-}
+from studies.symbols import SYMBOLS
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -64,8 +49,14 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 
 def _row(each: Recommendation) -> str:
-    regret = f"${short(each.regret.mean)}$ $[{short(each.regret.low)}, {short(each.regret.high)}]$"
-    cells = [escape(each.study), escape(each.policy), escape(each.scenario), str(each.horizon), str(each.arms)]
+    regret = f"${number(each.regret.mean)}$ $[{number(each.regret.low)}, {number(each.regret.high)}]$"
+    cells = [
+        escape(each.study),
+        escape(each.policy),
+        escape(each.scenario),
+        f"${number(each.horizon)}$",
+        str(each.arms),
+    ]
     return " & ".join([*cells, parameters(each.params), regret]) + r" \\"
 
 
@@ -78,12 +69,26 @@ def parameters(params: Mapping[str, float | str]) -> str:
     return ", ".join(f"{_symbol(name)} = {_value(value)}" for name, value in params.items())
 
 
+def number(value: float) -> str:
+    """Format a number for LaTeX math mode.
+
+    >>> number(12345.6)
+    '12{,}346'
+    """
+    return math(format_number(value))
+
+
+def math(text: str) -> str:
+    """Make formatted numbers fit for math mode: no space after a thousands separator, an ASCII minus sign."""
+    return text.replace(",", "{,}").replace("−", "-")
+
+
 def _symbol(name: str) -> str:
-    return f"${SYMBOLS[name]}$" if name in SYMBOLS else escape(name)
+    return f"${SYMBOLS[name].latex}$" if name in SYMBOLS else escape(name)
 
 
 def _value(value: float | str) -> str:
-    return escape(value) if isinstance(value, str) else f"${short(value)}$"
+    return escape(value) if isinstance(value, str) else f"${number(value)}$"
 
 
 def escape(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from environments.text import format_interval, format_number
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import RobustRecommendation, table_rows
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 
 COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")
 
@@ -21,7 +22,7 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 def _cells(each: Recommendation) -> tuple[str, ...]:
     rivals = {
-        rival.name: f"{rival.difference:+.4g} ({short(rival.low)} to {short(rival.high)})"
+        rival.name: f"{rival.difference:+.4g} ({format_number(rival.low)} to {format_number(rival.high)})"
         + (", not decidable" if rival.decidable is not None and not rival.told and not rival.same else "")
         for rival in each.versus
     }
@@ -32,8 +33,8 @@ def _cells(each: Recommendation) -> tuple[str, ...]:
         escape(each.scenario),
         str(each.horizon),
         str(each.arms),
-        escape(params_in_words(each.params)),
-        f"{short(regret.mean)} ({short(regret.low)} to {short(regret.high)})",
+        escape(format_params(each.params)),
+        f"{format_interval(regret.mean, regret.low, regret.high, level=None)}",
         rivals.get("paper", "–"),
         rivals.get("defaults", "–"),
     )

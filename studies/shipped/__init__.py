@@ -8,8 +8,8 @@ from string import Template
 
 from environments.errors import InputError, unknown
 from environments.noise import DEFAULT_NOISE, NOISES
+from environments.text import join_words
 from studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, written
-from studies.words import listed
 
 FOLDER = Path(__file__).parent
 TEMPLATE = FOLDER.parent / "template.toml"
@@ -56,7 +56,7 @@ def study_template() -> str:
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         defaults,
         noise=DEFAULT_NOISE,
-        noises=listed(list(NOISES)),
+        noises=join_words(list(NOISES)),
         objectives=_described(OBJECTIVES),
         samplers=_described(SAMPLERS),
         pruners=_described(PRUNERS),

@@ -15,12 +15,12 @@ import pytest
 from dashboards.attach import attach, attach_to_grid, attach_to_study
 from dashboards.attached import stored_figure
 from dashboards.stamps import is_attached
-from dashboards.words import value_name
 from studies import keys
 from studies.copying import read_study, write_study
 from studies.export import export
 from studies.grid import FINE_VALUES
 from studies.library import find_studies, recommendations
+from studies.objective import parse_objective
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.dashboards.made import gridded, searched
@@ -48,7 +48,7 @@ def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> 
     assert attach_to_study(study) == 5
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# Use α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
-    assert "41.5 \\(95 %: 40.25 to 42.75\\)" in note
+    assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
     assert figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
@@ -200,7 +200,7 @@ def test_a_copy_is_complete(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_values(objective: str, name: str) -> None:
-    assert value_name(objective) == name
+    assert parse_objective(objective).label() == name
 
 
 def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def test_a_grid_shows_our_heat_map(page: Page, site: Served) -> None:
     figure.locator(".heatmaplayer image").first.wait_for(state="attached")
     title = figure.locator(".gtitle").text_content() or ""
     assert "Mean regret over α₀ and β₀" in title
-    assert all(word in title for word in ("variance-drift", "T = 1000", "K = 10", "R = 20"))
+    assert all(word in title for word in ("variance-drift", "T = 1,000", "K = 10", "R = 20"))
     for name in ("lines", "surface"):
         page.locator(f"[id='user-defined-plot:ravenlab-{name}'] .main-svg").first.wait_for(state="attached")
     box = figure.bounding_box()

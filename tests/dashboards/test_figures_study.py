@@ -138,7 +138,7 @@ def test_distributions_are_quantiles() -> None:
         [750],
         [950],
     )
-    assert "R = 1001" in out["data"][-1]["text"][0]
+    assert "R = 1,001" in out["data"][-1]["text"][0]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_every_world_is_drawn_as_it_is(name: str) -> None:
         line = np.interp(seen, x, [point[1] for point in points])
         away = np.abs(line - means[seen - 1, k])
         assert np.nanquantile(away, 0.95) < 0.02, name
-    assert "over 2000 steps" in explain(figure)
+    assert "over 2,000 steps" in explain(figure)
 
 
 def test_worlds_mark_their_changes() -> None:

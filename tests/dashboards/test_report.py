@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.report.summary import sentence
+from dashboards.report.summary import summarize
+from environments.text import format_number
 from studies.export import export
 from studies.library import recommendations
 from studies.storage import open_storage
-from studies.words import short
 from tests.dashboards.made import GIVEN, full
 from tests.dashboards.outline import Outline
 from tests.studies.made import WILD
@@ -81,10 +81,10 @@ def test_the_buttons_give_what_the_export_gives(outline: Outline, storage: str) 
 
 def test_the_summary_says_the_exports_numbers(outline: Outline) -> None:
     for each in GIVEN:
-        said = str(sentence(each, 10))
+        said = str(summarize(each, 10))
         assert said in outline.words
         for value in (*each.params.values(), each.regret.mean, each.regret.low, each.regret.high):
-            assert short(value) in said
+            assert format_number(value) in said
 
 
 def test_every_figure_has_words(outline: Outline) -> None:

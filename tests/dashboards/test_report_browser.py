@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from environments.text import format_number
 from studies.export import export
 from studies.library import recommendations
 from studies.recommendation import Recommendation
 from studies.storage import open_storage
-from studies.words import short
 from tests.dashboards.browser import needed_browser
 from tests.dashboards.made import full
 from tuning.api import report
@@ -136,7 +136,7 @@ def test_the_summarys_numbers_are_the_exports(page: Page, made: tuple[str, list[
                 value = value[key]
             shown = said.locator(f"[data-field='{field}']")
             assert float(str(shown.get_attribute("value"))) == value
-            assert shown.inner_text() == (str(value) if field == "horizon" else short(value))
+            assert shown.inner_text() == (str(value) if field == "horizon" else format_number(value))
 
 
 def test_only_lists_have_bullets(page: Page) -> None:

@@ -77,7 +77,7 @@ def test_what_this_version_does_not_know(tmp_path: Path) -> None:
     store(opened, StudySpec(scenario="blips", horizon=200, name=LINES[:40].strip()), 3, recommendation(scenario=WILD))
     store(opened, StudySpec(scenario="blips", horizon=200), 3).set_user_attr("ravenlab:spec", {"scenario": "gone"})
     words = reported(where).words
-    assert f"In {WILD} at T = 1000 use" in words
+    assert f"{WILD}, T = 1,000: use" in words
     assert "for a scenario that this version does not know" in words
     assert "of a version that this one can't read" in words
 

@@ -16,10 +16,10 @@ def test_searches_of_any_origin_are_called_by_one_rule() -> None:
     assert short_titles(found) == [
         "blips, T = 500, mine.py:Mine",
         "blips, T = 500",
-        "localized-jump, T = 1000, sw-ucb",
+        "localized-jump, T = 1,000, sw-ucb",
         "periodic, T = 500",
     ]
-    assert short_titles(found[2:3]) == ["localized-jump, T = 1000"]
+    assert short_titles(found[2:3]) == ["localized-jump, T = 1,000"]
 
 
 def test_what_would_read_alike_says_what_tells_it_apart() -> None:

@@ -9,8 +9,8 @@ import pytest
 from dashboards.figures import explain
 from dashboards.reproduction import advice, figure3
 from dashboards.reproduction.section import Section
+from environments.text import format_number
 from studies.reproduction.document import Document
-from studies.words import short
 from tests.dashboards.drawn import check, shown_text
 from tuning.crew import LocalCrew
 from tuning.reproduction.context import Context
@@ -45,7 +45,7 @@ def test_the_section_of_figure_3(document: Document) -> None:
         assert any(
             f"{row['printed_regret']:g}" in cells and row["scenario"] in cells for cells in section.tables[0].rows
         )
-        assert f"printed {row['printed_regret']:g}, here {short(row['regret'])}" in explain(
+        assert f"printed {row['printed_regret']:g}, here {format_number(row['regret'])}" in explain(
             figures["figure3-lines-published"]
         )
     stars = [trace for trace in figures["figure3-lines-published"].data if trace.name == "optimum as printed"]

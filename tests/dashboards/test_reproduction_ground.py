@@ -8,7 +8,7 @@ import pytest
 
 from dashboards.reproduction import bounds, figure1, table1
 from dashboards.reproduction.section import Section
-from studies.words import about, short
+from environments.text import format_approximate, format_number
 from tests.dashboards.drawn import check
 from tests.tuning.made_reproduction import document, made_bounds, run, small
 
@@ -35,7 +35,7 @@ def test_figure1(protocols: tuple[str, ...]) -> None:
     words = whole(figure1.section(outcome, document(context, "figure1", outcome)), figures=3)
     for statistic in ("mean", "variance"):
         row = outcome.tables["spreads"].one(protocol=protocols[-1], statistic=statistic, n=1000)
-        assert short(row["spread"]) in words
+        assert format_number(row["spread"]) in words
     assert f"{outcome.tables['below'].one(protocol=protocols[-1], n=5)['share']:.1%}" in words
 
 
@@ -58,7 +58,7 @@ def test_bounds(protocols: tuple[str, ...], tail: bool) -> None:
     words = whole(bounds.section(outcome, document(context, "bounds", outcome)), figures=5)
     assert ("a linear tail from T = 10 on" in words) is tail
     assert ("no linear tail" in words) is not tail
-    assert about(1_000_000) in words
+    assert format_approximate(1_000_000) in words
     for protocol in protocols:
         regret = outcome.tables["regret"].one(problem="gaussian", player=f"raven-{protocol}", T=1_000_000)["regret"]
-        assert f"a regret of {short(regret)} at the end" in words
+        assert f"a regret of {format_number(regret)} at the end" in words

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 
+from environments.text import format_number
 from policies import find_policy, policy_names
 from policies.base import Number, Param, Policy, Setting, Value
 from studies.comparison.spec import PAPER
-from studies.words import short, symbol
+from studies.symbols import format_symbol
 from tests.docs_made.marks import table
 
 LAST = "## Your own"
@@ -23,7 +24,7 @@ def overview() -> list[str]:
     rows = []
     for name in policy_names():
         policy = find_policy(name)
-        searched = ", ".join(symbol(param.name) for param in policy.parameters if param.low is not None)
+        searched = ", ".join(format_symbol(param.name) for param in policy.parameters if param.low is not None)
         rows.append([f"[`{name}`](#{name})", _kind(policy), meaning(policy), searched or "–"])
     return table(["policy", "kind", "what it does", "searched"], rows)
 
@@ -72,10 +73,10 @@ def _kind(policy: type[Policy]) -> str:
 
 def _default(param: Param, value: Value) -> str:
     if not callable(param.default):
-        return f"`{short(param.default)}`"
+        return f"`{format_number(param.default)}`"
     if param.name == "horizon":
         return "T"
-    return f"{_formula(param.default.__doc__ or '')}; {short(value)} at T = {HORIZON}, K = {ARMS}"
+    return f"{_formula(param.default.__doc__ or '')}; {format_number(value)} at T = {HORIZON}, K = {ARMS}"
 
 
 def _formula(words: str) -> str:
@@ -95,13 +96,13 @@ def _formula(words: str) -> str:
 def _searched(param: Param) -> str:
     if param.low is None or param.high is None:
         return "–"
-    what = f"1 − {symbol(param.name)} in " if param.scale == "one-minus" else ""
+    what = f"1 − {format_symbol(param.name)} in " if param.scale == "one-minus" else ""
     scale = "linear" if param.scale == "linear" else "log"
     return f"{what}{_end(param.low)} to {_end(param.high)}, {scale}"
 
 
 def _end(end: Number) -> str:
-    return "T" if callable(end) else short(end)
+    return "T" if callable(end) else format_number(end)
 
 
 def _allowed(param: Param) -> str:
@@ -111,5 +112,5 @@ def _allowed(param: Param) -> str:
     if math.isinf(param.least) and math.isinf(param.most):
         return f"{whole}any"
     if math.isinf(param.most):
-        return f"{whole}≥ {short(param.least)}"
-    return f"{whole}{short(param.least)} to {short(param.most)}"
+        return f"{whole}≥ {format_number(param.least)}"
+    return f"{whole}{format_number(param.least)} to {format_number(param.most)}"

@@ -13,9 +13,9 @@ from dashboards.figures._style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
 from environments.draw import draw_worlds
 from environments.moments import moments_of_change
 from environments.scenario import Scenario
+from environments.text import format_number
 from environments.view import View, straight, view_of
 from environments.world import Floats, Ints
-from studies.words import short
 from tests.docs_made.svg import RULE, SOFT, area, card, path, rect, text
 
 COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY)
@@ -159,8 +159,8 @@ def _band(steps: Ints, table: Floats, across: Callable[[float], float], up: Call
 
 
 def _alt(scenario: Scenario, horizon: int, seen: View, number: int) -> str:
-    low, high = short(float(np.nanmin(seen.means))), short(float(np.nanmax(seen.means)))
-    least, most = short(float(np.nanmin(seen.variances))), short(float(np.nanmax(seen.variances)))
+    low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
+    least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
     return (
         f"{scenario.name}: {scenario.meaning}. {seen.means.shape[1]} arms over {horizon} steps, means from {low} to"
         f" {high}, variances from {least} to {most}; {number} {'arm is' if number == 1 else 'arms are'} the best at"

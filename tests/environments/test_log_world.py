@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from environments.errors import InputError
-from environments.log_shape import block_of, opening
-from environments.log_world import ORDERS, REACH, LogScenario, LogWorlds
+from environments.log_world import ORDERS, REACH, LogScenario, LogWorlds, block_of, opening
 from environments.streams import Stream
 from tests.environments.made_logs import made_log
 from tests.messages import raises_naming

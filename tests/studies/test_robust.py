@@ -31,7 +31,7 @@ def test_a_measure_is_the_mean_of_the_worst(text: str, counted: int) -> None:
 
 @pytest.mark.parametrize("text", ["best", "cvar", "cvar:1", "cvar:x", "worst:2", "mean:0.5"])
 def test_unknown_measures_are_refused(text: str) -> None:
-    with raises_naming(InputError, "measure", "worst", "mean", "cvar:0.5"):
+    with raises_naming(InputError, "measure"):
         parse_measure(text)
 
 

@@ -38,8 +38,8 @@ def test_a_terminal_without_unicode_is_spelled_for(place: str) -> None:
     """The same for a help page with α₀ in it, for a table, and for JSON, which stays as it is."""
     code = (
         "import io, sys, contextlib, tuning.cli as c\n"
-        "from tuning.commands.letters import spell_for_terminals\n"
-        "spell_for_terminals()\n"
+        "from studies.symbols import use_ascii_where_needed\n"
+        "use_ascii_where_needed()\n"
         f"for words in ['grid --help', 'studies --storage={place}', 'show α₀ --storage={place}']:\n"
         "    assert c.run(words.split()) == 0\n"
         "print('json:', flush=True)\n"

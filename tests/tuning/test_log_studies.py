@@ -11,8 +11,8 @@ import pytest
 import ravenlab
 from environments.errors import InputError
 from environments.example_log import as_csv, example_log
+from studies.describe import describe_recommendation
 from studies.files import load_study_file
-from studies.recommendation_words import in_words
 from tests.environments.made_logs import made_log
 from tests.messages import assert_names, raises_naming
 from tests.said import refused
@@ -47,7 +47,7 @@ def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Pa
     for form in ("json", "csv", "python", "markdown"):
         assert "log:my" in ravenlab.export(form=form, storage=url)
     assert f",{facts.matched}," in ravenlab.export(form="csv", storage=url)
-    said = "\n".join(in_words(found))
+    said = "\n".join(describe_recommendation(found))
     assert_names(said, f"{facts.matched} of 900")
     page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
     for words in ("The log: mean reward in", "Events by arm", "policies are replayed", "the logging policy"):
@@ -61,7 +61,7 @@ def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
     assert found.log is not None
     assert not found.log.enough
     assert not any(rival.told for rival in found.versus)
-    assert_names("\n".join(in_words(found)), found.log.matched)
+    assert_names("\n".join(describe_recommendation(found)), found.log.matched)
     needed = found.log.versus_logged
     assert needed is not None
     assert needed.matched is not None

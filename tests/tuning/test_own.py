@@ -15,10 +15,10 @@ from environments.own_scenarios import bring_scenario
 from environments.world import tables
 from policies.own import bring_policy
 from policies.simulation import simulate
+from studies.describe import describe_edges
 from studies.ranges import Range
 from studies.reading import spec_from
 from studies.recommendation import Edge
-from studies.recommendation_words import edges_in_words
 from tests.brought import forget_brought
 from tests.messages import assert_names
 from tests.project import DOCS
@@ -149,7 +149,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     rate = bring_policy(f"{place}:MyUCB")
     found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
     assert found == Range(low=0.25, high=0.5, scale="one-minus")
-    (said,) = edges_in_words(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
+    (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
     assert_names(said, "--range c=0.5:0.75")
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
     plain = bring_policy(f"{place}:MyUCB")

@@ -57,7 +57,7 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     for words in (
         "The trace: centred means",
         "Missing cells by arm",
-        "moving-block bootstrap of those rows",
+        "moving-block bootstrap of these rows",
         "cumulative cost",
     ):
         assert words in page
@@ -117,8 +117,8 @@ def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureF
     path = write_csv(tmp_path / "short.csv", table(rows=40))
     assert run(["tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
     out = capsys.readouterr().out
-    assert "measured on data that were held out" in out
-    assert "are needed for that interval to be believed" in out
+    assert "evaluated on held-out data" in out
+    assert "are needed for a reliable interval" in out
 
 
 def test_bad_files_are_one_line(tmp_path: Path) -> None:

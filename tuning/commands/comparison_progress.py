@@ -34,13 +34,13 @@ class ComparisonReporter(Reporter):
         name, self.entries = spec.study_name(), len(spec.entries())
         self.begun[name] = self.now = Begun(name, self.entries, "entries", landed)
         if landed == self.entries:
-            self.line(f"{name}: complete already, nothing to do.")
+            self.line(f"{name}: already complete.")
         elif self.bars is not None:
             self.whole = self.add(name, self.entries, landed)
         else:
             going_on = f", going on after {landed}" if landed else ""
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
-            self.line(f"{name}: {self.entries} entries in {spec.replications} worlds{budget}{going_on}")
+            self.line(f"{name}: {self.entries} entries in {spec.replications:,} worlds{budget}{going_on}")
 
     def _playing(self, policy: str, setting: SettingOf) -> None:
         if self.bars is not None and self.whole is not None:

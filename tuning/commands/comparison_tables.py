@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def print_results(results: Sequence[Result]) -> None:
     """Each board, and where there is more than one world the overview."""
+    from studies.comparison.summary import LEGEND, describe_overview, describe_result, describe_search
     from studies.comparison.tables import board_table, overview_table
-    from studies.comparison.words import lead, overview_lead, search_note
     from tuning.commands.tables import print_table, say
 
     for result in results:
@@ -21,13 +21,13 @@ def print_results(results: Sequence[Result]) -> None:
             rows = [row[:-1] for row in table.rows]
             columns = table.columns[:-1]
             print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers], cut=True)
-        for line in lead(result):
+        for line in describe_result(result):
             say(line)
-        note = search_note(result)
+        note = describe_search(result)
         if note is not None:
             say(note)
     if len(results) > 1:
         table = overview_table(results)
         print_table(table.caption, table.columns, table.rows, numbers=[table.columns[i] for i in table.numbers])
-        say(overview_lead(results))
-    say("★ best, ≈ can't be told from it (paired t-tests of all pairs, Holm's correction, 95 %).")
+        say(describe_overview(results))
+    say(LEGEND)

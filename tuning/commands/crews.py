@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
     """The crew that the options ask for; everything wrong with them is said at once, before anything is begun."""
     from environments.errors import InputError
-    from studies.words import listed
+    from environments.text import join_words
     from tuning.commands.words import workers
     from tuning.crew import BACKENDS, DEFAULT_BACKEND, hired
 
     if backend not in BACKENDS:
-        raise InputError(f"--backend must be {listed(list(BACKENDS))} but got {backend!r}.")
+        raise InputError(f"--backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
     if cluster is not None:
         from tuning.connecting import check_address
 

@@ -36,16 +36,16 @@ def delete(
         ravenlab delete 'grid/*'
     """
     from environments.errors import InputError
+    from environments.text import plural
     from studies.driver import only_driver
     from studies.library import find_studies
     from studies.urls import storage_url
-    from studies.words import counted
     from tuning.commands.tables import say
 
     with opened(storage) as store:
         found = find_studies(store, studies, prefixes=False)
         if not yes:
-            studies_found = counted(len(found), "study", "studies")
+            studies_found = plural(len(found), "study", "studies")
             if not sys.stdin.isatty():
                 raise InputError(f"delete must be confirmed: say --yes to delete {studies_found}.")
             for each in found:

@@ -39,11 +39,12 @@ def diagnose(
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
     from dashboards.diagnosis.render import render
-    from dashboards.diagnosis.words import COLUMNS, rows, summary
     from environments.checks import whole
+    from environments.text import plural
     from studies.diagnosis import diagnose as answer
     from studies.diagnosis.proposal import propose
     from studies.diagnosis.reading import read_rewards
+    from studies.diagnosis.result import COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.commands.calling import called
     from tuning.commands.tables import print_json, print_table, say
     from tuning.commands.words import whole_number
@@ -66,11 +67,11 @@ def diagnose(
     if as_json:
         print_json({**result.to_dict(), "study": proposed}, indent=2)
         return
-    for line in summary(result):
+    for line in describe_diagnosis(result):
         say(line)
     if result.decidable:
-        title = f"{file.name}: {result.rows} steps, {result.arms} arms"
-        print_table(title, COLUMNS, rows(result), numbers=("p", "halves"))
+        title = f"{file.name}: {plural(result.rows, 'step')}, {plural(result.arms, 'arm')}"
+        print_table(title, COLUMNS, tabulate_findings(result), numbers=("p", "halves"))
     if output is not None:
         say(f"{output} is written.")
     if not proposed:

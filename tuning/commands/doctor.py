@@ -27,7 +27,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     """
     from dataclasses import asdict
 
-    from studies.words import counted
+    from environments.text import plural
     from tuning.commands.tables import print_json, print_table, say
     from tuning.doctor.rows import problems
 
@@ -43,7 +43,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     else:
         columns = ["check", "found", "verdict", "what to do"]
         print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
-        say("No problems." if count == 0 else f"{counted(count, 'problem')}.")
+        say("No problems." if count == 0 else f"{plural(count, 'problem')}.")
     if count:
         raise typer.Exit(1)
 

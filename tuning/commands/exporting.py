@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from environments.text import escape_unprintable, join_words, plural
 from studies.export import DEFAULT_FORMAT, FORMATS
-from studies.words import listed
 from tuning.commands import completing
 from tuning.commands.options import SomeStudiesArgument, StorageOption
 from tuning.commands.stored import opened
@@ -26,7 +26,7 @@ def export(
         str,
         typer.Option(
             "--format",
-            help=f"{listed(list(FORMATS))}.",
+            help=f"{join_words(list(FORMATS))}.",
             autocompletion=completing.names(FORMATS),
         ),
     ] = DEFAULT_FORMAT,
@@ -54,8 +54,7 @@ def export(
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
     from studies.rows import list_studies
-    from studies.words import counted
-    from tuning.commands.tables import plain, put, say
+    from tuning.commands.tables import put, say
     from tuning.files import replacing
 
     if form not in FORMATS:
@@ -69,7 +68,7 @@ def export(
         why = ELSEWHERE.get(states[name], "has no recommendation yet")
         if name in several:
             why = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
-        typer.echo(f"ravenlab: study {plain(repr(name))} {why}.", err=True)
+        typer.echo(f"ravenlab: study {escape_unprintable(repr(name))} {why}.", err=True)
     every: list[Recommendation | RobustRecommendation] = list(found)
     every += [each for each in over_worlds if isinstance(each, RobustRecommendation)]
     if not every:
@@ -80,4 +79,4 @@ def export(
         return
     with replacing(output) as file:
         file.write(text)
-    say(f"{output} is written: {counted(len(every), 'recommendation')}.")
+    say(f"{output} is written: {plural(len(every), 'recommendation')}.")

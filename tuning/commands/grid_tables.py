@@ -29,13 +29,13 @@ def print_grids(grids: Sequence[Grid], as_json: bool) -> None:
 
 def print_grid(grid: Grid) -> None:
     """One grid: α₀ down, β₀ across."""
-    from studies.words import params_in_words
+    from studies.symbols import format_params
     from tuning.commands.tables import print_table, say
 
     spec = grid.spec.resolved()
     best = grid.best
     title = (
-        f"{grid.study}: regret ± standard error, T = {spec.horizon}, K = {spec.arms}, R = {spec.replications}, "
+        f"{grid.study}: regret ± standard error, T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, "
         f"ε = {spec.epsilon:g}"
     )
     if len(spec.beta0) <= WIDEST:
@@ -51,12 +51,12 @@ def print_grid(grid: Grid) -> None:
             [f"{spec.alpha0[a]:g}", f"{spec.beta0[b]:g}", f"{_cell(grid, (a, b))} {_mark(grid, (a, b))}"]
             for a, b in order[:LISTED]
         ]
-        title += f"; the best {len(rows)} of {grid.mean.size} cells"
+        title += f"; the best {len(rows)} of {grid.mean.size:,} cells"
     print_table(title, columns, rows, numbers=columns)
     others = int(grid.indistinguishable.sum()) - 1
-    cell = params_in_words({"alpha0": spec.alpha0[best[0]], "beta0": spec.beta0[best[1]]})
+    cell = format_params({"alpha0": spec.alpha0[best[0]], "beta0": spec.beta0[best[1]]})
     text = f"{others} more can't be told from it ({EQUAL})" if others else "all others are worse"
-    say(f"{BEST} best: {cell}; {text} (paired over the same worlds, corrected for {grid.mean.size} cells, 95 %).")
+    say(f"{BEST} best: {cell}; {text} (paired over the same worlds, corrected for {grid.mean.size:,} cells, 95 %).")
 
 
 def _cell(grid: Grid, place: tuple[int, int]) -> str:

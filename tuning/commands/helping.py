@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from environments.errors import unknown
-from tuning.commands.letters import spelled_for
+from studies.symbols import to_encoding
 from tuning.interrupts import Interrupted
 
 WIDEST = 100
@@ -146,7 +146,7 @@ def page(command: Any, ctx: Any) -> str:
             put("")
             for line in command.epilog.splitlines():
                 put(textwrap.fill(line, width, break_on_hyphens=False, subsequent_indent="  "))
-    return spelled_for(captured.get().rstrip("\n"), console.encoding)
+    return to_encoding(captured.get().rstrip("\n"), console.encoding)
 
 
 def _row(row: Row, left: int, width: int, console: Any) -> Iterator[Any]:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from environments.noise import NOISES
+from environments.text import join_words
 from studies.registry import StudyDefaults
 from studies.urls import DEFAULT_URL, VARIABLE
-from studies.words import listed
 from tuning.commands import completing
 from tuning.crew import BACKENDS
 
@@ -69,7 +69,7 @@ NoiseOption = Annotated[
     str | None,
     typer.Option(
         "--noise",
-        help=f"{listed(list(NOISES))}.",
+        help=f"{join_words(list(NOISES))}.",
         autocompletion=completing.names(NOISES),
         rich_help_panel=PROBLEM,
     ),
@@ -120,7 +120,7 @@ BackendOption = Annotated[
     str,
     typer.Option(
         "--backend",
-        help=f"{listed(list(BACKENDS))}.",
+        help=f"{join_words(list(BACKENDS))}.",
         autocompletion=completing.names(BACKENDS),
         rich_help_panel=WORKERS,
     ),

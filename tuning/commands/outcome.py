@@ -23,9 +23,12 @@ def print_outcome(ran: list[Ran], as_json: bool) -> None:
         _print_table(found)
     for one in ran:
         if not one.fresh:
-            typer.echo(f"{one.study}: complete already, nothing to do.", err=True)
+            typer.echo(f"{one.study}: already complete.", err=True)
         elif not one.finished:
-            typer.echo(f"{one.study}: time is up after {one.trials} trials; run the same command to go on.", err=True)
+            typer.echo(
+                f"{one.study}: time limit reached after {one.trials:,} trials; rerun the same command to resume.",
+                err=True,
+            )
 
 
 def say_next(ran: list[Ran], storage: str | None) -> None:
@@ -50,56 +53,51 @@ def say_next(ran: list[Ran], storage: str | None) -> None:
 
 
 def _print_table(found: list[Recommendation]) -> None:
-    """What to use where, with the interval, and what the paper's advice and the defaults cost more."""
-    from studies.words import params_in_words
+    """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
+    from environments.text import format_interval
+    from studies.symbols import format_params
     from tuning.commands.tables import print_table
 
     rows = []
     for one in found:
         versus = {rival.name: _cost(rival, one.recorded is not None) for rival in one.versus}
-        regret = f"{_short(one.regret.mean)} ({_short(one.regret.low)} to {_short(one.regret.high)})"
-        use = params_in_words(one.params)
+        regret = format_interval(one.regret.mean, one.regret.low, one.regret.high, level=None)
+        use = format_params(one.params)
         rows.append([one.study, use, regret, versus.get("paper", "–"), versus.get("defaults", "–")])
-    columns = ["study", "use", "regret (95 %)", "the paper's advice costs", "the defaults cost"]
-    print_table(f"Recommended, measured on {_measured_on(found)}", columns, rows, numbers=columns[2:], stacked=True)
+    columns = ["study", "use", "regret (95 %)", "paper's advice", "defaults"]
+    print_table(
+        f"Recommended parameters, evaluated on {_evaluated_on(found)}; baselines: extra regret",
+        columns,
+        rows,
+        numbers=columns[2:],
+        stacked=True,
+    )
     for one in found:
-        for line in _of_data(one):
+        for line in _describe_data(one):
             typer.echo(line)
 
 
-def _measured_on(found: list[Recommendation]) -> str:
-    """Worlds that were drawn anew, or the part of a user's own data that nothing had seen."""
-    kinds = {"fresh worlds" if one.recorded is None else "data that were held out" for one in found}
+def _evaluated_on(found: list[Recommendation]) -> str:
+    """Name the held-out part: new worlds, or the last part of a recorded file."""
+    kinds = {"held-out worlds" if one.recorded is None else "held-out data" for one in found}
     return " or ".join(sorted(kinds, reverse=True))
 
 
-def _of_data(one: Recommendation) -> list[str]:
-    """What has to be known of a regret on a user's own data: what it is of, and how much it is worth."""
-    if one.log is not None:
-        from studies.log_words import score_in_words
+def _describe_data(one: Recommendation) -> list[str]:
+    """Describe the regret on a trace or log: its definition and its reliability."""
+    from studies.describe import describe_regret
 
-        return score_in_words(one, one.log)
-    if one.trace is not None:
-        from studies.trace_words import regret_in_words
-
-        return regret_in_words(one, one.trace)
-    return []
+    return [] if one.recorded is None else describe_regret(one)
 
 
 def _cost(rival: Rival, on_a_file: bool) -> str:
-    """What others cost more, and whether that can be told from nothing."""
-    more = f"{'+' if rival.difference >= 0 else ''}{_short(rival.difference)}"
+    """Format the extra regret of a baseline with its interval, or say that it is not significant."""
+    from environments.text import format_number
+    from studies.describe import INCONCLUSIVE, WITHIN_NOISE
+
+    more = f"{'+' if rival.difference >= 0 else ''}{format_number(rival.difference)}"
     if on_a_file and rival.same:
-        return "the same"
+        return "identical"
     if not rival.told:
-        return f"{more} ({'not decidable' if on_a_file else 'within noise'})"
-    return f"{more} ({_short(rival.low)} to {_short(rival.high)})"
-
-
-def _short(value: float) -> str:
-    """One decimal, and of what is small, as on a trace of small rewards, two digits that count.
-
-    >>> _short(123.45), _short(0.01234)
-    ('123.5', '0.012')
-    """
-    return f"{value:.1f}" if abs(value) >= 1.0 or value == 0.0 else f"{value:.2g}"
+        return f"{more} ({INCONCLUSIVE if on_a_file else WITHIN_NOISE})"
+    return f"{more} ({format_number(rival.low)} to {format_number(rival.high)})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from studies.words import counted
+from environments.text import plural
 
 if TYPE_CHECKING:
     from studies.robust import RobustSpec
@@ -26,19 +26,19 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
             _print_study(own)
         what = "Pareto front" if each.pareto else f"measure {each.measure}"
         typer.echo(
-            f"{each.study_name()}: {each.base.trials} trials × {each.base.replications} replications × "
+            f"{each.study_name()}: {each.base.trials:,} trials × {each.base.replications:,} replications × "
             f"{len(each.scenarios)} scenarios, {each.base.sampler}, {what}, {_searched(each):.3g} steps"
         )
     for spec in specs:
         _print_study(spec)
     count = len(specs) + sum(1 + len(each.scenarios) for each in worlds)
     total = sum(spec.simulated_steps() for spec in specs) + sum(map(all_steps, worlds))
-    typer.echo(f"{counted(count, 'study', 'studies')}, {total:.3g} simulated steps in all")
+    typer.echo(f"{plural(count, 'study', 'studies')}, {total:.3g} simulated steps in all")
 
 
 def _print_study(spec: StudySpec) -> None:
     typer.echo(
-        f"{spec.study_name()}: {spec.trials} trials × {spec.replications} replications, "
+        f"{spec.study_name()}: {spec.trials:,} trials × {spec.replications:,} replications, "
         f"{spec.sampler}, pruner {spec.pruner}, {spec.simulated_steps():.3g} steps"
     )
 

@@ -77,26 +77,26 @@ def as_object(found: Answer) -> dict[str, Any]:
 
 
 def _print(found: Answer) -> None:
-    from studies.recommendation_words import in_words
-    from studies.words import params_in_words
+    from studies.describe import describe_recommendation
+    from studies.symbols import format_params
     from tuning.commands.tables import say
 
     say(f"{found.policy} in {found.scenario}, horizon {found.horizon}, {found.arms} arms: {found.kind}")
     if found.kind == "exact":
-        for line in in_words(found.sources[0]):
+        for line in describe_recommendation(found.sources[0]):
             say(line)
         say(f"From study {found.sources[0].study}.")
         return
-    say(f"Use {params_in_words(found.params)}.")
+    say(f"Use {format_params(found.params)}.")
     if found.kind == "interpolated":
         left, right = found.sources
         say(
-            f"Interpolated over log horizon between T = {left.horizon} and T = {right.horizon}; nobody has played it,"
-            " so no regret is claimed."
+            f"Interpolated over log horizon between T = {left.horizon:,} and T = {right.horizon:,}. This setting"
+            " was not evaluated, so no regret is stated."
         )
     else:
         say(
-            f"Extrapolated: these are the parameters for T = {found.sources[0].horizon}, the nearest horizon stored;"
+            f"Extrapolated: these are the parameters for T = {found.sources[0].horizon:,}, the nearest horizon stored;"
             " no regret is claimed."
         )
     say(f"From {' and '.join(each.study for each in found.sources)}. To settle it, run:")

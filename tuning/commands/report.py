@@ -36,15 +36,14 @@ def report(
         # some studies, and each figure as a file of its own
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
-    from studies.words import counted
+    from environments.text import format_bytes, plural
     from tuning.commands.report_files import write_report
     from tuning.commands.tables import say
-    from tuning.wording import size
 
     made = write_report(studies or None, output, pictures, storage)
     for line in made.warnings:
         typer.echo(f"ravenlab: {line}", err=True)
-    held = [counted(made.recommendations, "recommendation"), counted(made.figures, "figure"), size(made.size)]
+    held = [plural(made.recommendations, "recommendation"), plural(made.figures, "figure"), format_bytes(made.size)]
     say(f"{output} is written: {', '.join(held)}.")
     if pictures is not None:
         say(f"{pictures} holds {made.pictures} files of figures.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from studies.words import listed
+from environments.text import join_words
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
 from tuning.crew import DEFAULT_BACKEND
@@ -23,7 +23,7 @@ def reproduce(
             metavar="NAME",
             autocompletion=completing.words(*NAMES),
             rich_help_panel=options.PROBLEM,
-            help=f"{listed(NAMES)}. [default: all]",
+            help=f"{join_words(NAMES)}. [default: all]",
             show_default=False,
         ),
     ] = None,

@@ -69,39 +69,41 @@ def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Fron
             print_found(one)
     for each in ran:
         if not each.fresh:
-            typer.echo(f"{each.study}: complete already, nothing to do.", err=True)
+            typer.echo(f"{each.study}: already complete.", err=True)
         elif each.found is None:
-            typer.echo(f"{each.study}: time is up; run the same command to go on.", err=True)
+            typer.echo(f"{each.study}: time limit reached; rerun the same command to resume.", err=True)
 
 
 def print_found(found: RobustRecommendation | Front) -> None:
     """The settings in every world, and what follows from them in words."""
+    from studies.describe import describe_front, describe_robust
     from studies.robust_recommendation import Front
-    from studies.robust_words import front_in_words, robust_in_words
     from tuning.commands.tables import say
 
     if isinstance(found, Front):
         kept = found.kept()
         more = f"; the first {LISTED} of {len(kept)}" if len(kept) > LISTED else ""
-        _print_worlds(f"{found.study}: Pareto front on fresh worlds{more}", found.scenarios, kept[:LISTED])
-        lines = front_in_words(found)
+        _print_worlds(f"{found.study}: Pareto front on held-out worlds{more}", found.scenarios, kept[:LISTED])
+        lines = describe_front(found)
     else:
-        title = f"{found.study}: regret, and by how much it lies above that of the setting tuned for the world"
+        title = f"{found.study}: regret, and its excess over the setting tuned for the scenario"
         _print_worlds(title, found.scenarios, found.contenders)
-        lines = robust_in_words(found)
+        lines = describe_robust(found)
     for line in lines:
         say(line)
 
 
 def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Contender]) -> None:
-    from studies.robust_words import percent
-    from studies.words import params_in_words, short
+    from environments.text import format_number, format_percent
+    from studies.symbols import format_params
     from tuning.commands.tables import print_table
 
     columns = ["setting", "parameters", *scenarios, "price (95 %)"]
     rows = []
     for each in contenders:
-        cells = [f"{short(world.regret.mean)} ({percent(world.price.mean)})" for world in each.worlds]
-        price = f"{percent(each.price.mean)} ({percent(each.price.low)} to {percent(each.price.high)})"
-        rows.append([each.name, params_in_words(each.params), *cells, price])
+        cells = [f"{format_number(world.regret.mean)} ({format_percent(world.price.mean)})" for world in each.worlds]
+        price = (
+            f"{format_percent(each.price.mean)} ({format_percent(each.price.low)} to {format_percent(each.price.high)})"
+        )
+        rows.append([each.name, format_params(each.params), *cells, price])
     print_table(title, columns, rows, numbers=columns[2:], stacked=True)

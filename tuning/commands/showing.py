@@ -34,9 +34,9 @@ def show(
         ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
     from environments.errors import InputError
+    from studies.describe import describe_recommendation
     from studies.keys import read_recommendation, read_spec
     from studies.library import find_studies
-    from studies.recommendation_words import in_words
     from studies.rows import describe_study
     from tuning.commands.tables import print_json, say
 
@@ -64,7 +64,7 @@ def show(
     if spec is not None:
         _print_spec(spec)
     _print_trials(best)
-    for line in in_words(recommendation) if recommendation is not None else ["No recommendation yet."]:
+    for line in describe_recommendation(recommendation) if recommendation is not None else ["No recommendation yet."]:
         say(line)
 
 
@@ -148,7 +148,8 @@ def _as_object(trial: FrozenTrial) -> dict[str, Any]:
 
 def _print_spec(spec: StudySpec) -> None:
     """What was asked, a line a field; what is empty is left out."""
-    from studies.words import short, symbol
+    from environments.text import format_number
+    from studies.symbols import format_symbol
     from tuning.commands.tables import say
 
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
@@ -156,12 +157,13 @@ def _print_spec(spec: StudySpec) -> None:
             text = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
             say(f"  {name}: {text}")
     for name, range_ in spec.space.items():
-        what = f"1 − {symbol(name)}" if range_.scale == "one-minus" else symbol(name)
-        say(f"  searched: {what} from {short(range_.low)} to {short(range_.high)} ({range_.scale})")
+        what = f"1 − {format_symbol(name)}" if range_.scale == "one-minus" else format_symbol(name)
+        say(f"  searched: {what} from {format_number(range_.low)} to {format_number(range_.high)} ({range_.scale})")
 
 
 def _print_trials(best: list[FrozenTrial]) -> None:
-    from studies.words import params_in_words, short
+    from environments.text import format_number
+    from studies.symbols import format_params
     from tuning.commands.tables import print_table
 
     if not best:
@@ -172,9 +174,9 @@ def _print_trials(best: list[FrozenTrial]) -> None:
         rows.append(
             [
                 str(trial.number),
-                short(trial.values[0]),
-                short(error) if isinstance(error, int | float) else "–",
-                params_in_words(trial.params),
+                format_number(trial.values[0]),
+                format_number(error) if isinstance(error, int | float) else "–",
+                format_params(trial.params),
             ]
         )
     columns = ["trial", "value", "± error", "parameters"]

@@ -116,6 +116,7 @@ def _write_pulls(result: Simulation, path: Path) -> None:
 
 
 def _print_table(result: Simulation) -> None:
+    from environments.text import format_value
     from tuning.commands.tables import print_table, say
 
     names = {
@@ -132,10 +133,5 @@ def _print_table(result: Simulation) -> None:
             rows.append([label, f"{mean:.2f}", "–" if error is None else f"{error:.2f}"])
     columns = ["", "mean", "± standard error"]
     print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
-    say(f"T = {result.horizon}, K = {result.arms}, {result.replications} replications, seed {result.seed}")
-    say(
-        ", ".join(
-            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in result.params.items()
-        )
-    )
+    say(f"T = {result.horizon:,}, K = {result.arms}, {result.replications:,} replications, seed {result.seed}")
+    say(", ".join(f"{name} {format_value(value)}" for name, value in result.params.items()))

@@ -19,9 +19,9 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     """
     from dataclasses import asdict
 
+    from environments.text import format_number
     from studies.rows import list_studies
     from studies.urls import shown, storage_url
-    from studies.words import short
     from tuning.commands.tables import print_json, print_table, say
 
     with opened(storage) as store:
@@ -39,8 +39,8 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
             [
                 row.name,
                 f"{row.done}/{'–' if row.asked is None else row.asked}",
-                "–" if row.best is None else short(row.best),
-                "–" if row.regret is None else short(row.regret),
+                "–" if row.best is None else format_number(row.best),
+                "–" if row.regret is None else format_number(row.regret),
                 row.state,
             ]
             for row in rows

@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from environments.text import escape_unprintable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 UNBROKEN = 100_000
 """Width where no terminal says one: a name in a pipe is not folded."""
-
-
-def plain(text: str) -> str:
-    """Text on one line; line ends and control codes are written out.
-
-    >>> plain("a\\nb")
-    'a\\\\nb'
-    """
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def console() -> Console:
@@ -62,7 +55,7 @@ def print_table(
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
         table.add_column(column, justify=justify, overflow="fold", no_wrap=column in whole)
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
+        table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
     out.print(table)
     if left_out:
         say(f"No room for {', '.join(left_out)}: widen the terminal, or say --json.")
@@ -83,10 +76,10 @@ def _print_stack(out: Console, title: str, columns: Sequence[str], rows: Sequenc
 
     out.print(Text(title, style="italic"))
     for row in rows:
-        out.print(Text(plain(row[0]), style="bold"))
+        out.print(Text(escape_unprintable(row[0]), style="bold"))
         block = Table.grid(padding=(0, 2, 0, 0))
         for column, cell in zip(columns[1:], row[1:], strict=True):
-            block.add_row(Text(f"  {column}", style="dim"), Text(plain(cell)))
+            block.add_row(Text(f"  {column}", style="dim"), Text(escape_unprintable(cell)))
         out.print(block)
 
 
@@ -94,7 +87,7 @@ def say(text: str) -> None:
     """One line of text, folded to the terminal."""
     from rich.text import Text
 
-    console().print(Text(plain(text)))
+    console().print(Text(escape_unprintable(text)))
 
 
 def print_json(document: Any, indent: int | None = None) -> None:

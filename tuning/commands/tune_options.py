@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from environments.text import join_words
 from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, written
-from studies.words import listed
 from tuning.commands import completing
 from tuning.commands.options import PROBLEM, WORKERS, default
 
@@ -83,7 +83,7 @@ SamplerOption = Annotated[
     str | None,
     typer.Option(
         "--sampler",
-        help=f"{listed(list(SAMPLERS))}. {default(StudyDefaults.sampler)}",
+        help=f"{join_words(list(SAMPLERS))}. {default(StudyDefaults.sampler)}",
         autocompletion=completing.names(SAMPLERS),
         rich_help_panel=SEARCH,
     ),
@@ -93,7 +93,7 @@ PrunerOption = Annotated[
     str | None,
     typer.Option(
         "--pruner",
-        help=f"{listed(list(PRUNERS))}. {default(StudyDefaults.pruner)}",
+        help=f"{join_words(list(PRUNERS))}. {default(StudyDefaults.pruner)}",
         autocompletion=completing.names(PRUNERS),
         rich_help_panel=SEARCH,
     ),
@@ -103,7 +103,7 @@ ObjectiveOption = Annotated[
     str | None,
     typer.Option(
         "--objective",
-        help=f"{listed(written(OBJECTIVES))}. {default(StudyDefaults.objective)}",
+        help=f"{join_words(written(OBJECTIVES))}. {default(StudyDefaults.objective)}",
         autocompletion=completing.choices(OBJECTIVES),
         rich_help_panel=SEARCH,
     ),
@@ -173,7 +173,7 @@ MeasureOption = Annotated[
     str | None,
     typer.Option(
         "--measure",
-        help=f"What counts of relative regrets: {listed(written(MEASURES))}. {default(StudyDefaults.measure)}",
+        help=f"What counts of relative regrets: {join_words(written(MEASURES))}. {default(StudyDefaults.measure)}",
         autocompletion=completing.choices(MEASURES),
         rich_help_panel=WORLDS,
     ),

@@ -32,9 +32,9 @@ def validate(
         # one that comes along, for programs
         ravenlab validate all-scenarios --json
     """
+    from environments.text import plural
     from studies.files import load_robust_tables, load_study_file
     from studies.shipped import find_study_file
-    from studies.words import counted
     from tuning.commands.plans import all_steps, robust_object, study_object
     from tuning.commands.tables import print_json
 
@@ -49,9 +49,9 @@ def validate(
         return
     for name, specs, over_worlds in held:
         steps = sum(spec.simulated_steps() for spec in specs) + sum(map(all_steps, over_worlds))
-        typer.echo(f"{name}: {counted(len(specs) + len(over_worlds), 'study', 'studies')}, {steps:,} steps")
+        typer.echo(f"{name}: {plural(len(specs) + len(over_worlds), 'study', 'studies')}, {steps:,} steps")
         for spec in specs:
             typer.echo(f"  {spec.study_name()}: {spec.simulated_steps():,} steps")
         for each in over_worlds:
-            held_in = f"{len(each.scenarios)} scenarios, {each.base.trials} trials"
+            held_in = f"{len(each.scenarios)} scenarios, {each.base.trials:,} trials"
             typer.echo(f"  {each.study_name()}: {held_in}, {all_steps(each):,} steps")

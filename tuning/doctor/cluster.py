@@ -6,10 +6,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 
 from environments.identity import ABSENT, LIBRARIES
-from studies.words import counted
+from environments.text import format_bytes, plural
 from tuning.doctor.nodes import NOT_PASSED, NOT_READ, Cluster, Node
 from tuning.doctor.rows import NOTE, OK, PROBLEM, Check
-from tuning.wording import size
 
 WORDS = ("python", *LIBRARIES, "ravenlab", "sources", "machine", "processor")
 PASSING = ("python", "dask", "distributed", "cloudpickle", "joblib", "ravenlab", "sources")
@@ -28,10 +27,10 @@ SHOWN = 24
 def cluster_checks(found: Cluster, here: Mapping[str, str], millions: float | None) -> list[Check]:
     """Rows on a cluster, as seen by a driver that is `here` and plays so many million steps a second on a core."""
     scheduler, workers = found.scheduler, found.workers
-    threads = counted(sum(worker.threads for worker in workers), "thread")
+    threads = plural(sum(worker.threads for worker in workers), "thread")
     trip = "" if found.round_trip is None else f", {found.round_trip * 1e3:.1f} ms for an empty task"
     rows = [
-        Check("scheduler", f"{scheduler.address}, {counted(len(workers), 'worker')}, {threads}{trip}"),
+        Check("scheduler", f"{scheduler.address}, {plural(len(workers), 'worker')}, {threads}{trip}"),
         _compared("versions, scheduler", scheduler.said, here, PASSING),
     ]
     if not workers:
@@ -114,8 +113,8 @@ def _speeds(workers: Sequence[Node], millions: float | None) -> list[Check]:
 
 
 def _speed(worker: Node, usual: float, millions: float | None) -> Check:
-    memory = size(worker.memory) if worker.memory else "no limit"
-    what, room = f"worker {_label(worker)}", f"{counted(worker.threads, 'thread')}, memory {memory}"
+    memory = format_bytes(worker.memory) if worker.memory else "no limit"
+    what, room = f"worker {_label(worker)}", f"{plural(worker.threads, 'thread')}, memory {memory}"
     if not worker.millions:
         known = worker.fault in (NOT_PASSED, NOT_READ)
         told = (NOTE, "see the row on versions") if known else (PROBLEM, "see its log")

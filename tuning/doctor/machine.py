@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from environments.room import memory
+from environments.text import format_bytes
 from tuning.doctor.rows import NOTE, PROBLEM, Check, reason
 from tuning.doctor.speed import Speed, kernel_speed
-from tuning.wording import size
 
 LEAST_MEMORY = 1_000_000_000
 """Bytes under which a study with long horizons may not fit: libraries, a block of worlds and those that are kept."""
@@ -38,7 +38,7 @@ def _cache() -> Check:
         return Check("numba cache", "can't be written", NOTE, advice)
     all_versions = Path(folder).parent
     used = sum(path.stat().st_size for path in all_versions.rglob("*") if path.is_file())
-    return Check("numba cache", f"{all_versions}, {size(used)}")
+    return Check("numba cache", f"{all_versions}, {format_bytes(used)}")
 
 
 def core_check() -> Check:
@@ -59,7 +59,7 @@ def memory_check() -> Check:
     if total is None:
         return Check("memory", "not known here")
     least = min(total, total if free is None else free)
-    found = size(total) if free is None else f"{size(free)} free of {size(total)}"
+    found = format_bytes(total) if free is None else f"{format_bytes(free)} free of {format_bytes(total)}"
     if least < LEAST_MEMORY:
-        return Check("memory", found, NOTE, f"{size(LEAST_MEMORY)} free is safe for long horizons")
+        return Check("memory", found, NOTE, f"{format_bytes(LEAST_MEMORY)} free is safe for long horizons")
     return Check("memory", found)

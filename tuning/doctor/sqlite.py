@@ -12,10 +12,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from environments.errors import InputError
+from environments.text import format_bytes
 from studies.storage import check_file
 from tuning.doctor.mounts import mount_check
 from tuning.doctor.rows import NOTE, PROBLEM, Check, reason
-from tuning.wording import size
 
 BUSY_SECONDS = 5.0
 """How long another writer is waited for: a landing takes some milliseconds."""
@@ -59,7 +59,7 @@ def _existing(path: Path, name: str) -> Iterator[Check]:
             yield Check("storage", f"{name}: {reason(error)}", PROBLEM, "give another --storage, or make it writable")
         return
     used = path.stat().st_size
-    yield Check("storage", f"{name}: {size(used)}, can be written ({spent * 1e3:.1f} ms)")
+    yield Check("storage", f"{name}: {format_bytes(used)}, can be written ({spent * 1e3:.1f} ms)")
     if journal == "wal":
         yield Check("journal", "WAL: readers don't wait for the writer")
     else:
@@ -79,7 +79,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _space(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
-    found = f"{size(free)} free"
+    found = f"{format_bytes(free)} free"
     if free < NONE_LEFT:
         return Check("disk", found, PROBLEM, "make room: a study that can't land its trials stops")
     if free < LITTLE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from environments.text import format_approximate
 from studies.reproduction.rules import (
     Measured,
     Verdict,
@@ -14,7 +15,6 @@ from studies.reproduction.rules import (
     still_falls,
 )
 from studies.reproduction.tables import Table
-from studies.words import about
 from tuning.reproduction._bounds_problems import HORIZON, PROBLEMS
 from tuning.reproduction._intervals import difference
 from tuning.reproduction.context import Context
@@ -52,7 +52,8 @@ def _assumption(tables: Tables, protocol: str) -> Verdict:
     written = [row["written"] / row["needed"] for row in rows]
     reason = (
         f"What is played is {ratios[high]:.3g} times what the proof needs at t = {high[1]} (σ = {high[0]:g}) and falls"
-        f" to {ratios[low]:.3g} times at t = {about(low[1])} (σ = {low[0]:g}), since α_t·sqrt(ln t) tends to 0; with α₀"
+        f" to {ratios[low]:.3g} times at t = {format_approximate(low[1])} (σ = {low[0]:g}), since α_t·sqrt(ln t)"
+        " tends to 0; with α₀"
         f" in place of α_t, as the proof writes it, the ratio goes from {min(written):.3g} to {max(written):.3g}."
     )
     least = ratios[low]
@@ -76,12 +77,16 @@ def _order(tables: Tables, protocol: str, bound: str, held: bool) -> Verdict:
         ends[name] = Measured(end.value / values[-1], end.low / values[-1], end.high / values[-1])
     worst = max(ends, key=lambda name: ends[name].value)
     tail = tables["tails"].one(problem=worst, player=player)
-    where = "" if tail[column] is None else f", which it passes at T ≈ {about(tail[column])} ({tail[f'{column}_how']})"
-    begins = "" if tail["tail_from"] is None else f" from T = {about(tail['tail_from'])} on"
+    where = (
+        ""
+        if tail[column] is None
+        else f", which it passes at T ≈ {format_approximate(tail[column])} ({tail[f'{column}_how']})"
+    )
+    begins = "" if tail["tail_from"] is None else f" from T = {format_approximate(tail['tail_from'])} on"
     reason = (
         f"The regret has a linear tail in {sum(tails)} of {len(tails)} problems; worst with"
         f" {PROBLEMS[worst].title}{begins}, where {tail['lost']:.0%} of the runs have lost the best arm for good and"
-        f" the regret at T = {about(HORIZON)} is {ends[worst].value:.3g} times the bound{where}."
+        f" the regret at T = {format_approximate(HORIZON)} is {ends[worst].value:.3g} times the bound{where}."
     )
     return Verdict(f"bounds-{bound}", protocol, ends[worst], judge_order(tails, falling, above), "order", reason)
 
@@ -105,6 +110,6 @@ def _tighter(tables: Tables, protocol: str) -> Verdict:
     reason = (
         f"With {PROBLEMS[worst].title}, RAVEN-UCB loses {rates[worst][1]:.2g} a step in the last decade and UCB1"
         f" {rates[worst][0]:.2g}; the claimed bound is smaller ({claimed:.0f} against UCB1's {proven:.0f} at"
-        f" T = {about(HORIZON)}), but RAVEN-UCB's regret there is {end:.0f}."
+        f" T = {format_approximate(HORIZON)}), but RAVEN-UCB's regret there is {end:.0f}."
     )
     return Verdict("bounds-tighter", protocol, saved[worst], word, "all above", reason)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from environments.text import format_number
 from studies.reproduction.grid_rules import (
     Cell,
     judge_costs,
@@ -17,7 +18,6 @@ from studies.reproduction.grid_rules import (
 )
 from studies.reproduction.optima import Optimum, claimed_alpha0, claimed_beta0
 from studies.reproduction.rules import Measured, Verdict, judge_cell
-from studies.words import short
 from tuning.reproduction._figure3_grid import FEW
 from tuning.reproduction._intervals import percent
 from tuning.reproduction.context import Found
@@ -95,9 +95,11 @@ def _regret(grid: GridFound) -> Verdict:
     low, _, high = found["smallest"]
     ten_low, _, ten_high = found["ten"][grid.place]
     reason = (
-        f"The mean of that cell is {short(ours.value)}; {FEW} replications of it give {short(ten_low)} to "
-        f"{short(ten_high)}, and the smallest of the sixteen such means, which is what gets printed, {short(low)} to "
-        f"{short(high)} (95 %)."
+        f"The mean of that cell is {format_number(ours.value)}; {FEW} replications of it give"
+        f" {format_number(ten_low)} to "
+        f"{format_number(ten_high)}, and the smallest of the sixteen such means, which is what gets printed,"
+        f" {format_number(low)} to "
+        f"{format_number(high)} (95 %)."
     )
     return Verdict(f"{grid.printed.claim}-regret", grid.protocol, ours, word, "smallest", reason)
 
@@ -179,7 +181,7 @@ def _share(value: float) -> str:
 
 
 def _mean(grid: GridFound, place: int) -> str:
-    return f"{short(grid.found['mean'][place])} ± {grid.found['stderr'][place]:.2g}"
+    return f"{format_number(grid.found['mean'][place])} ± {grid.found['stderr'][place]:.2g}"
 
 
 def _named(cell: Cell) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from environments.text import join_words
 from environments.world import Floats
 from policies.raven_ucb import ESTIMATORS
 from studies.reproduction.claims import LOGISTICS, claims
@@ -18,7 +19,6 @@ from studies.reproduction.rules import (
     judge_growth,
     judge_number,
 )
-from studies.words import listed
 from tuning.paired import paired_tests
 from tuning.reproduction._estimators import NO_VARIANCE, SIZES, regrets
 from tuning.reproduction._intervals import measured_mean
@@ -82,7 +82,7 @@ class Standing:
         beats = sum(self.beats)
         losing = [NAMES[name] for name, lost in zip(self.others, self.beaten, strict=True) if lost]
         words = f"beats {beats} of {len(self.others)} after Holm's correction"
-        return f"{words} and is beaten by {listed(losing, 'and')}" if losing else words
+        return f"{words} and is beaten by {join_words(losing, 'and')}" if losing else words
 
 
 def standing(first: str, samples: Worlds, seed: int) -> Standing:
@@ -135,7 +135,7 @@ def next_verdict(protocol: str, samples: Worlds, seed: int, what: str) -> Verdic
     reason = (
         f"{what}, CCB is number {order.index(CCB) + 1} of {len(order)} by mean regret "
         f"({means[CCB]:.0f}; {NAMES[rival]}, the best of the rest, {means[rival]:.0f}) and "
-        f"is beaten by {listed(ahead, 'and') if ahead else 'none of the rest'} after Holm's correction."
+        f"is beaten by {join_words(ahead, 'and') if ahead else 'none of the rest'} after Holm's correction."
     )
     return Verdict("table3-next", protocol, Measured(test.difference, test.low, test.high), word, "best", reason)
 

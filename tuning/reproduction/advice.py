@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from environments.streams import Stream
+from environments.text import format_number
 from policies.playing import REGRET
 from studies.advice import CONTEXTS, EPSILON, SHORT, printed_rows
 from studies.reproduction.document import Outcome
@@ -20,7 +21,7 @@ from studies.reproduction.optima import optima, world_of
 from studies.reproduction.rules import Measured, Verdict, judge_cost
 from studies.reproduction.tables import Table
 from studies.spec import StudySpec
-from studies.words import params_in_words, short
+from studies.symbols import format_params
 from tuning.fanout import Evaluator
 from tuning.reproduction._intervals import in_columns, percent
 from tuning.reproduction.context import Context, Found, Piece
@@ -182,10 +183,10 @@ def _verdicts(asked: Sequence[Line], found: Mapping[str, Found]) -> Iterator[Ver
 
 
 def _in_words(line: Line, found: Found, cost: Measured) -> str:
-    where, params = f"in {line.world}, T = {line.horizon}", params_in_words(found["params"])
+    where, params = f"in {line.world}, T = {line.horizon}", format_params(found["params"])
     if cost.value == cost.low == cost.high == 0.0:
         return f"{where}, the search recommends the very same parameters"
     return (
         f"{where}, it costs {cost.value:.1f} % ({cost.low:.1f} to {cost.high:.1f}) more regret than {params}: "
-        f"{short(found['advice'][0])} against {short(found['recommended'][0])}"
+        f"{format_number(found['advice'][0])} against {format_number(found['recommended'][0])}"
     )

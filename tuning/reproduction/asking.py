@@ -6,7 +6,7 @@ from pathlib import Path
 
 from environments.checks import whole
 from environments.errors import InputError
-from studies.words import listed
+from environments.text import join_words
 from tuning.crew import ALONE, Crew
 from tuning.reproduction.context import PROTOCOLS, USUAL, Context
 
@@ -32,7 +32,7 @@ def context_of(
     ('published',)
     """
     if protocol not in (*PROTOCOLS, BOTH):
-        raise InputError(f"protocol must be {listed((*PROTOCOLS, BOTH))} but got {protocol!r}.")
+        raise InputError(f"protocol must be {join_words((*PROTOCOLS, BOTH))} but got {protocol!r}.")
     return Context(
         seed=whole("seed", seed, least=0, most=2**63 - 1),
         replications=USUAL if replications is None else whole("replications", replications, least=2, most=MOST),

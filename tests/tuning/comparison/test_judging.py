@@ -9,7 +9,7 @@ from scipy import stats
 from environments.world import Floats
 from studies.comparison.boards import Board
 from studies.comparison.entries import Entry, RegretCurve
-from studies.comparison.words import margin, winner
+from studies.comparison.summary import describe_best, describe_margin
 from tuning.comparison.judging import all_pairs, board, joined, judge_ranks
 from tuning.paired import paired_p
 
@@ -62,10 +62,12 @@ def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
     assert far.behind.share is not None
     assert far.behind.share[0] == pytest.approx(far.mean / best.mean - 1.0)
     assert best.low < best.mean < best.high
-    assert "ccb wins" in winner(found, 200)
-    assert margin(found).startswith("It can't be told from softmax (")
-    assert margin(found).endswith("; the last one can.")
-    assert "and so can all others." in margin(made(a=worlds + 5.0 + noise(1.0, 1), b=worlds))
+    assert "ccb has the lowest regret" in describe_best(found, 200)
+    assert describe_margin(found).startswith("Statistically indistinguishable from it: softmax (")
+    assert describe_margin(found).endswith(" 1 other policy is significantly worse.")
+    assert "All other policies are significantly worse." in describe_margin(
+        made(a=worlds + 5.0 + noise(1.0, 1), b=worlds)
+    )
 
 
 def test_equal_policies_are_seldom_told_apart() -> None:

@@ -85,7 +85,7 @@ def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None
     )
     trials = {entry.policy: entry.trials for entry in found.results[0].comparison.of("tuned")}
     assert trials == {"thompson": 20, "ucb1": 21}
-    assert "21 trials × 4 replications, but those of thompson 20 × 4" in found.as_markdown()
+    assert "21 trials × 4 worlds; 20 × 4 for thompson" in found.as_markdown()
     assert r"$20 \times 4$" in found.as_latex()
     slow = {name for name in policy_names() if find_policy(name).slow}
     assert {"thompson", "d-ts", "sw-ts", "f-dsw-ts"} <= slow

@@ -1,0 +1,202 @@
+"""Numbers, counts, lists and names formatted for people. Every package formats text with this module.
+
+Output that programs read (JSON, CSV, TOML, study names) keeps full precision and never goes through here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+ROUNDING_ERROR = 1e-9
+"""A value closer to 1 than this is printed as 1."""
+
+BYTE_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+
+LONGEST_VALUE = 60
+"""Maximal length of a value quoted in an error message."""
+
+
+def format_number(value: float | str) -> str:
+    """Format a number with four significant digits and thousands separators.
+
+    Values just below 1 get as many digits as distinguish them from 1. Text is returned unchanged.
+
+    >>> format_number(0.000123456), format_number(0.99998), format_number(12345.6), format_number("welford")
+    ('0.0001235', '0.99998', '12,346', 'welford')
+    """
+    if isinstance(value, str):
+        return value
+    text = f"{value:.4g}" if abs(value) < 999.95 else f"{value:,.0f}"
+    if text == "1" and 1.0 - value > ROUNDING_ERROR:
+        decimals = -math.floor(math.log10(1.0 - value))
+        text = f"{value:.{decimals}f}".rstrip("0")
+    return text
+
+
+def format_count(count: int) -> str:
+    """Format a count with thousands separators.
+
+    >>> format_count(2000), format_count(999)
+    ('2,000', '999')
+    """
+    return f"{count:,}"
+
+
+def format_approximate(value: float) -> str:
+    """Format a large number with two significant digits; powers of ten from one million on.
+
+    >>> format_approximate(1778), format_approximate(1_000_000), format_approximate(3.21e9)
+    ('1,800', '10⁶', '3.2·10⁹')
+    """
+    if value < 1e6:
+        return format_number(float(f"{value:.2g}"))
+    digits, exponent = f"{value:.1e}".split("e")
+    power = f"10{str(int(exponent)).translate(SUPERSCRIPTS)}"
+    return power if float(digits) == 1.0 else f"{float(digits):g}·{power}"
+
+
+def format_signed(value: float) -> str:
+    """Format a difference with its sign; zero has none.
+
+    >>> format_signed(18.5), format_signed(-0.25), format_signed(0.0)
+    ('+18.5', '−0.25', '0')
+    """
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return f"{sign}{format_number(abs(value))}"
+
+
+def format_percent(share: float, unit: str = " %", signed: bool = False) -> str:
+    """Format a share as a percentage: one decimal below 10 %, none above. With `signed`, positive ones get a plus.
+
+    >>> format_percent(0.0512), format_percent(0.05), format_percent(1.234), format_percent(-0.001)
+    ('5.1 %', '5.0 %', '123 %', '−0.1 %')
+    >>> format_percent(0.0512, unit=""), format_percent(0.0512, signed=True), format_percent(0.0, signed=True)
+    ('5.1', '+5.1 %', '0.0 %')
+    """
+    value = 100.0 * share
+    text = f"{value:.1f}" if abs(value) < 9.95 else f"{value:,.0f}"
+    if text == "-0.0":
+        text = "0.0"
+    sign = "+" if signed and value > 0 and text != "0.0" else ""
+    return f"{sign}{text.replace('-', '−')}{unit}"
+
+
+def format_interval(mean: float, low: float, high: float, level: str | None = "95 %") -> str:
+    """Format an estimate with its confidence interval; without `level` where a heading states it.
+
+    >>> format_interval(41.5, 40.25, 42.75), format_interval(41.5, 40.25, 42.75, level=None)
+    ('41.5 (95 % CI 40.25 to 42.75)', '41.5 (40.25 to 42.75)')
+    """
+    prefix = "" if level is None else f"{level} CI "
+    return f"{format_number(mean)} ({prefix}{format_number(low)} to {format_number(high)})"
+
+
+def format_p_value(p: float) -> str:
+    """Format a p-value.
+
+    >>> format_p_value(0.034), format_p_value(1e-30), format_p_value(1.0)
+    ('0.034', '< 0.0001', '1')
+    """
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def format_bytes(count: float) -> str:
+    """Format a size in bytes with decimal units.
+
+    >>> format_bytes(2_340_000_000), format_bytes(512)
+    ('2.3 GB', '512 B')
+    """
+    for unit, factor in BYTE_UNITS:
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+def format_range(values: Iterable[float]) -> str:
+    """Format the smallest and the largest of some numbers, or the one number that they all are.
+
+    >>> format_range([1000, 100, 500]), format_range([7, 7])
+    ('100 to 1,000', '7')
+    """
+    ordered = sorted(set(values))
+    low, high = format_number(ordered[0]), format_number(ordered[-1])
+    return low if len(ordered) == 1 else f"{low} to {high}"
+
+
+def format_settings(settings: Mapping[str, int | float | str]) -> str:
+    """Format settings of a scenario on one line.
+
+    >>> format_settings({"every": "5%", "noise": "laplace"})
+    'every = 5%, noise = laplace'
+    """
+    return ", ".join(f"{name} = {format_value(value)}" for name, value in settings.items())
+
+
+def format_value(value: int | float | str) -> str:
+    """Format a value that a user gave: up to six significant digits, text unchanged.
+
+    >>> format_value(0.5), format_value(7), format_value("5%")
+    ('0.5', '7', '5%')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def plural(number: int, singular: str, many: str | None = None) -> str:
+    """Format a count with its noun in the right number.
+
+    >>> plural(1, "worker"), plural(2, "worker"), plural(0, "study", "studies")
+    ('1 worker', '2 workers', '0 studies')
+    """
+    return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
+
+
+def join_words(words: Sequence[str], last: str = "or") -> str:
+    """Join words with commas, and with `last` before the last one.
+
+    >>> join_words(["tpe", "gp", "grid"]), join_words(["CCB"], "and")
+    ('tpe, gp or grid', 'CCB')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def capitalize_first(text: str) -> str:
+    """Capitalize the first letter and leave the others unchanged.
+
+    >>> capitalize_first("as RAVEN-UCB")
+    'As RAVEN-UCB'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def keep_pairs_together(pairs: str) -> str:
+    """Replace spaces within comma-separated pairs by no-break spaces, so that lines break between pairs only.
+
+    >>> keep_pairs_together("α₀ 1.5, ε 0.1") == "α₀\\N{NO-BREAK SPACE}1.5, ε\\N{NO-BREAK SPACE}0.1"
+    True
+    """
+    return ", ".join(pair.replace(" ", "\N{NO-BREAK SPACE}") for pair in pairs.split(", "))
+
+
+def escape_unprintable(text: str) -> str:
+    """Write line breaks and control characters as escape sequences, so that the text stays on one line.
+
+    >>> escape_unprintable("a\\nb")
+    'a\\\\nb'
+    """
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def shorten_value(value: object) -> str:
+    """Return the `repr` of a value, cut to 60 characters.
+
+    >>> shorten_value("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"
+    """
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

@@ -1,0 +1,105 @@
+"""Symbols of parameters: Greek letters for people, LaTeX for papers, ASCII for terminals without Unicode."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import sys
+import unicodedata
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from environments.text import format_number
+
+
+class Symbol(NamedTuple):
+    """One symbol in Unicode and in LaTeX math mode."""
+
+    unicode: str
+    latex: str
+
+
+SYMBOLS = {
+    "alpha0": Symbol("α₀", r"\alpha_0"),
+    "beta0": Symbol("β₀", r"\beta_0"),
+    "epsilon": Symbol("ε", r"\epsilon"),
+    "kappa0": Symbol("κ₀", r"\kappa_0"),
+    "mu0": Symbol("μ₀", r"\mu_0"),
+    "a0": Symbol("a₀", "a_0"),
+    "b0": Symbol("b₀", "b_0"),
+    "gamma": Symbol("γ", r"\gamma"),
+    "lam": Symbol("λ", r"\lambda"),
+    "tau": Symbol("τ", r"\tau"),
+    "xi": Symbol("ξ", r"\xi"),
+    "zeta": Symbol("ζ", r"\zeta"),
+    "rho": Symbol("ρ", r"\rho"),
+}
+"""Parameters that have a symbol; all others are shown by name."""
+
+ASCII = {
+    **{"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "μ": "mu", "ξ": "xi", "σ": "sigma"},
+    **{"×": "x", "±": "+/-", "≈": "~", "★": "*", "≤": "<=", "≥": ">=", "−": "-", "–": "-", "—": "-", "·": "."},
+    **{"…": "...", "√": "sqrt", "∞": "inf", "→": "->", "’": "'", "“": '"', "”": '"', "✓": "yes", "✗": "no"},
+}
+"""ASCII spellings; other characters are decomposed, or replaced by a question mark."""
+
+ERROR_HANDLER = "ravenlab-ascii"
+
+
+def format_symbol(name: str) -> str:
+    """Return the symbol of a parameter, or its name if it has none.
+
+    >>> format_symbol("alpha0"), format_symbol("window")
+    ('α₀', 'window')
+    """
+    return SYMBOLS[name].unicode if name in SYMBOLS else name
+
+
+def format_params(params: Mapping[str, float | str]) -> str:
+    """Format parameters on one line.
+
+    >>> format_params({"alpha0": 1.5, "epsilon": 0.1})
+    'α₀ 1.5, ε 0.1'
+    """
+    pairs = [f"{format_symbol(name)} {format_number(value)}" for name, value in params.items()]
+    return ", ".join(pairs) or "no parameters"
+
+
+def to_ascii(text: str) -> str:
+    """Spell text in plain ASCII.
+
+    >>> to_ascii("α₀ 0.5 ± 0.1 ★")
+    'alpha0 0.5 +/- 0.1 *'
+    """
+    return "".join(letter if letter.isascii() else ASCII.get(letter) or _decompose(letter) for letter in text)
+
+
+def to_encoding(text: str, encoding: str) -> str:
+    """Return the text unchanged if the encoding can represent it, otherwise in ASCII.
+
+    >>> to_encoding("α₀", "utf-8"), to_encoding("α₀", "latin-1")
+    ('α₀', 'alpha0')
+    """
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return to_ascii(text)
+    return text
+
+
+def use_ascii_where_needed() -> None:
+    """Make stdout and stderr spell in ASCII what their encoding cannot represent."""
+    codecs.register_error(ERROR_HANDLER, _replace_by_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ERROR_HANDLER)
+
+
+def _decompose(letter: str) -> str:
+    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii") or "?"
+
+
+def _replace_by_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return to_ascii(error.object[error.start : error.end]), error.end
