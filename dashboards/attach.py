@@ -10,14 +10,14 @@ from dashboards.grid_marks import recommended_in
 from dashboards.notes import grid_note, study_note, worlds_note
 from dashboards.points import point_of
 from dashboards.stamps import has_stamp, put_stamp, recommended_beside, stamp_of
-from environments import find_scenario
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from studies import keys
 from studies.grid_storage import read_grid
 from studies.objective import parse_objective
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front
-from studies.spec import StudySpec
+from studies.source import ScenarioSource
+from studies.spec import ResolvedStudy
 
 if TYPE_CHECKING:
     import optuna
@@ -101,20 +101,17 @@ def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str
 
 
 def _study_figures(
-    spec: StudySpec, found: Recommendation | None, points: list[HistoryPoint]
+    here: ResolvedStudy, found: Recommendation | None, points: list[HistoryPoint]
 ) -> Iterator[tuple[str, Draw]]:
     from dashboards import figures
 
-    here = spec.resolved()
-    assert here.horizon is not None
-    assert here.arms is not None
-    horizon, arms = here.horizon, here.arms
     if points:
         yield "history", lambda: figures.history(points, found, here)
     if found is not None and found.importance:
         yield "importances", lambda: figures.importances(found)
-    if here.file is None and not SCENARIOS.absent(here.scenario):
-        yield "world", lambda: figures.world(find_scenario(here.scenario, here.settings), horizon, arms, seed=here.seed)
+    source = here.source
+    if isinstance(source, ScenarioSource) and not SCENARIOS.absent(here.scenario):
+        yield "world", lambda: figures.world(source.open(), here.horizon, here.arms, seed=here.seed)
 
 
 def _grid_figures(grid: Grid, found: Recommendation | None) -> Iterator[tuple[str, Draw]]:

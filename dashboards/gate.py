@@ -64,11 +64,14 @@ def _refusal(environ: Environ, writable: bool, names: Collection[str] | None) ->
     name = "localhost" if host is None else _host_name(host)
     if names is not None and not is_loopback(name) and name not in names:
         also = "".join(f", {each}" for each in names)
-        return "403 Forbidden", f"This dashboard answers to localhost, 127.0.0.1{also} alone; see --allow-host."
+        return (
+            "403 Forbidden",
+            f"This dashboard only answers to localhost, 127.0.0.1{also}; other host names must be allowed.",
+        )
     if environ["REQUEST_METHOD"] in READING:
         return None
     if not writable:
-        return "405 Method Not Allowed", "This dashboard is read-only; ravenlab dashboard --writable lets it write."
+        return "405 Method Not Allowed", "This dashboard is read-only; restart it as writable to edit."
     origin = environ.get("HTTP_ORIGIN")
     if origin is not None and urlsplit(origin).netloc != host:
         return "403 Forbidden", "Another site's page may not write here."

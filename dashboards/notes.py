@@ -58,7 +58,7 @@ def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> st
 
 def grid_note(grid: Grid) -> str:
     """Describe the best cell of a grid and the cells indistinguishable from it, with a table if there are few cells."""
-    spec = grid.spec.resolved()
+    spec = grid.spec
     i, j = grid.best
     close = int(grid.indistinguishable.sum())
     rows, columns = grid.indistinguishable.nonzero()

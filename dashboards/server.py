@@ -38,7 +38,7 @@ class DashboardServer(ThreadingMixIn, WSGIServer):
         try:
             super().__init__(address, _Handler)
         except OSError as error:
-            raise InputError(_why(error, host, port)) from None
+            raise InputError(_why(error, host, port), field="port") from None
 
     def server_bind(self) -> None:
         """Bind without asking a name server who we are, which the standard library does and which can take long."""
@@ -104,13 +104,13 @@ def exposure(host: str, writable: bool) -> str | None:
 def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
     """Family and address to bind to."""
     if not 0 <= port <= 65535:
-        raise InputError(f"port must be from 0 (any free one) to 65535 but got {port}.")
+        raise InputError(f"port must be from 0 (any free one) to 65535 but got {port}.", field="port")
     try:
         if not host.strip():
             raise OSError
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
-        raise InputError(f"host must be a name or address of this machine but got {host!r}.") from None
+        raise InputError(f"host must be a name or address of this machine but got {host!r}.", field="host") from None
     found.sort(key=lambda each: each[0] != socket.AF_INET)
     family, _, _, _, address = found[0]
     return family, address
@@ -118,9 +118,9 @@ def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
 
 def _why(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"port {port} on {host} is in use by another program; give another --port, or 0 for any free one."
+        return f"port {port} on {host} is in use by another program; choose another port, or 0 for any free one."
     if error.errno == errno.EACCES:
-        return f"port {port} on {host} is not allowed to you; give a --port from 1024 on."
+        return f"port {port} on {host} requires more privileges; choose a port from 1024 up."
     if error.errno == errno.EADDRNOTAVAIL:
         return f"host must be an address of this machine but got {host!r}."
     return f"port {port} on {host} can't be used: {error.strerror or error}."

@@ -18,7 +18,7 @@ def number(field: str, value: object) -> float:
     1.0
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-        raise InputError(f"{field} must be a finite number but got {value!r}.")
+        raise InputError(f"{field} must be a finite number but got {value!r}.", field=field)
     return float(value)
 
 
@@ -29,7 +29,7 @@ def nonnegative(field: str, value: object) -> float:
     0.5
     """
     if number(field, value) < 0:
-        raise InputError(f"{field} must be at least 0 but got {value!r}.")
+        raise InputError(f"{field} must be at least 0 but got {value!r}.", field=field)
     return float(value)  # type: ignore[arg-type]
 
 
@@ -40,12 +40,12 @@ def whole(field: str, value: object, least: int, most: int | None = None) -> int
     5
     """
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise InputError(f"{field} must be a whole number but got {value!r}.")
+        raise InputError(f"{field} must be a whole number but got {value!r}.", field=field)
     given = operator.index(value)
     if given < least:
-        raise InputError(f"{field} must be at least {least} but got {given}.")
+        raise InputError(f"{field} must be at least {least} but got {given}.", field=field)
     if most is not None and given > most:
-        raise InputError(f"{field} must be at most {most} but got {given}.")
+        raise InputError(f"{field} must be at most {most} but got {given}.", field=field)
     return given
 
 

@@ -9,13 +9,18 @@ from collections.abc import Iterable, Sequence
 class InputError(ValueError):
     """Bad input: its message is one line that names the field, the value and what is allowed.
 
-    The command line prints it to stderr and exits with code 2.
+    `field` is the field that is wrong, or that the advice is about, under its name in the Python API. The command
+    line adds its option for this field, prints the line to stderr and exits with code 2.
 
     >>> raise InputError("horizon must be at least 1 but got 0.")
     Traceback (most recent call last):
     ...
     environments.errors.InputError: horizon must be at least 1 but got 0.
     """
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 LONGEST_LIST = 300

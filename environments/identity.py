@@ -25,19 +25,17 @@ COMPILED_PACKAGES = ("environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
 PRESENTATION = (
-    "studies.comparison.words",
+    "environments.text",
+    "studies.comparison.summary",
+    "studies.describe",
     "studies.export",
-    "studies.log_words",
-    "studies.recommendation_words",
-    "studies.robust_words",
     "studies.schema",
-    "studies.trace_words",
     "tuning.cli",
     "tuning.commands",
     "tuning.doctor",
+    "tuning.page_files",
     "tuning.progress",
     "tuning.screen",
-    "tuning.wording",
 )
 """Modules and packages of `COMPUTING_PACKAGES` that only present results: the fingerprint leaves them out.
 

@@ -115,12 +115,13 @@ class Brought(Generic[T]):
         if MARK in name:
             return InputError(
                 f"{self.kind} {name!r} comes from a Python file, which is only run when you name it: "
-                f"give its path, such as ./{name.partition('~')[0].rpartition('/')[2]}, on the command line."
+                f"name its path, such as ./{name.partition('~')[0].rpartition('/')[2]}."
             )
         if name in self.installed():
             return InputError(
                 f"{self.kind} {name!r} comes from an installed package, which is only run when you name it: "
-                f"give --bring {name}."
+                f"load the plugin {name}.",
+                field="plugin",
             )
         return None
 

@@ -55,7 +55,9 @@ def write_study(rows: Rows, target: RDBStorage, name: str) -> int:
         try:
             connection.execute(insert(studies), [{"study_name": name}])
         except IntegrityError:
-            raise InputError(f"study {name!r} exists in the target already; delete it or say --as NAME.") from None
+            raise InputError(
+                f"study {name!r} already exists in the target; delete it or choose another name.", field="name"
+            ) from None
         there = connection.execute(select(studies.c.study_id).where(studies.c.study_name == name)).scalar_one()
         _insert(connection, trials, [{**row, "study_id": there} for row in rows["trials"]])
         asked = select(trials.c.trial_id).where(trials.c.study_id == there).order_by(trials.c.trial_id)

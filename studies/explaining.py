@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from environments.errors import InputError, did_you_mean
 from environments.text import shorten_value
 from studies.ranges import Range
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 DEPTH = {"settings": 2, "fixed": 2, "space": 3}
 """How many parts of a place people wrote themselves; what follows is Pydantic's own."""
@@ -39,22 +42,32 @@ def standing_in(where: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{where}: {error}" if where else str(error)) from None
+        if not where:
+            raise
+        field = error.field if error.field == "plugin" else None  # the caller sets plugins; the file sets the rest
+        raise InputError(f"{where}: {error}", field=field) from None
 
 
-def explain(error: ValidationError, names: Mapping[str, str] | None = None) -> str:
-    """The first thing that is wrong, in one line that names the field, what it was and what is allowed."""
+def explain(error: ValidationError) -> InputError:
+    """The first validation error as an InputError: one line with the field, the value and what is allowed."""
     first = error.errors(include_url=False)[0]
-    kind, parts, context = first["type"], [str(part) for part in first["loc"]], first.get("ctx", {})
+    parts = [str(part) for part in first["loc"]]
     parts = parts[: DEPTH.get(parts[0], 1)] if parts else []
-    place, got = spell(parts, names or {}), f"but got {shorten_value(first['input'])}."
+    cause = first.get("ctx", {}).get("error")
+    field = cause.field if isinstance(cause, InputError) else None
+    return InputError(_first_line(first, parts), field=field or ".".join(parts) or None)
+
+
+def _first_line(first: ErrorDetails, parts: list[str]) -> str:
+    kind, context = first["type"], first.get("ctx", {})
+    place, got = spell(parts), f"but got {shorten_value(first['input'])}."
     if kind == "value_error":
         said = f"{str(context['error']).rstrip('.')}."
         return f"{place}: {said}" if parts and parts[0] == "space" else said
     if kind == "missing":
         return f"{place} must be given."
     if kind == "extra_forbidden":
-        return f"{spell(parts[:-1], names or {})}: {unknown_key(parts[-1], Range.model_fields)}"
+        return f"{spell(parts[:-1])}: {unknown_key(parts[-1], Range.model_fields)}"
     if kind == "literal_error":
         return f"{place} must be {context['expected']} {got}"
     if kind == "greater_than_equal":
@@ -79,14 +92,11 @@ def unknown_key(key: object, known: Sequence[str] | Mapping[str, Any]) -> InputE
     return InputError(f"unknown key {shorten_value(key)}{did_you_mean(key, list(known))} Known: {', '.join(known)}.")
 
 
-def spell(parts: Sequence[str], names: Mapping[str, str]) -> str:
-    """A place as it was written: space.alpha0, or --range alpha0.
+def spell(parts: Sequence[str]) -> str:
+    """The path of a field.
 
-    >>> spell(["space", "alpha0"], {"space": "--range"})
-    '--range alpha0'
+    >>> spell(["space", "alpha0"])
+    'space.alpha0'
     """
     shown = [part if part.isprintable() and 0 < len(part) <= 60 else shorten_value(part) for part in parts]
-    if not shown:
-        return "the study"
-    head = names.get(parts[0])
-    return ".".join(shown) if head is None else " ".join([head, ".".join(shown[1:])]).strip()
+    return ".".join(shown) or "the study"

@@ -69,7 +69,7 @@ def load_robust_tables(path: str | Path) -> list[RobustSpec]:
 def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[StudySpec]:
     """Every scenario of a table at every horizon of it."""
     with standing_in(where):
-        check_plain(table, {})
+        check_plain(table)
         scenarios = [read_scenario(each) for each in _several(table, "scenario")]
         horizons = _several(table, "horizon")
         for given, _ in scenarios:

@@ -42,9 +42,8 @@ class GridSpec(PlayedSpec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        world = self.world()
-        horizon, arms = self.horizon or world.horizon, self.arms or world.arms
-        world.check(horizon, arms)
+        horizon, arms = self.size()
+        self.open_scenario().check(horizon, arms)
         for axis, values in (("alpha0", self.alpha0), ("beta0", self.beta0)):
             if len(set(values)) != len(values) or list(values) != sorted(values):
                 raise ValueError(f"{axis} must rise without repeating but got {', '.join(f'{v:g}' for v in values)}")
@@ -57,6 +56,10 @@ class GridSpec(PlayedSpec):
             most = MOST_PLAYED // cells
             raise ValueError(f"replications must be at most {most} with {cells} cells but got {self.replications}")
         return self
+
+    def resolved(self) -> ResolvedGridSpec:
+        """The same with horizon and arms filled in, as it is stored."""
+        return ResolvedGridSpec.model_construct(**self.resolved_fields())
 
     def study_name(self) -> str:
         """`grid/raven-ucb/scenario/T…/K…`, with a short hash where cells or settings are not the default."""
@@ -73,8 +76,22 @@ class GridSpec(PlayedSpec):
     def values(self, cell: dict[str, float]) -> dict[str, Value]:
         """All parameters of a cell's candidate."""
         here = self.resolved()
-        assert here.arms is not None
-        return find_policy(POLICY).resolve({**cell}, here.arms + self.world().extra_arms, here.horizon)
+        return find_policy(POLICY).resolve({**cell}, here.arms + self.source.extra_arms, here.horizon)
+
+
+class ResolvedGridSpec(GridSpec):
+    """A grid with horizon and arms filled in: the form that is stored, played and shown.
+
+    >>> GridSpec(scenario="blips").resolved().arms
+    10
+    """
+
+    horizon: int
+    arms: int
+
+    def resolved(self) -> ResolvedGridSpec:
+        """Itself."""
+        return self
 
 
 _IN_HASH = ("settings", "alpha0", "beta0", "epsilon")
@@ -84,7 +101,7 @@ _IN_HASH = ("settings", "alpha0", "beta0", "epsilon")
 class Grid:
     """A finished grid: means and standard errors [α₀, β₀], and which cells can't be told from the best."""
 
-    spec: GridSpec
+    spec: ResolvedGridSpec
     study: str
     mean: Floats
     stderr: Floats
@@ -99,7 +116,7 @@ class Grid:
     def as_object(self) -> dict[str, Any]:
         """A JSON object: what was played, then [α₀][β₀] tables of what came out."""
         alpha, beta = self.best
-        spec = self.spec.resolved()
+        spec = self.spec
         return {
             "study": self.study,
             "policy": POLICY,

@@ -28,7 +28,7 @@ def write(grids: Iterable[Grid]) -> str:
     """
     rows: list[tuple[Cell, ...]] = []
     for grid in grids:
-        spec = grid.spec.resolved()
+        spec = grid.spec
         flat = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
         for cell, (mean, stderr, equal) in zip(spec.cells(), flat, strict=True):
             place = [f"{cell[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")]

@@ -96,5 +96,6 @@ def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Non
         ):
             raise InputError(
                 f"grid {name!r} holds a trial that is none of its cells (number {number}); "
-                "delete the study or give another --name."
+                "delete the study or choose another name.",
+                field="name",
             )

@@ -169,5 +169,5 @@ def _nothing(question: Question, stored: Sequence[Recommendation]) -> str:
         {each.arms for each in stored if (each.policy, each.scenario) == (question.policy, question.scenario)}
     )
     others = [str(count) for count in arms if count != question.count()]
-    hint = f" (there are some with --arms {' or '.join(others)})" if others else ""
+    hint = f" (there are some with {' or '.join(others)} arms)" if others else ""
     return f"no recommendation is stored for {wanted}{hint}; run: {question.command()}"

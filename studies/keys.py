@@ -10,12 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 from environments.errors import InputError
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from policies.own import BROUGHT as POLICIES
-from studies.comparison.spec import ComparisonSpec
-from studies.grid import GridSpec
+from studies.comparison.spec import ComparisonSpec, ResolvedComparisonSpec
+from studies.grid import GridSpec, ResolvedGridSpec
 from studies.recommendation import Recommendation
-from studies.robust import RobustSpec
+from studies.robust import ResolvedRobustSpec, RobustSpec
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
-from studies.spec import StudySpec
+from studies.spec import ResolvedStudy, StudySpec
 
 if TYPE_CHECKING:
     import optuna
@@ -63,10 +63,11 @@ def _elsewhere(policies: Iterable[object], scenarios: Iterable[object]) -> bool:
     return theirs or any(SCENARIOS.absent(str(each)) for each in scenarios)
 
 
-def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
+def read_spec(study: optuna.Study | FrozenStudy) -> ResolvedStudy | None:
     """The specification of a study; None if it is not one of ours."""
     try:
-        return _read(study, SPEC, StudySpec, "study", "specification")
+        spec = _read(study, SPEC, StudySpec, "study", "specification")
+        return None if spec is None else spec.resolved()
     except InputError as unreadable:
         stored = study.user_attrs[SPEC]
         if isinstance(stored, dict) and _elsewhere([stored.get("policy")], [stored.get("scenario")]):
@@ -74,10 +75,10 @@ def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
         raise
 
 
-def _as_stored(stored: dict[str, Any], unreadable: InputError) -> StudySpec:
+def _as_stored(stored: dict[str, Any], unreadable: InputError) -> ResolvedStudy:
     """What can be shown of a study with something that was brought elsewhere; its other fields must be right."""
     try:
-        return StudySpec.as_stored(stored)
+        return ResolvedStudy.from_stored(stored)
     except ValueError:
         raise unreadable from None
 
@@ -109,10 +110,11 @@ def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> No
     study.set_user_attr(RACE, {"batches": batches, "elite": elite, "blocks": blocks})
 
 
-def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
+def read_grid_spec(study: optuna.Study | FrozenStudy) -> ResolvedGridSpec | None:
     """What a grid plays; None if the study is not a grid, or one of a scenario that its user brought elsewhere."""
     try:
-        return _read(study, GRID, GridSpec, "grid", "specification")
+        spec = _read(study, GRID, GridSpec, "grid", "specification")
+        return None if spec is None else spec.resolved()
     except InputError:
         stored = study.user_attrs[GRID]
         if isinstance(stored, dict) and _elsewhere([], [stored.get("scenario")]):
@@ -126,10 +128,11 @@ def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
     study.set_user_attr(GRID, spec.resolved().model_dump(mode="json"))
 
 
-def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ComparisonSpec | None:
+def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ResolvedComparisonSpec | None:
     """What is compared; None if the study is no comparison, or one with something that its user brought elsewhere."""
     try:
-        return _read(study, COMPARISON, ComparisonSpec, "comparison", "specification")
+        spec = _read(study, COMPARISON, ComparisonSpec, "comparison", "specification")
+        return None if spec is None else spec.resolved()
     except InputError:
         stored = study.user_attrs[COMPARISON]
         policies, scenario = (stored.get(key) if isinstance(stored, dict) else None for key in ("policies", "scenario"))
@@ -154,10 +157,11 @@ def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
     study.set_user_attr(INDISTINGUISHABLE, numbers)
 
 
-def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
+def read_robust_spec(study: optuna.Study | FrozenStudy) -> ResolvedRobustSpec | None:
     """What a search over several scenarios plays; None if the study is none."""
     try:
-        return _read(study, ROBUST, RobustSpec, "study", "specification")
+        spec = _read(study, ROBUST, RobustSpec, "study", "specification")
+        return None if spec is None else spec.resolved()
     except InputError as unreadable:
         stored = study.user_attrs[ROBUST]
         base, names = (stored.get(key) if isinstance(stored, dict) else None for key in ("base", "scenarios"))
@@ -167,7 +171,7 @@ def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
                 raise
             here = _as_stored(base, unreadable)
             scenarios = tuple(str(name) for name in names)
-            return RobustSpec.model_construct(base=here, scenarios=scenarios, measure=measure, pareto=pareto)
+            return ResolvedRobustSpec.model_construct(base=here, scenarios=scenarios, measure=measure, pareto=pareto)
         raise
 
 

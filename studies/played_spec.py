@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 from pydantic import Field
 
-from environments import Scenario, find_scenario
+from environments import Scenario
 from environments.scenario import LONGEST_HORIZON
 from studies.fields import Frozen, Name, OwnName, Real, Text, Whole
 from studies.identity import differences_in_words
 from studies.registry import StudyDefaults
+from studies.source import ScenarioSource, resolve_size
 
 
-class PlayedSpec(Frozen):
-    """Where and under which seed something is played.
-
-    >>> PlayedSpec(scenario="blips", horizon=100).resolved().arms
-    10
-    """
+class PlayedSpec(Frozen, ABC):
+    """Where and under which seed something is played."""
 
     scenario: str = Field(max_length=300)
     settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
@@ -28,15 +26,27 @@ class PlayedSpec(Frozen):
     seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1)
     name: OwnName = Field(default=None, min_length=1, max_length=400)
 
-    def world(self) -> Scenario:
-        """The scenario with its settings."""
-        return find_scenario(self.scenario, dict(self.settings))
+    @property
+    def source(self) -> ScenarioSource:
+        """The scenario that is simulated."""
+        return ScenarioSource(self.scenario, self.settings)
 
-    def resolved(self) -> Self:
-        """The same with horizon and arms written out."""
-        world = self.world()
-        update = {"scenario": world.name, "horizon": self.horizon or world.horizon, "arms": self.arms or world.arms}
-        return self.model_copy(update=update)
+    def open_scenario(self) -> Scenario:
+        """The scenario with its settings."""
+        return self.source.open()
+
+    def size(self) -> tuple[int, int]:
+        """Horizon and arms, the scenario's own where none are given."""
+        return resolve_size(self.source, self.horizon, self.arms)
+
+    @abstractmethod
+    def resolved(self) -> PlayedSpec:
+        """The same with horizon and arms filled in, as it is stored."""
+
+    def resolved_fields(self) -> dict[str, Any]:
+        """All fields, with horizon and arms filled in."""
+        horizon, arms = self.size()
+        return {**dict(self), **self.source.resolved_fields(), "horizon": horizon, "arms": arms}
 
     def beside_usual(self, fields: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Some fields as they are, and as they are if nothing is said."""
@@ -48,10 +58,6 @@ class PlayedSpec(Frozen):
         """What makes results comparable: everything but the name, every default written out."""
         return self.resolved().model_dump(mode="json", exclude={"name"})
 
-    def differences(self, stored: Self) -> list[str]:
-        """In words, where what is stored would not be comparable with what this asks for.
-
-        >>> PlayedSpec(scenario="blips", seed=1).differences(PlayedSpec(scenario="blips"))
-        ['seed was 0, now 1']
-        """
+    def differences(self, stored: PlayedSpec) -> list[str]:
+        """In words, where what is stored would not be comparable with what this asks for."""
         return differences_in_words(self.identity(), stored.identity())

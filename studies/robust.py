@@ -16,7 +16,8 @@ from studies.identity import differences_in_words, short_hash
 from studies.measure import parse_measure
 from studies.reading import spec_from
 from studies.registry import MEASURES, StudyDefaults, pattern_of, robust_samplers, written
-from studies.spec import NOT_IN_NAME, StudySpec
+from studies.source import ScenarioSource
+from studies.spec import NOT_IN_NAME, ResolvedStudy, StudySpec
 from studies.spec_checks import check_played
 
 MOST_SCENARIOS = 20
@@ -59,8 +60,8 @@ class RobustSpec(Frozen):
                 raise ValueError(f"robust must name each scenario once but got {name} twice")
         if self.base.scenario != names[0]:
             raise ValueError(f"base must be for the first scenario, {names[0]}, but got {self.base.scenario}")
-        if self.base.file is not None:
-            raise ValueError("robust takes scenarios, not a trace or a log")
+        if not isinstance(self.base.source, ScenarioSource):
+            raise ValueError(f"robust takes scenarios but got the {self.base.source.kind} {self.base.source.path}")
         if self.pareto and self.measure != StudyDefaults.measure:
             raise ValueError(f"pareto keeps each scenario apart, so it takes no measure but got {self.measure}")
         allowed = {
@@ -82,11 +83,11 @@ class RobustSpec(Frozen):
             raise ValueError(f"name must be given: that of {len(names)} scenarios would be too long")
         return self
 
-    def each(self) -> list[StudySpec]:
+    def each(self) -> list[ResolvedStudy]:
         """Each scenario's own study: same policy, box, size, budget and seed."""
         return [self._own(name) for name in self.scenarios]
 
-    def _own(self, scenario: str) -> StudySpec:
+    def _own(self, scenario: str) -> ResolvedStudy:
         fields = self.base.resolved().model_dump()
         name = None if self.base.name is None else f"{self.base.name}/{scenario}"
         try:
@@ -94,9 +95,9 @@ class RobustSpec(Frozen):
         except ValidationError as error:
             raise InputError(f"{scenario}: {explain(error)}") from None
 
-    def resolved(self) -> RobustSpec:
+    def resolved(self) -> ResolvedRobustSpec:
         """The same with every default written out, as it is stored."""
-        return self.model_copy(update={"base": self.base.resolved()})
+        return ResolvedRobustSpec.model_construct(**{**dict(self), "base": self.base.resolved()})
 
     def study_name(self) -> str:
         """`robust/policy/scenario,scenario/T…/K…`, with a short hash as that of a study; `pareto/…` for a front."""
@@ -117,7 +118,17 @@ class RobustSpec(Frozen):
         return [*differences_in_words(mine, theirs), *self.base.differences(stored.base)]
 
 
-def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None = None, where: str = "") -> RobustSpec:
+class ResolvedRobustSpec(RobustSpec):
+    """A search over several scenarios with every default filled in: the form that is stored, searched and shown."""
+
+    base: ResolvedStudy
+
+    def resolved(self) -> ResolvedRobustSpec:
+        """Itself."""
+        return self
+
+
+def robust_spec_from(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
     """The specification of fields as people write them: `scenarios`, `measure`, `pareto`, and those of a study.
 
     >>> robust_spec_from({"scenarios": ["blips"]})
@@ -133,9 +144,9 @@ def robust_spec_from(fields: Mapping[str, Any], names: Mapping[str, str] | None 
             raise InputError("scenarios must be a list of at least 2 names.")
         if len(scenarios) < 2:
             raise InputError(f"robust must have at least 2 scenarios but got {len(scenarios)}.")
-        base = spec_from({**rest, "scenario": scenarios[0]}, names=names)
+        base = spec_from({**rest, "scenario": scenarios[0]})
         known = [find_scenario(str(name), dict(base.settings)).name for name in scenarios]
         try:
             return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
         except ValidationError as error:
-            raise InputError(explain(error, names)) from None
+            raise explain(error) from None

@@ -6,17 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import PrivateAttr, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
-from environments import InputError, find_scenario
-from environments.any_world import AnyScenario, RecordedScenario
-from environments.log_world import open_log
-from environments.trace_world import open_trace
+from environments.any_world import AnyScenario
 from policies import find_policy
 from policies.base import Policy, Setting, Value
 from studies.advice import paper_advice
 from studies.identity import differences_in_words, short_hash
 from studies.ranges import Range, own_range
+from studies.source import LogSource, TraceSource, resolve_size
 from studies.spec_checks import check_study
 from studies.study_fields import StudyFields
 
@@ -38,29 +36,19 @@ class StudySpec(StudyFields):
     'raven-ucb/variance-drift/T10000/K10'
     """
 
-    _is_resolved: bool = PrivateAttr(default=False)
-
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         check_study(self)
         return self
 
     def size(self) -> tuple[int, int]:
-        """Horizon and arms, the scenario's own where none are given."""
-        if self.horizon is not None and self.arms is not None:
-            return self.horizon, self.arms
-        world = self.world()
-        return self.horizon or world.horizon, self.arms or world.arms
-
-    @property
-    def extra_arms(self) -> int:
-        """Arms that the world holds beyond K."""
-        return 0 if self.file is not None else self.world().extra_arms
+        """Horizon and arms, the source's own where none are given."""
+        return resolve_size(self.source, self.horizon, self.arms)
 
     def resolved_space(self, policy: type[Policy], horizon: int, arms: int) -> dict[str, Range]:
         """The ranges given, and the policy's own for parameters that are neither given nor fixed."""
-        arms += self.extra_arms
-        fixed, factor = self.resolved_fixed(), self._factor(policy)
+        arms += self.source.extra_arms
+        fixed, factor = self.resolved_fixed(), self.source.reward_factor(policy)
         given: dict[str, Value] = {**fixed, **{name: range_.ends()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
@@ -76,72 +64,27 @@ class StudySpec(StudyFields):
     def resolved_fixed(self) -> dict[str, float | str]:
         """What is fixed. On a file `low` and `high` are the 1st and 99th percentile of the searched stretch."""
         fixed = dict(self.fixed)
-        if self.file is None or self.digest is not None:
-            return fixed
-        world = self.world()
-        assert isinstance(world, RecordedScenario)
-        known = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
-        if {"low", "high"} <= known:
-            fixed |= {"low": world.scale.low, "high": world.scale.high}
-        return fixed
+        bounds = self.source.reward_bounds()
+        free = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
+        return {**fixed, **bounds} if bounds.keys() <= free else fixed
 
-    def _factor(self, policy: type[Policy]) -> float:
-        """How many times as large as usual rewards are, where the policy can follow that."""
-        if self.file is None or not policy.scalable:
-            return 1.0
-        if self.scale is not None:
-            return self.scale
-        world = self.world()
-        assert isinstance(world, RecordedScenario)
-        return world.scale.factor
-
-    def world(self) -> AnyScenario:
+    def open_scenario(self) -> AnyScenario:
         """The scenario with its settings, or the file, which must hold what it held when the study began."""
-        if self.trace is not None:
-            world: RecordedScenario = open_trace(self.trace, self.minimize)
-        elif self.log is not None:
-            world = open_log(self.log, self.minimize)
-        else:
-            return find_scenario(self.scenario, dict(self.settings))
-        if self.digest is not None and world.digest != self.digest:
-            kind = self.scenario.partition(":")[0]
-            raise InputError(f"{kind} {self.file} holds something else than when the study {self.scenario!r} began.")
-        return world.with_settings(self.settings)
+        return self.source.open()
 
-    def resolved(self) -> StudySpec:
+    def resolved(self) -> ResolvedStudy:
         """The same with every default written out, as it is stored."""
-        if self._is_resolved:
-            return self
         horizon, arms = self.size()
         policy = find_policy(self.policy)
-        update: dict[str, Any] = {"policy": policy.name, "horizon": horizon, "arms": arms}
-        update["space"] = self.resolved_space(policy, horizon, arms)
-        if self.file is None:
-            update["scenario"] = self.world().name
-        elif self.digest is None:
-            world = self.world()
-            assert isinstance(world, RecordedScenario)
-            update |= {"digest": world.digest, "scale": world.scale.factor, "fixed": self.resolved_fixed()}
-        here = self.model_copy(update=update)
-        here._is_resolved = True
-        return here
-
-    @classmethod
-    def as_stored(cls, stored: Mapping[str, Any]) -> StudySpec:
-        """A specification to show, not to run: what it plays may not be at hand. ValueError where a field is wrong."""
-        fields = StudyFields.model_validate(stored)
-        if fields.horizon is None or fields.arms is None:
-            raise ValueError("a stored specification says how many steps and arms there are")
-        here = cls.model_construct(**dict(fields))
-        here._is_resolved = True
-        return here
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy; one that changes something has its defaults to find anew."""
-        copy = super().model_copy(update=update, deep=deep)
-        if update:
-            copy._is_resolved = False
-        return copy
+        found = {
+            "policy": policy.name,
+            "horizon": horizon,
+            "arms": arms,
+            "space": self.resolved_space(policy, horizon, arms),
+            "fixed": self.resolved_fixed(),
+            **self.source.resolved_fields(),
+        }
+        return ResolvedStudy.model_construct(**{**dict(self), **found})
 
     def __eq__(self, other: object) -> bool:
         """By fields alone: whether defaults were looked up before says nothing about the study."""
@@ -151,23 +94,7 @@ class StudySpec(StudyFields):
         """`policy/scenario/T…/K…`, with a short hash where anything but the budget is not the default."""
         if self.name is not None:
             return self.name
-        here = self.resolved()
-        name = f"{here.policy}/{here.scenario}/T{here.horizon}/K{here.arms}"
-        mine = here.model_dump(mode="json", exclude=set(NOT_IN_NAME))
-        if mine == here._usual():
-            return name
-        return f"{name}{short_hash(json.dumps(mine, sort_keys=True, ensure_ascii=False))}"
-
-    def _usual(self) -> dict[str, Any] | None:
-        """What the name hashes, at its defaults; None where this horizon or policy can't do with defaults."""
-        try:
-            where: dict[str, Any] = {"scenario": self.scenario}
-            if self.file is not None:
-                where |= {"trace": self.trace, "log": self.log, "minimize": self.minimize}
-            plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **where)
-        except ValidationError:
-            return None
-        return plain.resolved().model_dump(mode="json", exclude=set(NOT_IN_NAME))
+        return self.resolved().usual_name()
 
     def simulated_steps(self) -> int:
         """Steps of search, selection and report together, at most: pruning saves some.
@@ -177,7 +104,6 @@ class StudySpec(StudyFields):
         400
         """
         here = self.resolved()
-        assert here.horizon is not None
         rivals = 1 + (paper_advice(here.scenario, here.horizon, here.policy) is not None)
         played = self.trials * self.replications
         played += (min(self.candidates, self.trials) + rivals) * self.selection + (1 + rivals) * self.report
@@ -190,21 +116,22 @@ class StudySpec(StudyFields):
     def differences(self, stored: StudySpec) -> list[str]:
         """In words, where a stored study's trials would not be comparable with this one's."""
         mine, theirs = self.identity(), stored.identity()
-        if mine["digest"] != theirs["digest"]:
-            return [f"the {self.scenario.partition(':')[0]} {self.file} holds something else than it did"]
-        return differences_in_words(mine, theirs)
+        match self.source:
+            case TraceSource() | LogSource() as file if mine["digest"] != theirs["digest"]:
+                return [f"the {file.kind} {file.path} holds something else than it did"]
+            case _:
+                return differences_in_words(mine, theirs)
 
     def values(self, params: dict[str, float]) -> dict[str, Value]:
         """All parameters of a candidate, checked."""
         here = self.resolved()
-        assert here.arms is not None
         policy = find_policy(self.policy)
         given: dict[str, Value] = {**here.scaled_defaults(policy), **here.fixed, **params}
-        return policy.resolve(given, here.arms + self.extra_arms, here.horizon)
+        return policy.resolve(given, here.arms + self.source.extra_arms, here.horizon)
 
     def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
         """The policy's own defaults for rewards of the file's size, where that matters."""
-        factor = self._factor(policy)
+        factor = self.source.reward_factor(policy)
         if factor == 1.0:
             return {}
         return {
@@ -212,3 +139,44 @@ class StudySpec(StudyFields):
             for param in policy.parameters
             if param.power and isinstance(param.default, float) and param.name not in ("low", "high")
         }
+
+
+class ResolvedStudy(StudySpec):
+    """A study with every default filled in: the form that is stored, searched and shown.
+
+    `StudySpec.resolved` creates it from a specification, `from_stored` from a storage.
+
+    >>> StudySpec(scenario="blips").resolved().arms
+    10
+    """
+
+    horizon: int
+    arms: int
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> ResolvedStudy:
+        """A study to show, not to run: its policy or scenario may not be loaded. ValueError for an invalid field."""
+        fields = StudyFields.model_validate(stored)
+        if fields.horizon is None or fields.arms is None:
+            raise ValueError("a stored specification must have horizon and arms")
+        return cls.model_construct(**dict(fields))
+
+    def resolved(self) -> ResolvedStudy:
+        """Itself."""
+        return self
+
+    def usual_name(self) -> str:
+        """The name of a study that was not given one."""
+        name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
+        mine = self.model_dump(mode="json", exclude=set(NOT_IN_NAME))
+        if mine == self._usual():
+            return name
+        return f"{name}{short_hash(json.dumps(mine, sort_keys=True, ensure_ascii=False))}"
+
+    def _usual(self) -> dict[str, Any] | None:
+        """What the name hashes, at its defaults; None where this horizon or policy has no valid defaults."""
+        try:
+            plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **self.source.fields())
+        except ValidationError:
+            return None
+        return plain.resolved().model_dump(mode="json", exclude=set(NOT_IN_NAME))

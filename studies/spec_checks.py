@@ -11,6 +11,7 @@ from policies.base import Policy, Setting, Value
 from studies.fields import MOST_PLAYED
 from studies.objective import parse_objective
 from studies.registry import StudyDefaults
+from studies.source import LogSource, ScenarioSource, TraceSource
 
 if TYPE_CHECKING:
     from studies.ranges import Range
@@ -24,13 +25,8 @@ def check_study(spec: StudySpec) -> None:
     """Raise ValueError, with one clear line, for a study that could not be played."""
     policy = find_policy(spec.policy)
     horizon, arms = spec.size()
-    if spec.file is None or spec.digest is None:
-        spec.world().check(horizon, arms)
-    if spec.file is not None:
-        _check_on_a_file(spec, policy)
-    elif spec.minimize:
-        raise ValueError("minimize is for a trace or log of costs; a scenario pays rewards")
-    setting = Setting(horizon, arms + spec.extra_arms, {})
+    _check_source(spec, policy, horizon, arms)
+    setting = Setting(horizon, arms + spec.source.extra_arms, {})
     _check_given(spec, policy, setting)
     space = spec.resolved_space(policy, horizon, arms)
     if space == {}:
@@ -53,15 +49,32 @@ def check_played(spec: StudySpec, scenarios: int = 1) -> None:
             raise ValueError(f"{what}{over} must be at most {MOST_PLAYED} but got {count * scenarios}")
 
 
-def _check_on_a_file(spec: StudySpec, policy: type[Policy]) -> None:
-    kind = "trace" if spec.log is None else "log"
+def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int) -> None:
+    """What a scenario, a trace or a log does not allow."""
+    match spec.source:
+        case ScenarioSource() as scenario:
+            scenario.open().check(horizon, arms)
+            if spec.minimize:
+                raise ValueError("minimize must be false for a scenario, which pays rewards, but got true")
+        case TraceSource() as trace:
+            _check_recorded(spec, trace, policy, horizon, arms)
+        case LogSource() as log:
+            _check_recorded(spec, log, policy, horizon, arms)
+            for name, count in (("selection", spec.selection), ("report", spec.report)):
+                if count < FEWEST_REPLAYS:
+                    raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
+
+
+def _check_recorded(
+    spec: StudySpec, source: TraceSource | LogSource, policy: type[Policy], horizon: int, arms: int
+) -> None:
+    """What holds for a trace and a log alike. The file of a study that was checked before is not opened again."""
+    if source.digest is None:
+        source.open().check(horizon, arms)
     if policy.peeks:
-        raise ValueError(f"{policy.name} reads the true means, which a {kind} does not tell")
+        raise ValueError(f"{policy.name} reads the true means, which a {source.kind} does not tell")
     if spec.objective != StudyDefaults.objective:
-        raise ValueError(f"objective must be {StudyDefaults.objective} on a {kind} but got {spec.objective}")
-    for name, count in (("selection", spec.selection), ("report", spec.report)):
-        if spec.log is not None and count < FEWEST_REPLAYS:
-            raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
+        raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 
 
 def _check_given(spec: StudySpec, policy: type[Policy], setting: Setting) -> None:

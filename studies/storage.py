@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,7 +18,7 @@ from environments.paths import resolved
 from studies.faults import clear_faults
 from studies.new_file import make_storage
 from studies.postgres import open_postgres
-from studies.urls import for_optuna, is_postgres, parse, shown, sqlite_file
+from studies.urls import for_optuna, is_postgres, parse, shown, sqlite_file, storage_url
 
 if TYPE_CHECKING:
     import optuna
@@ -51,6 +52,24 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
             return _open_other(for_optuna(parsed)) if path is None else _open_file(path, for_optuna(parsed), create)
         except (ImportError, TypeError, ValueError) as error:  # a driver that is missing, an option that is no option
             raise InputError(f"storage {shown(url)} can't be used: {error}") from None
+
+
+@contextmanager
+def opened(storage: str | None, *, create: bool = False) -> Iterator[optuna.storages.RDBStorage]:
+    """Open a storage for a block and close it afterwards; database errors in the block become one clear line.
+
+    Args:
+        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        create: Whether a missing storage is created.
+    """
+    url = storage_url(storage)
+    open_now = open_storage(url, create=create)
+    try:
+        with clear_faults(url):
+            yield open_now
+    finally:
+        open_now.remove_session()
+        open_now.engine.dispose()
 
 
 def _open_other(url: str) -> optuna.storages.RDBStorage:
@@ -134,7 +153,9 @@ def check_file(path: Path, create: bool) -> None:
         raise InputError(f"storage {str(path)[:200]!r} is not the name of a file.") from None
     if not there:
         if not create:
-            raise InputError(f"storage {path} does not exist; run ravenlab tune first, or say --storage.")
+            raise InputError(
+                f"storage {path} does not exist; run ravenlab tune first, or choose another.", field="storage"
+            )
         if not path.resolve().parent.is_dir():
             raise InputError(f"storage {path} can't be made: there is no folder {path.resolve().parent}.")
         return
@@ -148,7 +169,9 @@ def check_file(path: Path, create: bool) -> None:
         raise InputError(f"storage {path} can't be written: no permission for it or its folder.")
     if path.stat().st_size == 0:
         if not create:
-            raise InputError(f"storage {path} is an empty file; run ravenlab tune first, or say --storage.")
+            raise InputError(
+                f"storage {path} is an empty file; run ravenlab tune first, or choose another.", field="storage"
+            )
         return
     try:
         with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:

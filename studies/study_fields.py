@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from environments.recorded import own_name
 from environments.scenario import LONGEST_HORIZON
 from environments.text import join_words
 from studies.fields import Frozen, Name, OwnName, PrunerName, Real, SamplerName, Text, Whole
 from studies.objective import parse_objective
 from studies.ranges import Range
 from studies.registry import OBJECTIVES, StudyDefaults, pattern_of, written
+from studies.source import Source, check_one_source, source_of
 
 
 class StudyFields(Frozen):
@@ -93,14 +93,10 @@ class StudyFields(Frozen):
     def _named_by_its_file(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        names = [own_name(kind, given[kind]) for kind in ("trace", "log") if isinstance(given.get(kind), str)]
-        if names and given.get("scenario", names[0]) != names[0]:
-            names.append(given["scenario"])
-        if len(names) > 1:
-            raise ValueError(f"a study has a scenario, a trace or a log but got {names[1]} and {names[0]}")
-        return {**given, "scenario": names[0]} if names else given
+        name = check_one_source(given)
+        return given if name is None else {**given, "scenario": name}
 
     @property
-    def file(self) -> str | None:
-        """The user's own data, trace or log, in place of a scenario."""
-        return self.trace if self.trace is not None else self.log
+    def source(self) -> Source:
+        """Where the rewards come from: a scenario, a trace or a log."""
+        return source_of(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from environments.streams import Stream
 from environments.text import format_interval, format_number
+from environments.trace_world import TraceScenario
 from policies.base import Value
 from studies.spec import StudySpec
 from studies.symbols import format_params
@@ -74,7 +75,9 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
 def against(one: Tuned, reference: Tuned, seed: int) -> str:
     """What a policy loses more than the reference in the same windows, and whether that can be told."""
     series = one.placed.parts[0] - reference.placed.parts[0]
-    known = row_memory(one.evaluator, series, Stream.REPORT)
+    scenario = one.evaluator.game.scenario
+    assert isinstance(scenario, TraceScenario)
+    known = row_memory(scenario, one.evaluator.game.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
     low, high = (mean + end for end in sum_interval(series, known, seed))
     word = "" if known.enough and (low > 0 or high < 0) else ", not decidable"

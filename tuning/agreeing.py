@@ -55,10 +55,12 @@ def _refuse_others(study: optuna.Study, kind: str, directions: Sequence[Directio
     """Raise InputError unless a study without the specification of this kind is empty, and as it would be made."""
     other = next((what for key, what in KINDS.items() if key in study.user_attrs), None)
     if other is not None:
-        raise InputError(f"study {study.study_name!r} is {other}, not {KINDS[kind]}; give another --name.")
+        raise InputError(
+            f"study {study.study_name!r} is {other}, not {KINDS[kind]}; choose another name.", field="name"
+        )
     alike = [each.name.lower() for each in study.directions] == list(directions)
     if not alike or study.get_trials(deepcopy=False):
-        raise InputError(f"study {study.study_name!r} was not made by ravenlab; give another --name.")
+        raise InputError(f"study {study.study_name!r} was not made by ravenlab; choose another name.", field="name")
 
 
 def at_hand(stored: Stored | None, what: str) -> Stored:
@@ -67,10 +69,10 @@ def at_hand(stored: Stored | None, what: str) -> Stored:
     >>> at_hand(None, "grid 'mine'")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: grid 'mine' plays something of yours that is not at hand; give another --name.
+    environments.errors.InputError: grid 'mine' uses a plugin that is not loaded; choose another name.
     """
     if stored is None:
-        raise InputError(f"{what} plays something of yours that is not at hand; give another --name.")
+        raise InputError(f"{what} uses a plugin that is not loaded; choose another name.", field="name")
     return stored
 
 
@@ -80,13 +82,14 @@ def refuse_differences(what: str, parts: str, differences: Sequence[str]) -> Non
     >>> refuse_differences("grid 'mine'", "cells", ["seed 1 instead of 0"])
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: grid 'mine' is there already and its cells would not be comparable: seed 1 instead \
-of 0. Give another --name, or delete it.
+    environments.errors.InputError: grid 'mine' already exists and its cells would not be comparable: seed 1 instead \
+of 0; delete it or choose another name.
     """
     if differences:
         raise InputError(
-            f"{what} is there already and its {parts} would not be comparable: "
-            f"{'; '.join(differences)}. Give another --name, or delete it."
+            f"{what} already exists and its {parts} would not be comparable: "
+            f"{'; '.join(differences)}; delete it or choose another name.",
+            field="name",
         )
 
 

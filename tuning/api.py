@@ -211,7 +211,7 @@ def compare(
     with hired(jobs, backend, cluster) as crew:
         document = compare_all(specs, storage_url(storage), crew)
     if folder is not None:
-        from tuning.commands.comparison_files import write_comparison
+        from tuning.page_files import write_comparison
 
         write_comparison(document, folder)
     return document
@@ -236,7 +236,7 @@ def export(
     """
     from studies.export import export as written
     from studies.library import recommendations, robust_findings
-    from tuning.commands.stored import opened
+    from studies.storage import opened
 
     names = None if studies is None else _each(studies)
     with opened(storage) as store:
@@ -268,7 +268,7 @@ def report(
     ...     print(path.name, path.read_text(encoding="utf-8")[:15])
     report.html <!doctype html>
     """
-    from tuning.commands.report_files import write_report
+    from tuning.page_files import write_report
 
     names = None if studies is None else _each(studies)
     return write_report(names, Path(output), None if figures is None else Path(figures), storage).path
@@ -303,8 +303,8 @@ def reproduce(
     >>> found.verdicts()[0].claim
     'figure1-means-settle'
     """
-    from tuning.commands.reproduction_files import write_reproduction
     from tuning.files import check_folder, make_folder
+    from tuning.page_files import write_reproduction
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run

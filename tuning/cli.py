@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,7 @@ from tuning.commands import (
 )
 from tuning.commands.completing import joined_by_bash
 from tuning.commands.helping import NAMES, Command, Group
-from tuning.commands.typos import in_words
+from tuning.commands.typos import in_words, with_option
 from tuning.interrupts import Interrupted, interruptible
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -143,10 +143,11 @@ def run(arguments: list[str]) -> int:
     """
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
+    app = typer.main.get_command(app_for(arguments))
     try:
-        code = typer.main.get_command(app_for(arguments)).main(arguments, prog_name="ravenlab", standalone_mode=False)
+        code = app.main(arguments, prog_name="ravenlab", standalone_mode=False)
     except InputError as error:
-        return _say(str(error), REFUSED)
+        return _say(with_option(error, _named_command(app, arguments)), REFUSED)
     except typer.TyperException as error:
         return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
     except Fault as error:
@@ -164,6 +165,14 @@ def run(arguments: list[str]) -> int:
     if code == INTERRUPTED:
         return _say(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE
+
+
+def _named_command(app: Any, arguments: Sequence[str]) -> Any:
+    """The command that the arguments name."""
+    command = app
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word, command)
+    return command
 
 
 def _say(message: str, code: int) -> int:

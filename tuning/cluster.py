@@ -196,7 +196,7 @@ class ClusterCrew(Crew):
                 self.others.add(one.differs)
                 print(
                     f"ravenlab: workers of {self.address} differ from this machine ({one.differs}), so the last digits "
-                    "may differ too; ravenlab doctor --cluster says more.",
+                    "may differ too; run ravenlab doctor on this cluster for details.",
                     file=sys.stderr,
                 )
 

@@ -32,14 +32,16 @@ def check_address(address: str) -> None:
     kind, _, place = address.partition("://")
     host, _, port = place.rpartition(":")
     if address != LOCAL and not (kind in ("tcp", "tls") and host and port.isdecimal() and 0 < int(port) < 65536):
-        raise InputError(f"cluster must be local or an address such as tcp://host:8786 but got {address!r}.")
+        raise InputError(
+            f"cluster must be local or an address such as tcp://host:8786 but got {address!r}.", field="cluster"
+        )
 
 
 def check_installed() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError:
-        raise InputError('--cluster needs Dask: pip install "ravenlab[cluster]".') from None
+        raise InputError('cluster needs Dask: pip install "ravenlab[cluster]".', field="cluster") from None
 
 
 def hush() -> None:

@@ -54,11 +54,9 @@ class Game:
     def of(spec: StudySpec) -> Game:
         """The game of a study."""
         here = spec.resolved()
-        assert here.horizon is not None
-        assert here.arms is not None
         burn_in = parse_objective(here.objective).burn_in(here.horizon)
         source = POLICIES.source(here.policy)
-        return Game(here.policy, here.world(), here.horizon, here.arms, here.seed, burn_in, source)
+        return Game(here.policy, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in, source)
 
 
 class _Kept:

@@ -33,8 +33,8 @@ def check_place(path: Path) -> None:
         raise InputError(f"{path} can't be written: no permission in {folder}.")
 
 
-def check_folder(folder: Path, option: str = "--output") -> None:
-    """Refuse a place that can't be a folder to write in, before long work. It is not made yet: that may be in vain."""
+def check_folder(folder: Path, field: str = "output") -> None:
+    """Refuse a folder that cannot be created or written, before long work. It is not created yet."""
     try:
         a_file = folder.exists() and not folder.is_dir()
         whole = resolved(folder)
@@ -42,21 +42,21 @@ def check_folder(folder: Path, option: str = "--output") -> None:
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in whole.relative_to(nearest).parts):
             raise ValueError("too long, which a folder above it that is not there hides from the file system")
     except (OSError, RuntimeError, ValueError):
-        raise InputError(f"{option} {str(folder)[:200]!r} can't be made: it is not the name of a folder.") from None
+        raise InputError(f"{field} {str(folder)[:200]!r} is not a valid folder name.", field=field) from None
     if a_file:
-        raise InputError(f"{option} {folder} is a file, not a folder.")
+        raise InputError(f"{field} {folder} is a file, not a folder.", field=field)
     if not nearest.is_dir():
-        raise InputError(f"{option} {folder} can't be made: {nearest} is not a folder.")
+        raise InputError(f"{field} {folder} can't be created: {nearest} is not a folder.", field=field)
     if not os.access(nearest, os.W_OK):
-        raise InputError(f"{option} {folder} can't be written: no permission in {nearest}.")
+        raise InputError(f"{field} {folder} can't be written: no permission in {nearest}.", field=field)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, where they are not there."""
+    """Create a folder and its parents where they are missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--output {folder} can't be made: {error.strerror}.") from None
+        raise InputError(f"output {folder} can't be created: {error.strerror}.", field="output") from None
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from environments.world import Floats
 from policies.playing import REGRET
 from studies import keys
 from studies.driver import driving
-from studies.grid import POLICY, Grid, GridSpec
+from studies.grid import POLICY, Grid, GridSpec, ResolvedGridSpec
 from studies.grid_storage import check_cells, land_cell, read_grid
 from tuning.agreeing import at_hand, open_study, refuse_differences
 from tuning.crew import ALONE, Crew
@@ -88,16 +88,14 @@ def game_of(spec: GridSpec) -> Game:
     100
     """
     here = spec.resolved()
-    assert here.horizon is not None
-    assert here.arms is not None
-    return Game(POLICY, here.world(), here.horizon, here.arms, here.seed, burn_in=0)
+    return Game(POLICY, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in=0)
 
 
 class _Run:
     """One grid while it is played."""
 
     def __init__(
-        self, spec: GridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener | None
+        self, spec: ResolvedGridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener | None
     ) -> None:
         self.spec, self.study, self.evaluator, self.listener = spec, study, evaluator, listener
         self.cells = [spec.values(cell) for cell in spec.cells()]
@@ -138,7 +136,8 @@ class _Run:
         if not math.isclose(again, self.stored[number], rel_tol=SAME, abs_tol=SAME):
             raise InputError(
                 f"grid {self.study.study_name!r}: cell {number} had regret {self.stored[number]:.6g} and now has "
-                f"{again:.6g}, so another version played it; delete the study or give another --name."
+                f"{again:.6g}, so another version played it; delete the study or choose another name.",
+                field="name",
             )
 
     def _tell(self, count: int) -> None:
@@ -147,7 +146,7 @@ class _Run:
             self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
 
 
-def _agreed(spec: GridSpec, study: optuna.Study) -> GridSpec:
+def _agreed(spec: GridSpec, study: optuna.Study) -> ResolvedGridSpec:
     """The specification to go on with: refuses what would mix cells that can't be compared."""
     name = study.study_name
     what = f"grid {name!r}"

@@ -29,26 +29,23 @@ ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
 """What is kept of each log, a row each."""
 
 
-def choose(
-    evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
-) -> tuple[int, list[int]]:
+def choose(evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int) -> tuple[int, list[int]]:
     """The best over the orders of the stretch that chooses, and all that can't be told from it, best first.
 
     Resampled logs scatter as logs do, so what they give around their mean is how a candidate's score may be off.
     """
-    del seed  # the logs themselves are what is resampled
     split = [by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
     found = np.array([own.mean() for own, _ in split])
     logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
     return best_first(found, as_good_as_the_best(found, logs - logs.mean(axis=0)))
 
 
-def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> Reported:
+def report(
+    spec: StudySpec, path: str, scenario: LogScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]
+) -> Reported:
     """The first candidate is the chosen one, the others are its rivals."""
-    scenario = evaluator.game.scenario
-    assert isinstance(scenario, LogScenario)
     best, *others = _played(evaluator, candidates, Stream.REPORT, spec.report)
-    here, sign = scenario.stretch(Stream.REPORT), -1.0 if spec.minimize else 1.0
+    here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
     worlds = scenario.draw(evaluator.game.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
     enough = effective >= ENOUGH_EVENTS
@@ -60,11 +57,11 @@ def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str,
     propensity = scenario.log.propensity
     clipped = 0 if propensity is None else int((1.0 / propensity[here.first : here.last] > scenario.clip).sum())
     facts = LogFacts(
-        file=Path(spec.log or "").name,
+        file=Path(path).name,
         digest=scenario.digest,
         events=scenario.log.events,
         arms=dict(zip(scenario.log.names, scenario.log.counts, strict=True)),
-        minimize=spec.minimize,
+        minimize=scenario.minimize,
         propensities=propensity is not None,
         clipped=clipped,
         clip=scenario.clip,

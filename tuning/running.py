@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from studies import keys
 from studies.driver import driving
 from studies.recommendation import Recommendation
-from studies.spec import StudySpec
+from studies.spec import ResolvedStudy, StudySpec
 from tuning.agreeing import Direction, at_hand, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.fanout import Evaluator
@@ -87,7 +87,7 @@ def _direction(spec: StudySpec) -> Direction:
     return "maximize" if parse_objective(spec.objective).maximise else "minimize"
 
 
-def _agreed(spec: StudySpec, study: optuna.Study) -> StudySpec:
+def _agreed(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
     what = f"study {study.study_name!r}"
     stored = at_hand(keys.read_spec(study), what)

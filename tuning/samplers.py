@@ -63,7 +63,6 @@ def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
     {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
     """
     here = spec.resolved()
-    assert here.horizon is not None
     return paper_advice(scenario, here.horizon, here.policy)
 
 

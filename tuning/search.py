@@ -201,5 +201,6 @@ def _check_stored(name: str, stored: list[Any]) -> None:
     if odd:
         raise InputError(
             f"study {name!r} holds a trial that ravenlab did not finish (number {odd[0]}); "
-            "delete the study or give another --name."
+            "delete the study or choose another name.",
+            field="name",
         )

@@ -25,13 +25,13 @@ weakly for correlations to show it."""
 
 
 def choose(
-    evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
+    trace: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
 ) -> tuple[int, list[int]]:
     """The best on the stretch that chooses, and all that can't be told from it, best first."""
     placed = place(evaluator, candidates, Stream.SELECTION, count)
     found = placed.regret.mean(axis=1)
     others = placed.parts - placed.parts[np.argmin(found)]
-    known = [row_memory(evaluator, series, Stream.SELECTION) for series in others]
+    known = [row_memory(trace, evaluator.game.horizon, series, Stream.SELECTION) for series in others]
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
@@ -39,51 +39,50 @@ def choose(
     return best_first(found, mask)
 
 
-def report(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> Reported:
+def report(
+    spec: StudySpec, path: str, scenario: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]
+) -> Reported:
     """The first candidate is the chosen one, the others are its rivals."""
-    scenario = evaluator.game.scenario
-    assert isinstance(scenario, TraceScenario)
+    window = evaluator.game.horizon
     placed = place(evaluator, candidates, Stream.REPORT, spec.report)
-    own = row_memory(evaluator, placed.parts[0], Stream.REPORT)
+    own = row_memory(scenario, window, placed.parts[0], Stream.REPORT)
     rivals = []
     for regret, parts in zip(placed.regret[1:], placed.parts[1:], strict=True):
         mean = float((regret - placed.regret[0]).mean())
-        known = row_memory(evaluator, parts - placed.parts[0], Stream.REPORT)
+        known = row_memory(scenario, window, parts - placed.parts[0], Stream.REPORT)
         low, high = sum_interval(parts - placed.parts[0], known, spec.seed)
         rivals.append(Difference(float(regret.mean()), mean, mean + low, mean + high, known.enough))
-    trace, sign = scenario.trace, -1.0 if spec.minimize else 1.0
+    trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
     facts = TraceFacts(
-        file=Path(spec.trace or "").name,
+        file=Path(path).name,
         digest=trace.digest,
         rows=trace.rows,
         empty_rows=trace.empty_rows,
         arms=dict(zip(trace.names, trace.missing, strict=True)),
-        minimize=spec.minimize,
+        minimize=scenario.minimize,
         stretches=stretches_of(scenario),
         block=own.block,
         effective=own.effective,
         enough=own.enough,
-        regret_fixed=_estimate(evaluator, placed.fixed[0], placed.fixed_parts[0], spec.seed),
-        per_step=sign * float(placed.reward[0].mean()) / evaluator.game.horizon,
+        regret_fixed=_estimate(scenario, window, placed.fixed[0], placed.fixed_parts[0], spec.seed),
+        per_step=sign * float(placed.reward[0].mean()) / window,
         scale=scenario.scale.factor,
     )
-    regret = _estimate(evaluator, placed.regret[0], placed.parts[0], spec.seed)
+    regret = _estimate(scenario, window, placed.regret[0], placed.parts[0], spec.seed)
     return Reported(regret, rivals, facts, _scale(scenario, sign))
 
 
-def _estimate(evaluator: Evaluator, sample: Floats, parts: Floats, seed: int) -> Estimate:
+def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
-    low, high = sum_interval(parts, row_memory(evaluator, parts, Stream.REPORT), seed)
+    low, high = sum_interval(parts, row_memory(trace, window, parts, Stream.REPORT), seed)
     # What can't be below 0 for any window is not believed to be so on average.
     bottom = 0.0 if sample.min() >= 0.0 else -np.inf
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
-def row_memory(evaluator: Evaluator, parts: Floats, stream: Stream) -> Memory:
+def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> Memory:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
-    scenario, window = evaluator.game.scenario, evaluator.game.horizon
-    assert isinstance(scenario, TraceScenario)
-    return memory(parts, window // MEMORY_SHARE, scenario.stretch(stream).rows - window + 1)
+    return memory(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
 
 
 def _scale(scenario: TraceScenario, sign: float) -> Scale:

@@ -7,23 +7,27 @@ chooses; the chosen one, being again the best of several, plays a third, the *re
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from environments import Scenario
 from environments.errors import InputError
+from environments.log_world import LogScenario
 from environments.scale import reward_scale
 from environments.streams import Stream
+from environments.trace_world import TraceScenario
 from environments.world import Floats
 from policies.base import Value, Values
 from policies.playing import REGRET
 from studies.keys import project_version
 from studies.recommendation import Estimate, LogFacts, Parameters, Recommendation, Rival, Scale, TraceFacts
+from studies.source import LogSource, ScenarioSource, TraceSource
 from studies.space import distributions, to_params, trial_name
-from studies.spec import StudySpec
+from studies.spec import ResolvedStudy, StudySpec
 from tuning.edges import edges
 from tuning.fanout import Evaluator
+from tuning.held_out import Reported
 from tuning.samplers import advice_for
 from tuning.statistics import best_first, indistinguishable, mean_interval, paired_interval
 
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     import optuna
 
 ENOUGH_FOR_IMPORTANCE = 20
+
+RivalName = Literal["paper", "defaults"]
 
 
 @dataclass(frozen=True)
@@ -57,45 +63,43 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     20
     """
     spec = spec.resolved()
-    assert spec.horizon is not None
-    assert spec.arms is not None
     rivals = _rivals(spec)
     entered = best_and_rivals(spec, study, evaluator.objective.maximise, rivals.values())
 
     facts: TraceFacts | LogFacts | None = None
-    if spec.file is not None:
-        from tuning import log_validation, trace_validation
+    match spec.source, evaluator.game.scenario:
+        case TraceSource(path=path), TraceScenario() as trace:
+            from tuning import trace_validation
 
-        held_out = trace_validation if spec.log is None else log_validation
-        values = [candidate.values for candidate in entered]
-        chosen, equals = held_out.choose(evaluator, values, spec.selection, spec.seed)
-        best = entered[chosen]
-        reported = held_out.report(spec, evaluator, [each.values for each in (best, *rivals.values())])
-        regret, scale, facts = reported.regret, reported.scale, reported.facts
-        versus = [
-            Rival(
-                name=name,
-                params=rival.shown,
-                regret=more.regret,
-                difference=more.mean,
-                low=more.low,
-                high=more.high,
-                decidable=more.enough,
-            )
-            for (name, rival), more in zip(rivals.items(), reported.rivals, strict=True)
-        ]
-    else:
-        selection = _play(evaluator, entered, Stream.SELECTION, spec.selection)
-        chosen, equals = _choose(spec, evaluator, selection)
-        best = entered[chosen]
-        report = _play(evaluator, [best, *rivals.values()], Stream.REPORT, spec.report)[..., REGRET]
-        mean, low, high = mean_interval(report[0], spec.seed)
-        regret = Estimate(mean=mean, low=low, high=high, replications=spec.report)
-        versus = [
-            _against(name, rival, report[0], theirs, spec.seed)
-            for (name, rival), theirs in zip(rivals.items(), report[1:], strict=True)
-        ]
-        scale = scale_of(evaluator)
+            values = [candidate.values for candidate in entered]
+            chosen, equals = trace_validation.choose(trace, evaluator, values, spec.selection, spec.seed)
+            contenders = [entered[chosen].values, *(rival.values for rival in rivals.values())]
+            reported = trace_validation.report(spec, path, trace, evaluator, contenders)
+            regret, scale, facts = reported.regret, reported.scale, reported.facts
+            versus = _reported_rivals(rivals, reported)
+        case LogSource(path=path), LogScenario() as log:
+            from tuning import log_validation
+
+            values = [candidate.values for candidate in entered]
+            chosen, equals = log_validation.choose(evaluator, values, spec.selection)
+            contenders = [entered[chosen].values, *(rival.values for rival in rivals.values())]
+            reported = log_validation.report(spec, path, log, evaluator, contenders)
+            regret, scale, facts = reported.regret, reported.scale, reported.facts
+            versus = _reported_rivals(rivals, reported)
+        case ScenarioSource(), Scenario() as scenario:
+            selection = _play(evaluator, entered, Stream.SELECTION, spec.selection)
+            chosen, equals = _choose(spec, evaluator, selection)
+            report = _play(evaluator, [entered[chosen], *rivals.values()], Stream.REPORT, spec.report)[..., REGRET]
+            mean, low, high = mean_interval(report[0], spec.seed)
+            regret = Estimate(mean=mean, low=low, high=high, replications=spec.report)
+            versus = [
+                _against(name, rival, report[0], theirs, spec.seed)
+                for (name, rival), theirs in zip(rivals.items(), report[1:], strict=True)
+            ]
+            scale = scale_of(scenario, spec.horizon, spec.arms, spec.seed)
+        case source, other:
+            raise TypeError(f"the evaluator plays {other.name!r}, not the {source.kind} of the study")
+    best = entered[chosen]
     return Recommendation(
         study=study.study_name,
         policy=spec.policy,
@@ -121,12 +125,26 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     )
 
 
-def scale_of(evaluator: Evaluator) -> Scale:
+def scale_of(scenario: Scenario, horizon: int, arms: int, seed: int) -> Scale:
     """How large the rewards of a scenario are."""
-    game = evaluator.game
-    assert isinstance(game.scenario, Scenario)
-    mean, spread = reward_scale(game.scenario, game.horizon, game.arms, game.seed)
+    mean, spread = reward_scale(scenario, horizon, arms, seed)
     return Scale(mean=mean, spread=spread)
+
+
+def _reported_rivals(rivals: Mapping[RivalName, Candidate], reported: Reported) -> list[Rival]:
+    """The rivals on the held-out part of a trace or log."""
+    return [
+        Rival(
+            name=name,
+            params=rival.shown,
+            regret=more.regret,
+            difference=more.mean,
+            low=more.low,
+            high=more.high,
+            decidable=more.enough,
+        )
+        for (name, rival), more in zip(rivals.items(), reported.rivals, strict=True)
+    ]
 
 
 def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
@@ -149,10 +167,10 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
     return out if all(math.isfinite(share) for share in out.values()) else None
 
 
-def _rivals(spec: StudySpec) -> dict[Literal["paper", "defaults"], Candidate]:
+def _rivals(spec: ResolvedStudy) -> dict[RivalName, Candidate]:
     """What one would use without a search; parameters that the study fixes stay fixed."""
     advice = advice_for(spec, spec.scenario)
-    out: dict[Literal["paper", "defaults"], Candidate] = {}
+    out: dict[RivalName, Candidate] = {}
     if advice is not None:
         out["paper"] = candidate_of(spec, {name: x for name, x in advice.items() if name not in spec.fixed})
     out["defaults"] = candidate_of(spec, {})

@@ -118,7 +118,7 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
     return WorldPart(
         id=name,
         title=f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}",
-        meaning=spec.world().meaning,
+        meaning=spec.open_scenario().meaning,
         found=describe_result(result),
         note=describe_search(result),
         standings=panel(slugs, f"{name}-standings", figures.standings(result, order)),

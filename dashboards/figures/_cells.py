@@ -34,9 +34,7 @@ class Mark(NamedTuple):
 
 def grid_title(main: str, grid: Grid) -> str:
     """The title of a figure of a grid."""
-    spec = grid.spec.resolved()
-    assert spec.horizon is not None
-    assert spec.arms is not None
+    spec = grid.spec
     settings = [f"settings {safe(format_settings(spec.settings))}"] if spec.settings else []
     where = ["raven-ucb", safe(spec.scenario), *settings]
     return heading(
@@ -46,7 +44,7 @@ def grid_title(main: str, grid: Grid) -> str:
 
 def grid_alt(what: str, grid: Grid) -> str:
     """The numbers of a grid that matter, in two sentences."""
-    spec = grid.spec.resolved()
+    spec = grid.spec
     i, j = grid.best
     among = int(grid.indistinguishable.sum())
     return (
@@ -94,8 +92,7 @@ def edges(values: Sequence[float]) -> list[float]:
 
 def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     """The best cell, the paper's advice and the recommended point, with what hovering over them says."""
-    spec = grid.spec.resolved()
-    assert spec.horizon is not None
+    spec = grid.spec
     i, j = grid.best
     best = (
         f"α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}"

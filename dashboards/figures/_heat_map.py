@@ -30,7 +30,7 @@ def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure
     >>> figure.layout.xaxis.type
     'log'
     """
-    spec = grid.spec.resolved()
+    spec = grid.spec
     log = wide(grid.mean.ravel())
     rows = range(len(spec.beta0))
     columns = range(len(spec.alpha0))

@@ -24,9 +24,7 @@ SHOWN = 7
 def regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
     """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
     spec = result.comparison.spec
-    assert spec.horizon is not None
-    assert spec.arms is not None
-    changes = moments_of_change(spec.world(), spec.horizon)
+    changes = moments_of_change(spec.open_scenario(), spec.horizon)
     entry, shapes = change_lines(changes)
     traces = [trace for each in board.standings for trace in _line(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - SHOWN)

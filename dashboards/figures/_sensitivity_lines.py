@@ -30,7 +30,7 @@ def sensitivity_lines(grid: Grid) -> go.Figure:
     >>> [trace.name for trace in figure.data if trace.showlegend is not False]
     ['β₀ = 0.5', 'β₀ = 1', 'β₀ = 5', 'β₀ = 10']
     """
-    spec = grid.spec.resolved()
+    spec = grid.spec
     alpha0 = [float(value) for value in spec.alpha0]
     traces: list[Trace] = []
     chosen = _chosen(len(spec.beta0), grid.best[1])

@@ -35,8 +35,6 @@ def standings(result: Result, order: Sequence[str]) -> go.Figure:
     marks = {each.policy: mark(each) for each in result.main.standings}
     values = [value for board in result.boards for each in board.standings for value in (each.low, each.high)]
     log = wide(values)
-    assert spec.horizon is not None
-    assert spec.arms is not None
     dots = [
         _dot(board.find(policy), board.setting, row + shift, order.index(policy))
         for board, shift in zip(result.boards, (-APART, APART) if len(result.boards) > 1 else (0.0,), strict=True)

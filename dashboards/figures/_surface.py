@@ -29,7 +29,7 @@ def surface(grid: Grid) -> go.Figure:
     >>> surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
     'surface'
     """
-    spec = grid.spec.resolved()
+    spec = grid.spec
     log = wide(grid.mean.ravel())
     text = [
         [
@@ -91,7 +91,7 @@ def surface(grid: Grid) -> go.Figure:
 
 def _marks(grid: Grid) -> list[Trace]:
     """The lowest cell and the paper's, on the surface; advice that is none of the cells has no height."""
-    spec = grid.spec.resolved()
+    spec = grid.spec
     found = []
     for mark in marks(grid, None):
         if mark.alpha0 not in spec.alpha0 or mark.beta0 not in spec.beta0:

@@ -16,7 +16,7 @@ from studies.keys import COMPARISON, GRID, ROBUST, read_grid_spec, read_recommen
 from studies.library import find_studies
 from studies.recommendation import Recommendation
 from studies.robust_recommendation import Front, RobustRecommendation
-from studies.spec import StudySpec
+from studies.spec import ResolvedStudy
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -28,7 +28,7 @@ class StudyPart:
     """One study: what was asked, how far it is, what it recommends."""
 
     name: str
-    spec: StudySpec
+    spec: ResolvedStudy
     recommendation: Recommendation | None
     trials: Trials
     played: Played | None = None
@@ -120,7 +120,7 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
         strangers.append(study.study_name)
     parts.sort(key=_order)
     count = sum(part.recommendation is not None for part in parts)
-    grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms or 0, grid.spec.horizon or 0, grid.study))
+    grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
     return Material(
         where,
         [_with_curves(part, count) for part in parts],
@@ -132,9 +132,9 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
     )
 
 
-def _study(storage: RDBStorage, study: FrozenStudy, spec: StudySpec) -> StudyPart:
+def _study(storage: RDBStorage, study: FrozenStudy, spec: ResolvedStudy) -> StudyPart:
     found, trials = read_recommendation(study), read_trials(storage, study._study_id, spec)
-    return StudyPart(study.study_name, spec.resolved(), found, trials)
+    return StudyPart(study.study_name, spec, found, trials)
 
 
 def _with_curves(part: StudyPart, studies: int) -> StudyPart:
@@ -146,4 +146,4 @@ def _with_curves(part: StudyPart, studies: int) -> StudyPart:
 
 def _order(part: StudyPart) -> tuple[str, str, int, int, str]:
     """The order of the export."""
-    return part.spec.policy, part.spec.scenario, part.spec.arms or 0, part.spec.horizon or 0, part.name
+    return part.spec.policy, part.spec.scenario, part.spec.arms, part.spec.horizon, part.name

@@ -26,13 +26,13 @@ def grid_sections(material: Material, slugs: Slugs) -> list[GridSection]:
 
 
 def _titled(grid: Grid) -> Titled:
-    spec = grid.spec.resolved()
+    spec = grid.spec
     return Titled(grid.study, spec.scenario, spec.horizon, spec.arms, spec.settings)
 
 
 def _grid(part: GridPart, title: str, found: list[Recommendation], slugs: Slugs) -> GridSection:
     grid, name = part.grid, part.grid.study
-    spec = grid.spec.resolved()
+    spec = grid.spec
     drawn = {
         "map": figures.heat_map(grid, recommended_in(spec, found)),
         "lines": figures.sensitivity_lines(grid),
@@ -41,8 +41,6 @@ def _grid(part: GridPart, title: str, found: list[Recommendation], slugs: Slugs)
     if min(grid.mean.shape) < 2:
         del drawn["surface"]
     if part.samples:
-        assert spec.horizon is not None
-        assert spec.arms is not None
         drawn["distributions"] = figures.distributions(
             part.samples, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms
         )

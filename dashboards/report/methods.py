@@ -78,7 +78,8 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
                 ],
             )
         )
-    if any(spec.trace is not None for spec in specs):
+    sources = {spec.source.kind for spec in specs}
+    if "trace" in sources:
         terms.append(
             (
                 "Traces",
@@ -91,7 +92,7 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
                 ],
             )
         )
-    if any(spec.log is not None for spec in specs):
+    if "log" in sources:
         terms.append(
             (
                 "Logs",

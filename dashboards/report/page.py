@@ -9,7 +9,6 @@ from dashboards.report.gather import Material, StudyPart
 from dashboards.report.grid_sections import grid_sections
 from dashboards.report.methods import NOT_CLAIMED, methods
 from dashboards.report.panels import Panel
-from dashboards.report.recorded import recorded_of
 from dashboards.report.scenario_sections import scenario_sections, summary_groups
 from dashboards.report.search_sections import search_sections
 from dashboards.report.sections import Entry, GridSection, ScenarioSection, SearchSection, SummaryGroup
@@ -19,10 +18,11 @@ from dashboards.report.table import Column, Row, table
 from dashboards.report.worlds import WorldsSection, said_of, worlds_sections
 from environments.own_scenarios import BROUGHT as SCENARIOS
 from environments.text import format_range
-from environments.trace_world import TraceScenario
 from policies.own import BROUGHT as POLICIES
 from studies.keys import project_version
+from studies.recommendation import Recommendation
 from studies.robust_recommendation import RobustRecommendation
+from studies.source import LogSource, TraceSource
 
 STRANGE = "Not a study of ravenlab, of a version that this one can't read, or a grid of its user's own scenario"
 
@@ -78,7 +78,7 @@ def build(material: Material) -> Page:
         version=project_version(),
         lead=_lead(material),
         sentences=summary_groups(material, scenarios),
-        on_a_log=any(part.spec.log is not None for part in material.studies),
+        on_a_log=any(isinstance(part.spec.source, LogSource) for part in material.studies),
         missing=_missing(material),
         columns=columns,
         rows=rows,
@@ -115,7 +115,7 @@ def _lead(material: Material) -> list[str]:
         ]
     lines = []
     if count:
-        horizons = format_range(part.spec.horizon or 0 for part in material.studies)
+        horizons = format_range(part.spec.horizon for part in material.studies)
         recommended = len(material.recommendations)
         how = "a recommendation" if recommended == 1 else f"{recommended or 'no'} recommendations"
         lines.append(f"{_count(count, 'study', 'studies')} at T = {horizons}, with {how}.")
@@ -133,7 +133,7 @@ def _missing(material: Material) -> list[Missing]:
     """What is unfinished or can't be read, a line each."""
     lines = [Missing(part.name, part.missing) for part in material.studies if part.missing]
     lines += [
-        Missing(part.name, _no_curves(part))
+        Missing(part.name, _no_curves(part, part.recommendation))
         for part in material.studies
         if part.recommendation is not None and part.played is None
     ]
@@ -151,13 +151,13 @@ def _missing(material: Material) -> list[Missing]:
     return lines
 
 
-def _no_curves(part: StudyPart) -> str:
-    assert part.recommendation is not None
-    if part.spec.log is not None:
-        return "No curves over time: of a log only the matched events are known."
-    if part.spec.trace is not None and recorded_of(part, TraceScenario) is None:
-        return f"No curves over time: {part.spec.trace} is not at hand or holds something else by now."
-    if part.recommendation.scenario != part.spec.scenario:
+def _no_curves(part: StudyPart, recommendation: Recommendation) -> str:
+    match part.spec.source:
+        case LogSource():
+            return "No curves over time: of a log only the matched events are known."
+        case TraceSource(path=path) as trace if trace.find() is None:
+            return f"No curves over time: {path} is not at hand or holds something else by now."
+    if recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."
     if POLICIES.absent(part.spec.policy) or SCENARIOS.absent(part.spec.scenario):
         return "No curves over time: it plays something of its user's own, which is not run for a report."

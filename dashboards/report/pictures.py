@@ -27,7 +27,7 @@ def write_pictures(page: Page, folder: Path) -> tuple[int, str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--figures {folder} can't be made: {error.strerror}.") from None
+        raise InputError(f"figures {folder} can't be created: {error.strerror}.", field="figures") from None
     panels = page.all_panels
     for each in panels:
         path = folder / f"{each.id}.html"

@@ -13,14 +13,15 @@ import numpy as np
 
 from environments import Scenario, find_scenario
 from environments.errors import InputError
-from environments.log_world import LogScenario
 from environments.moments import moments_of_change
 from environments.streams import Stream
+from environments.trace_world import TraceScenario
 from environments.world import Floats
 from policies import find_policy
 from policies.simulation import Simulation, simulate
 from studies.grid import Grid
 from studies.recommendation import Recommendation
+from studies.source import LogSource, ScenarioSource, TraceSource
 from studies.spec import StudySpec
 
 WORK = 300_000_000
@@ -52,12 +53,16 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
     """
     contenders = {"recommended": each.params} | {rival.name: rival.params for rival in each.versus}
     try:
-        scenario = spec.world() if spec.file is not None else find_scenario(each.scenario, dict(each.settings))
+        match spec.source:
+            case LogSource():
+                return None
+            case TraceSource() as trace:
+                scenario: Scenario | TraceScenario = trace.open()
+            case ScenarioSource():
+                scenario = find_scenario(each.scenario, dict(each.settings))
         scenario.check(each.horizon, each.arms)
         find_policy(each.policy)
     except InputError:
-        return None
-    if isinstance(scenario, LogScenario):
         return None
     one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)
     worlds = _affordable(one, studies)
@@ -81,11 +86,9 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
 
 def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
     """Regrets of a grid's best cells, each in the same few fresh worlds; empty where that would take too long."""
-    spec = grid.spec.resolved()
-    assert spec.horizon is not None
-    assert spec.arms is not None
+    spec = grid.spec
     order = np.argsort(grid.mean, axis=None, kind="stable")[:BEST_CELLS]
-    scenario = spec.world()
+    scenario = spec.open_scenario()
     one = spec.horizon * (spec.arms + scenario.extra_arms) * order.size
     worlds = _affordable(one, grids)
     if worlds < LEAST_WORLDS:

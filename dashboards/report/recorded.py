@@ -3,22 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
-
-from dashboards.report.gather import StudyPart
-from environments.any_world import RecordedScenario
-from environments.errors import InputError
-
-Kind = TypeVar("Kind", bound=RecordedScenario)
-
-
-def recorded_of(part: StudyPart, kind: type[Kind]) -> Kind | None:
-    """The trace or log of a study; None where the file is not at hand or holds something else by now."""
-    try:
-        found = part.spec.world()
-    except InputError:
-        return None
-    return found if isinstance(found, kind) else None
 
 
 def shares_by_arm(counts: Mapping[str, int], of: int) -> list[list[str]]:

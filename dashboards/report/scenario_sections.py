@@ -10,17 +10,17 @@ from dashboards.report.definitions import define
 from dashboards.report.gather import GridPart, Material, StudyPart
 from dashboards.report.logs import define_log
 from dashboards.report.panels import Panel, panel
-from dashboards.report.recorded import recorded_of, shares_by_arm
+from dashboards.report.recorded import shares_by_arm
 from dashboards.report.sections import SaidOf, ScenarioSection, ShownTable, SummaryGroup
 from dashboards.report.slugs import Slugs
 from dashboards.report.summary import BASELINES, summarize
 from dashboards.report.traces import define_trace
 from environments import find_scenario
 from environments.errors import InputError
-from environments.log_world import LogScenario
 from environments.text import format_settings
-from environments.trace_world import TraceScenario
+from studies.grid import ResolvedGridSpec
 from studies.recommendation import Recommendation
+from studies.source import LogSource, ScenarioSource, TraceSource
 
 CONTENDERS = {"recommended": "recommended", **BASELINES}
 
@@ -37,7 +37,7 @@ def _key_of(part: StudyPart | GridPart) -> str:
     if isinstance(part, StudyPart):
         spec, digest = part.spec, part.spec.digest
         return _key(spec.scenario, {**spec.settings, **({"digest": digest} if digest else {})}, spec.arms)
-    grid = part.grid.spec.resolved()
+    grid = part.grid.spec
     return _key(grid.scenario, dict(grid.settings), grid.arms)
 
 
@@ -58,9 +58,9 @@ def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> 
 def _usual_arms(part: StudyPart) -> int:
     """The arms that go without saying; of a scenario that is not at hand, those that were played."""
     try:
-        return part.spec.world().arms
+        return part.spec.open_scenario().arms
     except InputError:
-        return part.spec.arms or 0
+        return part.spec.arms
 
 
 def scenario_sections(material: Material, slugs: Slugs) -> list[ScenarioSection]:
@@ -71,14 +71,22 @@ def scenario_sections(material: Material, slugs: Slugs) -> list[ScenarioSection]
 
 
 def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
-    name, settings, arms = json.loads(key)
     studies = [part for part in material.studies if _key_of(part) == key]
-    grids = [part.grid.spec.resolved() for part in material.grids if _key_of(part) == key]
-    if studies and studies[0].spec.trace is not None:
-        return _trace(key, studies, slugs)
-    if studies and studies[0].spec.log is not None:
-        return _log(key, studies, slugs)
-    horizon = max([part.spec.horizon or 1 for part in studies] + [spec.horizon or 1 for spec in grids])
+    grids = [part.grid.spec for part in material.grids if _key_of(part) == key]
+    source = (studies[0].spec if studies else grids[0]).source
+    match source:
+        case TraceSource():
+            return _trace(key, source, studies, slugs)
+        case LogSource():
+            return _log(key, source, studies, slugs)
+        case ScenarioSource():
+            return _simulated(key, studies, grids, slugs)
+
+
+def _simulated(key: str, studies: list[StudyPart], grids: list[ResolvedGridSpec], slugs: Slugs) -> ScenarioSection:
+    """The section of studies and grids of one scenario: its definition, a world, and regret over time."""
+    name, settings, arms = json.loads(key)
+    horizon = max([part.spec.horizon for part in studies] + [spec.horizon for spec in grids])
     try:
         scenario = find_scenario(name, dict(settings))
     except InputError:
@@ -99,15 +107,15 @@ def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
 
 
-def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
+def _trace(key: str, source: TraceSource, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
     """The section of studies on one trace: what it is, its picture, and what came about over time."""
-    title, first = studies[0].spec.scenario, studies[0]
+    title = studies[0].spec.scenario
     panels, notes, table, definition = [], [], None, None
-    scenario = recorded_of(first, TraceScenario)
+    scenario = source.find()
     if scenario is not None:
-        panels.append(panel(slugs, f"trace {title}", figures.recorded(scenario, first.spec.horizon or 1)))
+        panels.append(panel(slugs, f"trace {title}", figures.recorded(scenario, studies[0].spec.horizon)))
     else:
-        notes.append(f"{first.spec.trace} is not at hand or holds something else by now, so it is not drawn.")
+        notes.append(f"{source.path} is not at hand or holds something else by now, so it is not drawn.")
     panels += [*_horizons(title, studies, slugs), *_curves(studies, slugs)]
     for found in _found(studies):
         if found.trace is not None:
@@ -119,15 +127,15 @@ def _trace(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
 
 
-def _log(key: str, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
+def _log(key: str, source: LogSource, studies: list[StudyPart], slugs: Slugs) -> ScenarioSection:
     """The section of studies on one log: what it is, its picture, and what came of the replays."""
-    title, first = studies[0].spec.scenario, studies[0]
+    title = studies[0].spec.scenario
     panels, notes, table, definition = [], [], None, None
-    scenario = recorded_of(first, LogScenario)
+    scenario = source.find()
     if scenario is not None:
         panels.append(panel(slugs, f"log {title}", figures.logged(scenario)))
     else:
-        notes.append(f"{first.spec.log} is not at hand or holds something else by now, so it is not drawn.")
+        notes.append(f"{source.path} is not at hand or holds something else by now, so it is not drawn.")
     for found in _found(studies):
         if found.log is not None:
             definition = define_log(found.log)
@@ -152,7 +160,7 @@ def _curves(studies: list[StudyPart], slugs: Slugs) -> list[Panel]:
                 part.played.changes,
                 names,
                 costs=part.spec.minimize,
-                bands=part.spec.trace is None,
+                bands=not isinstance(part.spec.source, TraceSource),
             )
             panels.append(panel(slugs, f"curves {part.name}", drawn))
     return panels

@@ -41,7 +41,7 @@ def grids(cells: Table, protocol: str) -> list[tuple[str, Grid]]:
                 replications=rows[0]["worlds"],
                 alpha0=alpha0,
                 beta0=beta0,
-            )
+            ).resolved()
             mean, stderr, among = (
                 np.array([row[name] for row in rows]).reshape(len(alpha0), len(beta0))
                 for name in ("regret", "stderr", "among_best")

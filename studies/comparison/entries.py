@@ -9,7 +9,7 @@ import numpy as np
 from environments.world import Floats
 from policies import find_policy
 from policies.base import Value
-from studies.comparison.spec import ComparisonSpec, SettingOf
+from studies.comparison.spec import ResolvedComparisonSpec, SettingOf
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Entry:
 class Comparison:
     """All entries in the order of `ComparisonSpec.entries()`."""
 
-    spec: ComparisonSpec
+    spec: ResolvedComparisonSpec
     study: str
     entries: tuple[Entry, ...]
 

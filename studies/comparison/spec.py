@@ -52,20 +52,24 @@ class ComparisonSpec(PlayedSpec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        world = self.world()
-        horizon, arms = self.horizon or world.horizon, self.arms or world.arms
-        world.check(horizon, arms)
+        horizon, arms = self.size()
+        scenario = self.open_scenario()
+        scenario.check(horizon, arms)
         for policy in self.policies:
             found = find_policy(policy)
             if self.policies.count(policy) > 1:
                 raise ValueError(f"policies must differ but {policy} was given twice")
-            found.resolve({}, arms + world.extra_arms, horizon)
+            found.resolve({}, arms + scenario.extra_arms, horizon)
             if self.tune == 0:
                 continue
             if not any(param.low is not None for param in found.parameters):
-                raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults alone (--tune 0)")
+                raise ValueError(f"{policy} has nothing to tune; leave it out, or compare defaults only, with tune = 0")
             self.search(policy)
         return self
+
+    def resolved(self) -> ResolvedComparisonSpec:
+        """The same with horizon and arms filled in, as it is stored."""
+        return ResolvedComparisonSpec.model_construct(**self.resolved_fields())
 
     def entries(self) -> list[tuple[str, SettingOf]]:
         """Who meets whom, in the order of the trials: all at their defaults, then all that are tuned."""
@@ -104,23 +108,38 @@ class ComparisonSpec(PlayedSpec):
         fields_of = ComparisonSpec.model_fields
         usual_budget = _bounded(policy, fields_of["tune"].default, fields_of["search_replications"].default)
         usual = {"settings": {}, "seed": 0, **dict(zip(("trials", "replications"), usual_budget, strict=True))}
-        name = f"{here._place()}/{policy}{hash_unless_usual(asked, usual, HASH_LETTERS)}"
+        name = f"{here.place()}/{policy}{hash_unless_usual(asked, usual, HASH_LETTERS)}"
         return spec_from({**fields, "name": name}, where=policy)
 
     def values(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
         """All parameters of an entry, checked."""
         here = self.resolved()
-        assert here.arms is not None
-        return find_policy(policy).resolve(params, here.arms + self.world().extra_arms, here.horizon)
+        return find_policy(policy).resolve(params, here.arms + self.source.extra_arms, here.horizon)
 
     def study_name(self) -> str:
         """`compare/scenario/T…/K…`, with a short hash where anything else is not the default."""
         if self.name is not None:
             return self.name
         here = self.resolved()
-        return f"{here._place()}{hash_unless_usual(*here.beside_usual(_HASHED), HASH_LETTERS)}"
+        return f"{here.place()}{hash_unless_usual(*here.beside_usual(_HASHED), HASH_LETTERS)}"
 
-    def _place(self) -> str:
+
+class ResolvedComparisonSpec(ComparisonSpec):
+    """A comparison with horizon and arms filled in: the form that is stored, played and shown.
+
+    >>> ComparisonSpec(scenario="blips").resolved().arms
+    10
+    """
+
+    horizon: int
+    arms: int
+
+    def resolved(self) -> ResolvedComparisonSpec:
+        """Itself."""
+        return self
+
+    def place(self) -> str:
+        """The part of the name that says where policies are compared."""
         return f"compare/{self.scenario}/T{self.horizon}/K{self.arms}"
 
 

@@ -67,7 +67,8 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
         except (IndexError, KeyError, TypeError, ValueError):
             raise InputError(
                 f"comparison {name!r} holds a trial that is none of its entries (number {number}); "
-                "delete the study or give another --name."
+                "delete the study or choose another name.",
+                field="name",
             ) from None
     return found
 

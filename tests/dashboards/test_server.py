@@ -105,7 +105,7 @@ def test_refuses_to_write(site: Served, place: Path, method: str, path: str, bod
     answer = ask(site.port, method, path, json.dumps(body).encode(), JSON)
     assert answer.status == 405
     assert answer.headers["allow"] == "GET, HEAD"
-    assert "--writable" in json.loads(answer.body)["reason"]
+    assert "read-only" in json.loads(answer.body)["reason"]
     assert dump(place) == before
 
 

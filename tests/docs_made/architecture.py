@@ -37,6 +37,7 @@ WAYS: dict[tuple[str, str], list[tuple[float, float]]] = {
     (FRONT, "studies"): [(480, 130), (480, 354)],
     (FRONT, "policies"): [(130, 96), (36, 96), (36, 540), (130, 540)],
     (FRONT, "environments"): [(830, 96), (924, 96), (924, 660), (830, 660)],
+    ("tuning", "dashboards"): [(470, 226), (490, 226)],
     ("tuning", "studies"): [(300, 306), (300, 354)],
     ("tuning", "policies"): [(130, 262), (102, 262), (102, 510), (130, 510)],
     ("tuning", "environments"): [(130, 222), (69, 222), (69, 660), (130, 660)],

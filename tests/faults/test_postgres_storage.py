@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from dashboards.server import make_server
+from studies.storage import opened
 from studies.urls import shown
 from tests.faults.studies import asked
 from tests.messages import assert_names
@@ -21,7 +22,6 @@ from tests.project import python
 from tests.studies.made import url
 from tuning.cli import run
 from tuning.commands.attaching import attach_to
-from tuning.commands.stored import opened
 
 Captured = pytest.CaptureFixture[str]
 TINY = ["--horizon=60", "--arms=3", "--replications=4", "--seed=1", "--quiet", "--jobs=1"]

@@ -104,7 +104,7 @@ def test_the_fine_grid_is_the_papers_box() -> None:
 
 
 def test_csv() -> None:
-    spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7)
+    spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7).resolved()
     grid = Grid(spec, "g", np.array([[1.0 / 3.0, 2.0]]), np.array([[0.5, 0.25]]), np.array([[True, False]]))
     assert grid_csv.write([grid]).splitlines() == [
         "scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable",

@@ -80,7 +80,7 @@ def test_other_settings_objectives_arms_and_policies_do_not_count() -> None:
     ]
     assert answer(ask(3000), [*STORED, *others]).kind == "interpolated"
     assert answer(ask(3000, arms=5), [*STORED, *others]).params["alpha0"] == 7.0
-    with raises_naming(InputError, "--arms 5 or 10", "--horizon 3000 --arms 7"):
+    with raises_naming(InputError, "5 or 10", "--horizon 3000 --arms 7"):
         answer(ask(3000, arms=7), [*STORED, *others])
 
 

@@ -122,7 +122,7 @@ def test_a_stored_specification_comes_back() -> None:
 
 def test_a_changed_copy_finds_its_defaults_anew() -> None:
     spec = StudySpec(scenario="stationary", policy="sw-ucb", horizon=1000).resolved()
-    longer = spec.model_copy(update={"horizon": 5000, "space": {}}).resolved()
+    longer = StudySpec.model_validate({**spec.model_dump(), "horizon": 5000, "space": {}}).resolved()
     assert longer == StudySpec(scenario="stationary", policy="sw-ucb", horizon=5000).resolved()
     assert longer.space != spec.space
     assert spec.model_copy() == spec

@@ -151,3 +151,16 @@ def test_plans_are_json_too(capsys: Captured) -> None:
 )
 def test_typos_are_answered_with_the_nearest(words: list[str], names: list[str]) -> None:
     assert_names(refused(*words), *names)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["tune", "blips", "--trials", "0"], ["--trials", 1, 0]),
+        (["tune", "blips", "--range", "alpha0=5:1"], ["--range alpha0", 5, 1]),
+        (["show", "x", "--storage", "sqlite:///none/x.db"], ["--storage none/x.db"]),
+        (["compare", "blips", "periodic", "--name", "x"], ["--name", 2]),
+    ],
+)
+def test_an_error_names_the_option_of_its_field(words: list[str], names: list[object]) -> None:
+    assert_names(refused(*words), *names)

@@ -81,10 +81,10 @@ def test_the_other_commands_know_comparisons(tmp_path: Path, capsys: Captured) -
         (["blips", "--tune=x"], "--tune must be a whole number but got 'x'"),
         (["blip"], "did you mean 'blips'"),
         (["blips", "--horizon=0"], "--horizon must be at least 1 but got 0"),
-        (["blips", "periodic", "--name=x"], "--name fits one comparison but 2 were asked for"),
+        (["blips", "periodic", "--name=x"], "--name fits one comparison but 2 were given"),
         (["blips", "--backend=dask"], "--backend must be threads or loky"),
         (["blips", "--set=evry=3"], "evry"),
-        ([], "a scenario must be named"),
+        ([], "--scenarios must have at least one name"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_made(given: list[str], said: str, tmp_path: Path) -> None:

@@ -12,13 +12,11 @@ import pytest
 
 from environments.identity import COMPUTING_PACKAGES, identity
 from tests.cluster import dask_cluster
-from tests.messages import assert_names
 from tests.project import ROOT
 from tests.said import refused
 from tuning.cli import run
-from tuning.doctor.cluster import SHOWN, cluster_checks, differing
-from tuning.doctor.nodes import NOT_PASSED, Cluster, Node
-from tuning.doctor.rows import NOTE, OK, PROBLEM, Check
+from tuning.doctor import NOTE, OK, PROBLEM, Check
+from tuning.doctor.cluster import CANNOT_FORWARD, LISTED, Cluster, Node, cluster_checks, differing
 
 HERE = identity()
 SLOW = 0.001
@@ -38,8 +36,8 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("cluster")
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))
-    speed = folder / "edited" / "tuning" / "doctor" / "speed.py"
-    edited = f"\n\ndef kernel_speed(seconds: float = SECONDS) -> Speed:\n    return Speed({SLOW}, False, 0.0)\n"
+    speed = folder / "edited" / "tuning" / "doctor" / "machine.py"
+    edited = f"\n\ndef kernel_speed(seconds: float = SECONDS) -> float:\n    return {SLOW}\n"
     speed.write_text(speed.read_text(encoding="utf-8") + edited, encoding="utf-8")
     with (folder / "edited" / "policies" / "ucb1.py").open("a") as file:
         file.write("\nANOTHER_RULE = 1\n")
@@ -59,22 +57,21 @@ def test_says_which_worker_differs_and_how_fast_each_is(
     workers = {worker["name"]: worker for worker in told["workers"]}
 
     assert rows["versions, scheduler"].verdict == OK
-    assert_names(rows["scheduler"].found, "3 workers", "3 threads")
-    assert_names(rows["scheduler"].found, "ms")
+    assert "3 workers, 3 threads" in rows["scheduler"].found
 
-    assert workers["same"]["said"] == HERE
+    assert workers["same"]["identity"] == HERE
     assert rows["versions, same"].verdict == OK
     assert rows["worker same"].verdict == OK
     assert workers["same"]["millions"][0] > 100 * SLOW
 
-    assert differing(workers["edited"]["said"], HERE) == ["sources"]
+    assert differing(workers["edited"]["identity"], HERE) == ["sources"]
     assert rows["versions, edited"].verdict == PROBLEM
     assert HERE["sources"] in rows["versions, edited"].found
     assert workers["edited"]["millions"] == [SLOW]
     assert rows["worker edited"].verdict == NOTE
     assert "straggler" in rows["worker edited"].advice
 
-    assert differing(workers["none"]["said"], HERE) == ["sources", "processor"]
+    assert differing(workers["none"]["identity"], HERE) == ["sources", "processor"]
     assert rows["versions, none"].verdict == PROBLEM
     assert "ravenlab[cluster]" in rows["versions, none"].advice
     assert workers["none"]["millions"] == []
@@ -106,12 +103,12 @@ def test_no_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch: pyt
 
 def node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) -> Node:
     """A worker that is as here but for some words."""
-    return Node(f"tcp://10.0.0.1:{name}", HERE | (other or {}), name, 2, 8_000_000_000, (speed, speed))
+    return Node(f"tcp://10.0.0.1:{name}", HERE | (other or {}), name, 2, (speed, speed))
 
 
 def judged(*workers: Node) -> list[Check]:
     """Rows on a cluster of these workers."""
-    return cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers), 0.004), HERE, 60.0)
+    return cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers)), HERE)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +118,9 @@ def judged(*workers: Node) -> list[Check]:
         ({"numpy": "2.4.5"}, NOTE, "last digits"),
         ({"machine": "aarch64", "processor": "Neoverse"}, NOTE, "last digits"),
         ({"processor": "another"}, NOTE, "last digits"),
-        ({"distributed": "2026.1.0"}, NOTE, "travel"),
+        ({"distributed": "2026.1.0"}, NOTE, "sending tasks"),
         ({"sources": "0" * 16, "numpy": "2.4.5"}, PROBLEM, "ravenlab"),
-        ({"python": "3.99.0"}, PROBLEM, "minor"),
+        ({"python": "3.99.0"}, PROBLEM, "minor versions"),
         ({"python": ".".join(HERE["python"].split(".")[:2]) + ".99"}, NOTE, "last digits"),
     ],
 )
@@ -135,20 +132,20 @@ def test_how_bad_a_difference_is(other: dict[str, str], verdict: str, word: str)
 
 
 def test_a_worker_that_says_nothing_or_left() -> None:
-    silent = replace(node("1"), said={}, millions=(), fault="it left")
+    silent = replace(node("1"), identity={}, millions=(), fault="it left")
     rows = judged(silent, node("2"))
     assert [row.verdict for row in rows if row.check.endswith(":1)")] == [PROBLEM, PROBLEM]
 
 
 def test_a_scheduler_that_passes_nothing_on_is_the_problem_and_not_its_workers() -> None:
     said = {name: word for name, word in HERE.items() if name != "sources"}
-    held_up = replace(node("1"), millions=(), fault=NOT_PASSED)
-    rows = cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE, None)
+    held_up = replace(node("1"), millions=(), fault=CANNOT_FORWARD)
+    rows = cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE)
     assert [row.check for row in rows if row.verdict == PROBLEM] == ["versions, scheduler"]
 
 
 def test_many_workers_are_summed_up_and_stragglers_named() -> None:
-    many = [node(str(number)) for number in range(2 * SHOWN)]
+    many = [node(str(number)) for number in range(2 * LISTED)]
     rows = judged(*many, node("slow", speed=24.0), node("less", speed=26.0), node("old", {"numpy": "1.0"}))
     assert [row.check for row in rows if row.check.startswith("worker")] == ["worker slow (tcp://10.0.0.1:slow)"]
     assert f"versions, {len(many) + 2} workers such as 0 (tcp://10.0.0.1:0)" in [row.check for row in rows]

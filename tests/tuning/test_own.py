@@ -186,7 +186,7 @@ def test_an_installed_package_offers_policies(
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text('[[study]]\npolicy = "my-ucb"\nscenario = "blips"\n')
     assert cli.run(["validate", "study.toml"]) == cli.REFUSED
-    assert_names(capsys.readouterr().err, "--bring my-ucb")
+    assert_names(capsys.readouterr().err, "my-ucb")
     assert not (tmp_path / "was-run").exists()
     arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
     assert cli.run(arguments) == cli.DONE

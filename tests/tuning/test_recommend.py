@@ -65,7 +65,7 @@ def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.Monkey
     ("words", "names"),
     [
         (["blips", "--horizon", "3000"], ["ravenlab tune blips --horizon 3000 --storage"]),
-        (["variance-drift", "--horizon", "3000", "--arms", "5"], ["--arms 10", "ravenlab tune"]),
+        (["variance-drift", "--horizon", "3000", "--arms", "5"], ["10", "ravenlab tune"]),
         (["variance-drift", "--horizon", "3000", "--policy", "ucb1"], ["--policy ucb1"]),
         (["blip", "--horizon", "3000"], ["'blips'"]),
         (["blips", "--horizon", "many"], ["--horizon"]),

@@ -15,8 +15,8 @@ from studies.reproduction.document import Outcome
 from studies.reproduction.tables import Table
 from tests.messages import assert_names, raises_naming
 from tests.said import refused
-from tuning.commands.reproduction_files import write_reproduction
 from tuning.commands.reproduction_progress import ReproductionReporter
+from tuning.page_files import write_reproduction
 from tuning.reproduction import running
 from tuning.reproduction.asking import context_of
 from tuning.reproduction.context import Context, Found, Piece

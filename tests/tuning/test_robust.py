@@ -87,7 +87,7 @@ def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RanRobust
     tried = [trial.params for trial in trials]
     assert all(each.params in tried for each in found.tuned)
     spec = robust_spec_from({"scenarios": ["periodic", "blips"], "horizon": 1000})
-    assert paper_advice("blips", 1000) in first_of_all(spec, [])
+    assert paper_advice("blips", 1000) in first_of_all(spec.resolved(), [])
 
 
 def test_own_studies_give_what_is_relative_to(ran: tuple[RanRobust, str]) -> None:

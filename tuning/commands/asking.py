@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from environments.errors import InputError
+from tuning.commands.typos import option_names
 from tuning.commands.words import parse_assignments, parse_ranges, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from studies.robust import RobustSpec
     from studies.spec import StudySpec
-
-NAMES = {"space": "--range", "fixed": "--fix", "settings": "--set"}
-"""How fields of a study are called on the command line."""
 
 
 @dataclass
@@ -107,7 +105,7 @@ def from_file(study: str, beside: Sequence[str], fields: Mapping[str, Any]) -> A
     from studies.files import load_robust_tables, load_study_file
     from studies.shipped import find_study_file
 
-    others = [*beside, *(NAMES.get(field, f"--{field}") for field in fields)]
+    others = [*beside, *(option_names(field)[0] for field in fields)]
     if others:
         raise InputError(f"--study takes everything from its file, so {others[0]} can't be given beside it.")
     path = find_study_file(study)
@@ -126,7 +124,12 @@ def from_words(
     if file is not None and over_worlds is not None:
         raise InputError(f"--robust takes scenarios, so --{file} can't be given beside it.")
     if file is not None:
-        return Asked([spec_from(fields, names={**NAMES, "horizon": "--window"})])
+        try:
+            return Asked([spec_from(fields)])
+        except InputError as error:
+            if error.field == "horizon":  # the rows of a window are given by --window
+                error.field = "window"
+            raise
     if not scenarios:
         raise InputError(
             "SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all), or give --study,"
@@ -137,10 +140,10 @@ def from_words(
     if over_worlds is not None:
         fields = {**fields, **{key: over_worlds[key] for key in ("measure", "pareto") if key in over_worlds}}
         return Asked(
-            worlds=[robust_spec_from({"scenarios": brought, "horizon": steps, **fields}, NAMES) for steps in horizons]
+            worlds=[robust_spec_from({"scenarios": brought, "horizon": steps, **fields}) for steps in horizons]
         )
     asked = [{"scenario": one, "horizon": steps, **fields} for one in brought for steps in horizons]
-    return Asked([spec_from(each, names=NAMES) for each in asked])
+    return Asked([spec_from(each) for each in asked])
 
 
 def seconds(timeout: str | None) -> float | None:

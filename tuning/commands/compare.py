@@ -15,13 +15,6 @@ from tuning.crew import DEFAULT_BACKEND
 
 FIGHT = "The fight"
 
-NAMES = {
-    **{field: f"--{field}" for field in ("horizon", "arms", "policies", "tune", "replications", "seed", "name")},
-    "search_replications": "--search-replications",
-    "settings": "--set",
-}
-"""How fields of a comparison are called on the command line."""
-
 
 def compare(
     names: options.ScenariosArgument = None,
@@ -96,13 +89,13 @@ def compare(
     """
     from studies.urls import storage_url
     from tuning.commands.asking import horizons_of, numbers, settings_of
-    from tuning.commands.comparison_files import write_comparison
     from tuning.commands.comparison_progress import ComparisonReporter
     from tuning.commands.comparison_tables import print_results
     from tuning.commands.keeping import saying_what_is_kept
     from tuning.commands.tables import put, say
     from tuning.comparison.asking import compare_all, specs_of
     from tuning.files import check_folder
+    from tuning.page_files import write_comparison
 
     counts = {"tune": tune, "replications": replications, "search_replications": search_replications}
     fields: dict[str, Any] = numbers({**counts, "arms": arms, "seed": seed})
@@ -110,7 +103,7 @@ def compare(
     if name is not None:
         fields["name"] = name
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields, NAMES)
+    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields)
     crews = hire(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from tuning.commands.options import StorageOption, StudiesArgument
-from tuning.commands.stored import opened
 
 LONGEST = 400
 """Letters of a name, as in a study file."""
@@ -36,6 +35,7 @@ def copy(
     from studies.driver import only_driver
     from studies.faults import clear_faults
     from studies.library import find_studies
+    from studies.storage import opened
     from studies.urls import shown, storage_url
     from tuning.commands.tables import say
 

@@ -36,9 +36,9 @@ def dashboard(
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
     from dashboards.server import exposure, make_server
+    from studies.storage import opened
     from studies.urls import storage_url
     from tuning.commands.attaching import attach_to
-    from tuning.commands.stored import opened
     from tuning.commands.words import whole_number
 
     number = whole_number("--port", port)

@@ -9,7 +9,6 @@ import typer
 
 from tuning.commands import completing
 from tuning.commands.options import StorageOption
-from tuning.commands.stored import opened
 
 
 def delete(
@@ -39,6 +38,7 @@ def delete(
     from environments.text import plural
     from studies.driver import only_driver
     from studies.library import find_studies
+    from studies.storage import opened
     from studies.urls import storage_url
     from tuning.commands.tables import say
 

@@ -1,4 +1,4 @@
-"""`ravenlab doctor`: whether this machine, a storage and a cluster are fit for work."""
+"""`ravenlab doctor`: check this machine, a storage and a cluster."""
 
 from __future__ import annotations
 
@@ -9,66 +9,60 @@ import typer
 from tuning.commands.options import ClusterOption, JsonOption, StorageOption
 
 if TYPE_CHECKING:
-    from tuning.doctor.nodes import Node
-    from tuning.doctor.rows import Check
+    from tuning.doctor import Check
+    from tuning.doctor.cluster import Node
 
 
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
     """Check this machine, the storage and a cluster.
 
-    Versions, numba, speed, rights. Nothing is made or changed but numba's cache. A note works and is worth knowing; a
-    problem does not work, and makes the exit code 1.
+    Checks versions, numba and its cache, speed and access rights. Nothing is changed but numba's cache. A note reports
+    a limitation; a problem means failures or wrong results, and makes the exit code 1.
 
     Examples:
         # this machine, and the storage in this folder
         ravenlab doctor
-        # a cluster as well: whether its workers run what you run
+        # also a cluster: versions and speed of its workers
         ravenlab doctor --cluster tcp://localhost:8786
     """
     from dataclasses import asdict
 
     from environments.text import plural
     from tuning.commands.tables import print_json, print_table, say
-    from tuning.doctor.rows import problems
+    from tuning.doctor import PROBLEM
 
-    rows, workers = _checked(storage, cluster)
-    count = problems(rows)
+    rows, workers = _run_checks(storage, cluster)
+    problems = sum(row.verdict == PROBLEM for row in rows)
     if as_json:
-        told = {
-            "problems": count,
-            "checks": [asdict(row) for row in rows],
-            "workers": [asdict(each) for each in workers],
-        }
-        print_json(told)
+        checks, nodes = [asdict(row) for row in rows], [asdict(worker) for worker in workers]
+        print_json({"problems": problems, "checks": checks, "workers": nodes})
     else:
         columns = ["check", "found", "verdict", "what to do"]
         print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
-        say("No problems." if count == 0 else f"{plural(count, 'problem')}.")
-    if count:
+        say("No problems." if problems == 0 else f"{plural(problems, 'problem')}.")
+    if problems:
         raise typer.Exit(1)
 
 
-def _checked(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
-    """All rows. Whatever needs numba is imported after numba was seen to work."""
+def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
+    """All rows, and the workers of the cluster. Modules that need numba are imported after numba was found to work."""
     from environments.identity import identity
     from studies.urls import storage_url
-    from tuning.doctor.machine import core_check, kernel_checks, memory_check
-    from tuning.doctor.rows import NOTE, Check
+    from tuning.doctor import NOTE, Check
+    from tuning.doctor.machine import kernel_checks, version_checks
     from tuning.doctor.storage import storage_checks
-    from tuning.doctor.versions import version_checks
 
     rows = version_checks()
     kernel, speed = kernel_checks()
-    rows += [*kernel, core_check(), memory_check(), *storage_checks(storage_url(storage))]
+    rows += [*kernel, *storage_checks(storage_url(storage))]
     if cluster is None:
         return rows, []
     if speed is None:
-        return [*rows, Check("cluster", "not looked at", NOTE, "mend numba here first")], []
+        return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
     from tuning.cluster import connected
     from tuning.commands.words import workers as cores
-    from tuning.doctor.cluster import cluster_checks
-    from tuning.doctor.nodes import ask_cluster
+    from tuning.doctor.cluster import cluster_checks, inspect_cluster
 
     with connected(cluster, cores(None), to_look=True) as crew:
-        found = ask_cluster(crew.client)
-    return rows + cluster_checks(found, identity(), speed.millions), found.workers
+        found = inspect_cluster(crew.client)
+    return rows + cluster_checks(found, identity()), found.workers

@@ -11,7 +11,6 @@ from environments.text import escape_unprintable, join_words, plural
 from studies.export import DEFAULT_FORMAT, FORMATS
 from tuning.commands import completing
 from tuning.commands.options import SomeStudiesArgument, StorageOption
-from tuning.commands.stored import opened
 
 ELSEWHERE = {
     "grid": "is a grid; ravenlab grid --csv writes it",
@@ -54,6 +53,7 @@ def export(
     from studies.recommendation import Recommendation
     from studies.robust_recommendation import RobustRecommendation
     from studies.rows import list_studies
+    from studies.storage import opened
     from tuning.commands.tables import put, say
     from tuning.files import replacing
 

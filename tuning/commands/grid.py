@@ -15,13 +15,6 @@ from tuning.crew import DEFAULT_BACKEND
 
 CELLS = "The cells"
 
-NAMES = {
-    **{field: f"--{field}" for field in ("horizon", "arms", "alpha0", "beta0", "epsilon", "replications", "seed")},
-    "settings": "--set",
-    "name": "--name",
-}
-"""How fields of a grid are called on the command line."""
-
 
 def grid(
     scenarios: options.ScenariosArgument = None,
@@ -113,7 +106,7 @@ def grid(
         fields["name"] = name
     fields["settings"] = settings_of(setting, noise)
     asked = [
-        grid_spec_from({"scenario": one, "horizon": steps, **fields}, NAMES)
+        grid_spec_from({"scenario": one, "horizon": steps, **fields})
         for one in map(bring_scenario, scenarios)
         for steps in horizons_of(horizon)
     ]

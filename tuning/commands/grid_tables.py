@@ -32,7 +32,7 @@ def print_grid(grid: Grid) -> None:
     from studies.symbols import format_params
     from tuning.commands.tables import print_table, say
 
-    spec = grid.spec.resolved()
+    spec = grid.spec
     best = grid.best
     title = (
         f"{grid.study}: regret ± standard error, T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, "

@@ -49,7 +49,7 @@ def in_words(begun: Sequence[Begun], kept: Sequence[int]) -> str:
 
 def _counted(url: str, begun: Sequence[Begun]) -> list[int]:
     """What the storage holds; what was last heard of where it can't be asked now."""
-    from tuning.commands.stored import opened
+    from studies.storage import opened
 
     try:
         with opened(url) as storage:

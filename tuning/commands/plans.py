@@ -50,7 +50,6 @@ def all_steps(spec: RobustSpec) -> int:
 
 def _searched(spec: RobustSpec) -> int:
     base = spec.base.resolved()
-    assert base.horizon is not None
     return base.trials * base.replications * base.horizon * len(spec.scenarios)
 
 

@@ -8,7 +8,6 @@ import typer
 
 from tuning.commands import completing
 from tuning.commands.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption
-from tuning.commands.stored import opened
 
 if TYPE_CHECKING:
     from studies.interpolation import Answer
@@ -34,6 +33,7 @@ def recommend(
     """
     from studies.interpolation import Question, answer
     from studies.library import recommendations
+    from studies.storage import opened
     from studies.urls import shown, sqlite_file, storage_url
     from tuning.commands.tables import print_json
     from tuning.commands.words import whole_number

@@ -37,8 +37,8 @@ def report(
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
     from environments.text import format_bytes, plural
-    from tuning.commands.report_files import write_report
     from tuning.commands.tables import say
+    from tuning.page_files import write_report
 
     made = write_report(studies or None, output, pictures, storage)
     for line in made.warnings:
@@ -46,4 +46,4 @@ def report(
     held = [plural(made.recommendations, "recommendation"), plural(made.figures, "figure"), format_bytes(made.size)]
     say(f"{output} is written: {', '.join(held)}.")
     if pictures is not None:
-        say(f"{pictures} holds {made.pictures} files of figures.")
+        say(f"{pictures} holds {made.figure_files} files of figures.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from environments.text import join_words
 from tuning.commands import completing, options
 from tuning.commands.crews import hire
 from tuning.crew import DEFAULT_BACKEND
+
+if TYPE_CHECKING:
+    from studies.reproduction.document import Document
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds", "all")
 """What of the paper can be run again."""
@@ -64,11 +67,11 @@ def reproduce(
     """
     from dataclasses import replace
 
-    from tuning.commands.reproduction_files import print_verdicts, write_reproduction
     from tuning.commands.reproduction_progress import ReproductionReporter
     from tuning.commands.tables import put
     from tuning.commands.words import whole_number
     from tuning.files import check_folder, make_folder
+    from tuning.page_files import write_reproduction
     from tuning.reproduction.asking import context_of
     from tuning.reproduction.experiments import chosen
     from tuning.reproduction.running import reproduce as run
@@ -90,4 +93,26 @@ def reproduce(
     if as_json:
         put(document.as_json())
     else:
-        print_verdicts(document, written)
+        _print_verdicts(document, written)
+
+
+def _print_verdicts(document: Document, written: list[Path]) -> None:
+    """Print the verdicts on single claims, a summary of each group of claims, and the files written."""
+    from dashboards.reproduction.verdict_table import groups
+    from tuning.commands.tables import print_table, say
+
+    found = groups(document.verdicts())
+    rows = []
+    for claim in [claim for group in found if not group.title for claim in group.claims]:
+        for place, row in enumerate(claim.verdicts):
+            ours = f"{row.ours} ({row.interval})" if row.interval else row.ours
+            first = (claim.text, claim.printed) if place == 0 else ("", "")
+            rows.append([first[0], row.protocol, first[1], ours, f"{row.sign} {row.word}"])
+    if rows:
+        print_table("Verdicts", ["The paper's claim", "Run", "Paper", "Ours (95 %)", "Verdict"], rows)
+    for group in found:
+        if group.title:
+            say(f"{group.title}: {group.summary}.")
+    page = next(path for path in written if path.suffix == ".html")
+    tables = sum(path.suffix == ".csv" for path in written)
+    say(f"{page} is written, with reproduction.json and {tables} CSV files beside it.")

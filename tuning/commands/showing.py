@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuning.commands.options import JsonOption, StorageOption, StudyArgument
-from tuning.commands.stored import opened
 
 if TYPE_CHECKING:
     from optuna.study._frozen import FrozenStudy
@@ -38,6 +37,7 @@ def show(
     from studies.keys import read_recommendation, read_spec
     from studies.library import find_studies
     from studies.rows import describe_study
+    from studies.storage import opened
     from tuning.commands.tables import print_json, say
 
     with opened(storage) as store:

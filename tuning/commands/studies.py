@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tuning.commands.options import JsonOption, StorageOption
-from tuning.commands.stored import opened
 
 
 def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
@@ -21,6 +20,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
 
     from environments.text import format_number
     from studies.rows import list_studies
+    from studies.storage import opened
     from studies.urls import shown, storage_url
     from tuning.commands.tables import print_json, print_table, say
 

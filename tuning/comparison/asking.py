@@ -49,7 +49,7 @@ def chosen_scenarios(words: Sequence[str]) -> list[str]:
             [name for name in scenarios() if not name.startswith(PUBLISHED)] if word == ALL else [bring_scenario(word)]
         )
     if not found:
-        raise InputError("a scenario must be named, or all of them with --scenarios all.")
+        raise InputError("scenarios must have at least one name, or be all.", field="scenarios")
     return list(dict.fromkeys(found))
 
 
@@ -58,16 +58,15 @@ def specs_of(
     horizons: Sequence[int | None],
     policies: str | Sequence[str],
     fields: Mapping[str, Any],
-    words: Mapping[str, str] | None = None,
 ) -> list[ComparisonSpec]:
     """A comparison for every scenario and horizon, all checked before anything is played."""
     who = chosen_policies(policies)
     asked = [
-        comparison_spec_from({"scenario": name, "horizon": steps, "policies": who, **fields}, words)
+        comparison_spec_from({"scenario": name, "horizon": steps, "policies": who, **fields})
         for name, steps in product(chosen_scenarios(names), horizons)
     ]
     if fields.get("name") is not None and len(asked) > 1:
-        raise InputError(f"--name fits one comparison but {len(asked)} were asked for.")
+        raise InputError(f"name fits one comparison but {len(asked)} were given.", field="name")
     return list({spec.study_name(): spec for spec in asked}.values())
 
 

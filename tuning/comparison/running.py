@@ -13,7 +13,7 @@ from policies.base import Values
 from policies.own import BROUGHT as POLICIES
 from studies import keys
 from studies.comparison.entries import Comparison, Entry
-from studies.comparison.spec import ComparisonSpec, SettingOf
+from studies.comparison.spec import ComparisonSpec, ResolvedComparisonSpec, SettingOf
 from studies.comparison.storage import land_entry, read_entries
 from studies.driver import driving
 from tuning.agreeing import at_hand, open_study, refuse_differences
@@ -85,7 +85,9 @@ def run_comparison(
     return driving(url, name, go_on)
 
 
-def _tune(spec: ComparisonSpec, policy: str, url: str, crew: Crew, listener: ComparisonListener | None) -> Values:
+def _tune(
+    spec: ResolvedComparisonSpec, policy: str, url: str, crew: Crew, listener: ComparisonListener | None
+) -> Values:
     """What a policy's search recommends: an ordinary study in the same storage."""
     asked = spec.search(policy)
     ran = run_study(asked, url, crew, listener=None if listener is None else listener.search)
@@ -98,11 +100,9 @@ def _tune(spec: ComparisonSpec, policy: str, url: str, crew: Crew, listener: Com
     return dict(ran.recommendation.params)
 
 
-def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
-    assert spec.horizon is not None
-    assert spec.arms is not None
+def _play(spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
     source = POLICIES.source(policy)
-    game = Game(policy, spec.world(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
+    game = Game(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
     played = play_entry(Evaluator(game, crew), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
@@ -111,7 +111,7 @@ def _play(spec: ComparisonSpec, policy: str, setting: SettingOf, params: Values 
     )
 
 
-def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
+def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec:
     """The specification to go on with: refuses what would mix entries that can't be compared."""
     what = f"comparison {study.study_name!r}"
     stored = at_hand(keys.read_comparison_spec(study), what)

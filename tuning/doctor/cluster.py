@@ -1,136 +1,228 @@
-"""Whether a cluster will compute what this machine would: its answers turned into rows."""
+"""Checks of a cluster: versions, fingerprint of the computation and speed of the scheduler and of each worker."""
 
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from environments.identity import ABSENT, LIBRARIES
-from environments.text import format_bytes, plural
-from tuning.doctor.nodes import NOT_PASSED, NOT_READ, Cluster, Node
-from tuning.doctor.rows import NOTE, OK, PROBLEM, Check
+from environments.identity import ABSENT, LIBRARIES, identity
+from environments.text import plural
+from tuning.doctor import NOTE, OK, PROBLEM, Check, reason
+from tuning.doctor.machine import kernel_speed
 
-WORDS = ("python", *LIBRARIES, "ravenlab", "sources", "machine", "processor")
-PASSING = ("python", "dask", "distributed", "cloudpickle", "joblib", "ravenlab", "sources")
-"""What a scheduler shares with the driver: it computes nothing, but unpickles the tasks that it passes on."""
+Client = Any
+"""A `distributed.Client` used from outside of its event loop; its types also allow use from inside."""
 
-TRAVELLING = {"dask", "distributed", "cloudpickle", "joblib"}
-"""Libraries that carry tasks; others compute."""
+Speeds = tuple[tuple[float, ...], str]
+"""Speed of each thread of a worker, or why it is unknown."""
 
-STRAGGLES = 0.5
-"""Of the median thread's speed; below it a worker holds up the others."""
+COMPARED = ("python", *LIBRARIES, "ravenlab", "sources", "machine", "processor")
+COMPARED_ON_SCHEDULER = ("python", "dask", "distributed", "cloudpickle", "joblib", "ravenlab", "sources")
+"""A scheduler computes nothing, but unpickles the tasks that it forwards."""
 
-SHOWN = 24
-"""Workers with a row each; of more than these only the ones that something is to be said of."""
+TRANSPORT = {"dask", "distributed", "cloudpickle", "joblib"}
+"""Libraries that transfer tasks; the others compute."""
+
+TIMEOUT = 60.0
+"""Seconds for a worker's answer; compilation takes up to half of it."""
+
+MEASURED_SECONDS = 0.5
+"""Duration of the measurement on all threads of all workers at once."""
+
+SLOW = 0.5
+"""Share of the median thread's speed below which a worker delays the others."""
+
+LISTED = 24
+"""Workers with a row each; of more than these, only the slow and faulty ones."""
+
+CANNOT_READ = "it cannot unpickle tasks"
+CANNOT_FORWARD = "the scheduler cannot forward tasks"
 
 
-def cluster_checks(found: Cluster, here: Mapping[str, str], millions: float | None) -> list[Check]:
-    """Rows on a cluster, as seen by a driver that is `here` and plays so many million steps a second on a core."""
-    scheduler, workers = found.scheduler, found.workers
+@dataclass(frozen=True)
+class Node:
+    """A scheduler or a worker. `identity` has the keys of `environments.identity`, without those it did not report."""
+
+    address: str
+    identity: dict[str, str]
+    name: str = ""
+    threads: int = 0
+    millions: tuple[float, ...] = ()
+    """Million steps per second of each thread, with all threads of all workers running at once."""
+    fault: str = ""
+    """Why there is no speed."""
+
+    @property
+    def label(self) -> str:
+        """The address, with the name where one was given."""
+        return self.address if self.name in ("", self.address) else f"{self.name} ({self.address})"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler and its workers."""
+
+    scheduler: Node
+    workers: list[Node] = field(default_factory=list)
+
+
+def inspect_cluster(client: Client) -> Cluster:
+    """Read versions and measure the speed of all workers.
+
+    Versions come from Dask's own protocol, which also works without ravenlab or with another Python. A worker without
+    ravenlab gets no task: it could not unpickle it and would leave the cluster.
+    """
+    info = client.scheduler_info(n_workers=-1)
+    versions = client.get_versions(packages=[*LIBRARIES, "ravenlab"])
+    try:
+        forwarding = _reported(client.run_on_scheduler(identity))
+    except Exception:  # any error of the import on the scheduler
+        forwarding = {}
+    scheduler = Node(info["address"], _dask_versions(versions["scheduler"]) | forwarding)
+    if not info["workers"]:
+        return Cluster(scheduler)
+    answers: dict[str, Any] = client.run(identity, on_error="return")
+    usable = {
+        address: about["nthreads"] for address, about in info["workers"].items() if _reported(answers.get(address))
+    }
+    speeds = _speeds(client, usable) if forwarding else dict.fromkeys(usable, ((), CANNOT_FORWARD))
+    workers = [
+        Node(
+            address,
+            _dask_versions(versions["workers"].get(address)) | _reported(answers.get(address)),
+            str(about["name"]),
+            about["nthreads"],
+            *speeds.get(address, ((), CANNOT_READ)),
+        )
+        for address, about in info["workers"].items()
+    ]
+    return Cluster(scheduler, sorted(workers, key=lambda worker: worker.address))
+
+
+def _dask_versions(versions: Any) -> dict[str, str]:
+    """Dask's report of versions under the keys of `identity`; empty for a worker that did not answer."""
+    if not isinstance(versions, dict):
+        return {}
+    packages, host = versions["packages"], versions["host"]
+    return {
+        "python": ".".join(host["python"].split(".")[:3]),
+        **{name: packages.get(name) or ABSENT for name in (*LIBRARIES, "ravenlab")},
+        "machine": host["machine"],
+    }
+
+
+def _reported(answer: Any) -> dict[str, str]:
+    """The identity that ravenlab reported there; empty where it is missing or raised an error."""
+    return answer if isinstance(answer, dict) else {}
+
+
+def _speeds(client: Client, threads: dict[str, int]) -> dict[str, Speeds]:
+    """Speed of each thread of each worker, or the error. First all compile, then all run at once."""
+    answers: dict[str, Speeds] = {}
+    for seconds in (0.0, MEASURED_SECONDS):
+        tasks = {
+            address: [
+                client.submit(kernel_speed, seconds, workers=[address], pure=False)
+                for _ in range(threads[address] if seconds else 1)
+            ]
+            for address in threads
+            if not answers.get(address, ((), ""))[1]
+        }
+        futures = [future for some in tasks.values() for future in some]
+        until = time.monotonic() + TIMEOUT
+        while time.monotonic() < until and not all(future.done() for future in futures):
+            time.sleep(0.01)
+        answers |= {address: _answer(some) for address, some in tasks.items()}
+        client.cancel([future for future in futures if not future.done()])
+    return answers
+
+
+def _answer(futures: list[Any]) -> Speeds:
+    if not all(future.done() for future in futures):
+        return (), f"no answer within {TIMEOUT:g} s"
+    for future in futures:
+        if future.status != "finished":
+            error = future.exception(timeout=5) if future.status == "error" else None
+            return (), f"{type(error).__name__}: {reason(error)}" if error is not None else "it left the cluster"
+    return tuple(future.result(timeout=5) for future in futures), ""
+
+
+def cluster_checks(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
+    """Rows on a cluster, compared with the identity of this machine."""
+    scheduler, workers = cluster.scheduler, cluster.workers
     threads = plural(sum(worker.threads for worker in workers), "thread")
-    trip = "" if found.round_trip is None else f", {found.round_trip * 1e3:.1f} ms for an empty task"
     rows = [
-        Check("scheduler", f"{scheduler.address}, {plural(len(workers), 'worker')}, {threads}{trip}"),
-        _compared("versions, scheduler", scheduler.said, here, PASSING),
+        Check("scheduler", f"{scheduler.address}, {plural(len(workers), 'worker')}, {threads}"),
+        _version_check("scheduler", scheduler, here, COMPARED_ON_SCHEDULER),
     ]
     if not workers:
         return [*rows, Check("workers", "none", PROBLEM, f"start some: dask worker {scheduler.address}")]
-    rows += _versions(workers, here)
-    return rows + _speeds(workers, millions)
+    alike: dict[tuple[str | None, ...], list[Node]] = {}
+    for worker in workers:
+        alike.setdefault(tuple(worker.identity.get(key) for key in COMPARED), []).append(worker)
+    for group in sorted(alike.values(), key=len, reverse=True):
+        if len(group) == len(workers):
+            who = f"all {len(workers)} workers"
+        else:
+            who = group[0].label if len(group) == 1 else f"{len(group)} workers such as {group[0].label}"
+        rows.append(_version_check(who, group[0], here, COMPARED))
+    return rows + _speed_checks(workers)
 
 
-def differing(said: Mapping[str, str], here: Mapping[str, str], words: Sequence[str] = WORDS) -> list[str]:
-    """The names under which another machine says something else, or nothing.
+def differing(there: Mapping[str, str], here: Mapping[str, str], keys: Sequence[str] = COMPARED) -> list[str]:
+    """The keys under which another machine differs or reports nothing.
 
     >>> differing({"numpy": "2.4.5", "numba": "0.68.1"}, {"numpy": "2.4.6", "numba": "0.68.1"}, ("numpy", "numba"))
     ['numpy']
     """
-    return [word for word in words if said.get(word) != here.get(word)]
+    return [key for key in keys if there.get(key) != here.get(key)]
 
 
-def verdict(said: Mapping[str, str], here: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
-    """How bad it is that a machine differs under these names, and what to do."""
-    if not said:
-        return PROBLEM, "restart it: it does not say what it is"
-    if "python" in names and _minor(said.get("python", "")) != _minor(here["python"]):
-        return PROBLEM, f"use Python {_minor(here['python'])} everywhere: tasks don't travel between minor versions"
-    if "sources" not in said:
-        return PROBLEM, 'pip install "ravenlab[cluster]" there and restart it; tasks need it on workers and scheduler'
+def _version_check(who: str, node: Node, here: Mapping[str, str], keys: Sequence[str]) -> Check:
+    there, names = node.identity, differing(node.identity, here, keys)
+    if not names:
+        return Check(f"versions, {who}", "as here")
+    parts = [f"{name} {there.get(name, 'unknown')} (here {here.get(name, ABSENT)})" for name in names]
+    return Check(f"versions, {who}", ", ".join(parts), *_judge(there, here, names))
+
+
+def _judge(there: Mapping[str, str], here: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
+    """The verdict on differences, and what to do."""
+    minor = here["python"].rpartition(".")[0]
+    if not there:
+        return PROBLEM, "restart it: it does not report its versions"
+    if there.get("python", "").rpartition(".")[0] != minor:
+        return PROBLEM, f"use Python {minor} everywhere: tasks cannot be sent between minor versions"
+    if "sources" not in there:
+        return PROBLEM, 'pip install "ravenlab[cluster]" there and restart it; workers and scheduler need it'
     if "sources" in names or "ravenlab" in names:
         return PROBLEM, "install the same ravenlab there and restart it: other sources may give other results"
-    if TRAVELLING & {*names}:
-        return NOTE, "install the same versions there: tasks may not travel"
-    if names:
-        return NOTE, "results may differ in the last digits; the same pinned versions and processor give the same bytes"
-    return OK, ""
+    if TRANSPORT & {*names}:
+        return NOTE, "install the same versions there: sending tasks may fail"
+    return NOTE, "results may differ in the last digits; use the same pinned versions and processor"
 
 
-def _minor(version: str) -> str:
-    return ".".join(version.split(".")[:2])
-
-
-def _compared(what: str, said: Mapping[str, str], here: Mapping[str, str], words: Sequence[str]) -> Check:
-    names = differing(said, here, words)
-    if not names:
-        return Check(what, "as here")
-    parts = [f"{name} {said.get(name, 'not said')} (here {here.get(name, ABSENT)})" for name in names]
-    return Check(what, ", ".join(parts), *verdict(said, here, names))
-
-
-def _versions(workers: Sequence[Node], here: Mapping[str, str]) -> list[Check]:
-    """One row for all workers that are as here, and one for each way of being different."""
-    ways: dict[tuple[str | None, ...], list[Node]] = {}
-    for worker in workers:
-        ways.setdefault(tuple(worker.said.get(word) for word in WORDS), []).append(worker)
-    return [
-        _compared(f"versions, {_who(alike, len(workers))}", alike[0].said, here, WORDS)
-        for alike in sorted(ways.values(), key=len, reverse=True)
-    ]
-
-
-def _who(some: Sequence[Node], of: int) -> str:
-    if len(some) == of:
-        return f"all {of} workers" if of > 1 else "the worker"
-    return _label(some[0]) if len(some) == 1 else f"{len(some)} workers such as {_label(some[0])}"
-
-
-def _label(worker: Node) -> str:
-    """A worker by its address, and by the name that someone gave it."""
-    return f"{worker.address}" if worker.name in ("", worker.address) else f"{worker.name} ({worker.address})"
-
-
-def _speeds(workers: Sequence[Node], millions: float | None) -> list[Check]:
-    each = [_mean(worker) for worker in workers if worker.millions]
-    usual = statistics.median(each) if each else 0.0
-    rows = [_speed(worker, usual, millions) for worker in workers]
-    if len(rows) > SHOWN:
+def _speed_checks(workers: Sequence[Node]) -> list[Check]:
+    means = [statistics.fmean(worker.millions) for worker in workers if worker.millions]
+    median = statistics.median(means) if means else 0.0
+    rows = [_speed_check(worker, median) for worker in workers]
+    if len(rows) > LISTED:
         rows = [row for row in rows if row.verdict != OK]
     total = sum(sum(worker.millions) for worker in workers)
-    if total:
-        whole = f"{total:.0f} M steps/s, all threads at once{_ratio(total, millions, 'one core')}"
-        rows.append(Check("speed of all", whole))
-    return rows
+    return [*rows, Check("speed of all", f"{total:.0f} M steps/s, all threads at once")] if total else rows
 
 
-def _speed(worker: Node, usual: float, millions: float | None) -> Check:
-    memory = format_bytes(worker.memory) if worker.memory else "no limit"
-    what, room = f"worker {_label(worker)}", f"{plural(worker.threads, 'thread')}, memory {memory}"
+def _speed_check(worker: Node, median: float) -> Check:
+    name, threads = f"worker {worker.label}", plural(worker.threads, "thread")
     if not worker.millions:
-        known = worker.fault in (NOT_PASSED, NOT_READ)
-        told = (NOTE, "see the row on versions") if known else (PROBLEM, "see its log")
-        return Check(what, f"{room}, no speed: {worker.fault}", *told)
-    mean = _mean(worker)
-    found = f"{room}, {sum(worker.millions):.0f} M steps/s{_ratio(mean, millions, 'a core', each=True)}"
-    if mean < STRAGGLES * usual:
-        return Check(what, found, NOTE, f"a straggler: {mean / usual:.2f} of the median thread; is it busy?")
-    return Check(what, found)
-
-
-def _mean(worker: Node) -> float:
-    return statistics.fmean(worker.millions)
-
-
-def _ratio(there: float, here: float | None, core: str, each: bool = False) -> str:
-    if not here:
-        return ""
-    return f", {'a thread ' if each else ''}{there / here:.2f} × {core} here"
+        explained = worker.fault in (CANNOT_FORWARD, CANNOT_READ)
+        verdict = (NOTE, "see the row on versions") if explained else (PROBLEM, "see its log")
+        return Check(name, f"{threads}, no speed: {worker.fault}", *verdict)
+    found = f"{threads}, {sum(worker.millions):.0f} M steps/s"
+    share = statistics.fmean(worker.millions) / median
+    if share < SLOW:
+        return Check(name, found, NOTE, f"straggler: {share:.2f} of the median speed per thread; is it busy?")
+    return Check(name, found)

@@ -1,21 +1,171 @@
-"""Whether studies can be kept where the URL says; nothing is made or changed to find out."""
+"""Checks of a storage: reachable, writable, not locked, and not SQLite on a network file system."""
 
 from __future__ import annotations
 
+import os
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from environments.errors import InputError
+from studies.faults import reason_of
+from studies.postgres import connect_args
+from studies.storage import check_file
 from studies.urls import is_postgres, is_sqlite, parse, shown, sqlite_file
-from tuning.doctor.rows import NOTE, Check
+from tuning.doctor import NOTE, PROBLEM, Check, reason
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+BUSY_SECONDS = 5.0
+"""How long to wait for another writer: storing a batch of trials takes some milliseconds."""
+
+MOUNTS = Path("/proc/self/mountinfo")
+
+NETWORK = re.compile(
+    r"nfs\d*|cifs|smb\w*|9p|afs|auristorfs|coda|ceph|gfs2?|ocfs2|lustre|gpfs|beegfs\w*|pvfs2|orangefs|panfs|wekafs|ncpfs"
+    r"|davfs|acfs|vboxsf|vmhgfs|prl_fs"
+    r"|fuse\.(sshfs|glusterfs|ceph\w*|s3fs|rclone|gcsfuse|blobfuse\w*|davfs\w*|juicefs|moosefs|mfs|seaweedfs|vmhgfs-fuse"
+    r"|cvmfs\w*|hdfs\w*|smbnetfs|goofys|mount-s3|nfs\w*|lizardfs|onedriver|google-drive-ocamlfuse)"
+)
+"""Types of network file systems, and of host folders shared with a virtual machine."""
+
+UNSURE = re.compile(r"fuse(\..*)?|virtiofs|fakeowner|drvfs")
+"""Types of file systems that may be local or remote."""
+
+RIGHTS = """
+SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') = 'on' AS read_only,
+       current_schema() AS schema, to_regclass('studies') IS NOT NULL AS present,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create
+"""
+
+NOT_WRITABLE = """
+SELECT relname FROM pg_class
+WHERE relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('studies'))
+  AND relname LIKE ANY (ARRAY['studies%', 'study\\_%', 'trials%', 'trial\\_%'])
+  AND CASE relkind
+      WHEN 'r' THEN NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+                         AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+      WHEN 'S' THEN NOT has_sequence_privilege(oid, 'USAGE')
+      ELSE false END
+ORDER BY relkind DESC, relname
+"""
+"""Optuna's tables and sequences that this user may not write."""
 
 
 def storage_checks(url: str) -> list[Check]:
-    """Rows on a storage: reachable, writable, and on what it stands."""
-    from tuning.doctor.postgres import postgres_checks
-    from tuning.doctor.sqlite import sqlite_checks
-
+    """Rows on a storage; nothing is created or changed."""
     path, parsed = sqlite_file(url), parse(url)
     if path is not None:
-        return sqlite_checks(path, shown(url))
+        return _sqlite(path, shown(url))
     if is_sqlite(parsed):
-        return [Check("storage", shown(url), NOTE, "in memory: nothing is kept when a command ends")]
+        return [Check("storage", shown(url), NOTE, "in memory: studies are lost when a command ends")]
     if is_postgres(parsed):
-        return postgres_checks(url)
-    return [Check("storage", shown(url), NOTE, "known to work are SQLite and PostgreSQL; not looked at")]
+        return [_postgres(url)]
+    return [Check("storage", shown(url), NOTE, "not checked; SQLite and PostgreSQL are supported")]
+
+
+def _sqlite(path: Path, name: str) -> list[Check]:
+    """A table is created and rolled back in one transaction, so no other program sees it."""
+    try:
+        check_file(path, create=True)
+    except InputError as error:
+        return [Check("storage", reason(error), PROBLEM, "choose another storage, or repair it")]
+    folder = path.resolve().parent
+    if not path.exists():
+        if os.access(folder, os.W_OK | os.X_OK):
+            storage = Check("storage", f"{name}: does not exist yet, its folder is writable")
+        else:
+            storage = Check("storage", f"{name}: its folder is not writable", PROBLEM, "choose another storage")
+        return [storage, mount_check(folder)]
+    storage = Check("storage", f"{name}: writable")
+    uri = f"file:{quote(str(path.resolve()))}?mode=rw"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("CREATE TABLE ravenlab_doctor (x INTEGER)")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        if "locked" in str(error):
+            found = f"{name}: locked by another program for {BUSY_SECONDS:g} s"
+            storage = Check("storage", found, NOTE, "find the program that holds the lock")
+        else:
+            storage = Check("storage", f"{name}: {reason(error)}", PROBLEM, "choose another storage, or repair it")
+    return [storage, mount_check(folder)]
+
+
+def mount_check(path: Path, mounts: Path | None = None) -> Check:
+    """A row on the file system of an SQLite file: SQLite's locks do not work on network file systems."""
+    kind = file_system(path, mounts)
+    if kind is None:
+        return Check("file system", "unknown")
+    if NETWORK.fullmatch(kind):
+        advice = "keep SQLite on a local disk, or use PostgreSQL (postgresql+psycopg://…)"
+        return Check("file system", f"{kind}, a network file system: SQLite files get corrupted", PROBLEM, advice)
+    if UNSURE.fullmatch(kind):
+        advice = "if it is remote, SQLite files get corrupted: use a local disk or PostgreSQL"
+        return Check("file system", f"{kind}, possibly remote", NOTE, advice)
+    return Check("file system", f"{kind}, local")
+
+
+def file_system(path: Path, mounts: Path | None = None) -> str | None:
+    """The type of the file system that holds a path; None where the system does not tell.
+
+    Of the mount points above the path the longest holds it, and of several at one place the last.
+    """
+    try:
+        lines = (mounts or MOUNTS).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return None
+    place = path.resolve()
+    best, kind = -1, None
+    for line in lines:
+        front, _, back = line.partition(" - ")
+        fields = front.split()
+        if len(fields) < 5 or not back.split():
+            continue
+        # blanks, tabs, line ends and backslashes are written as three octal digits
+        point = Path(re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), fields[4]))
+        if (point == place or point in place.parents) and len(point.parts) >= best:
+            best, kind = len(point.parts), back.split()[0]
+    return kind
+
+
+def _postgres(url: str) -> Check:
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.pool import NullPool
+
+    name = shown(url)
+    try:
+        engine = create_engine(parse(url), poolclass=NullPool, connect_args=connect_args(url))
+    except ImportError:
+        return Check("storage", f"{name}: psycopg is missing", PROBLEM, 'pip install "ravenlab[postgres]"')
+    try:
+        with engine.connect() as connection:
+            return _rights(connection, name)
+    except SQLAlchemyError as error:
+        advice = "check host, port, user and password, and that the server runs"
+        return Check("storage", f"{name}: {reason_of(url, error)}", PROBLEM, advice)
+
+
+def _rights(connection: Connection, name: str) -> Check:
+    from sqlalchemy import text
+
+    row = connection.execute(text(RIGHTS)).one()
+    found = f"{name}: PostgreSQL {row.version.split()[0]}"
+    if row.read_only:
+        return Check("storage", f"{found}, read-only", PROBLEM, "connect to the primary server, or as another user")
+    if not row.present:
+        if row.may_create:
+            return Check("storage", f"{found}, no studies yet, tables can be created")
+        advice = f"GRANT CREATE ON SCHEMA {row.schema or 'public'} to this user"
+        return Check("storage", f"{found}, no studies yet and no right to create tables", PROBLEM, advice)
+    missing = connection.execute(text(NOT_WRITABLE)).scalars().all()
+    if missing:
+        advice = "GRANT ALL ON ALL TABLES and ON ALL SEQUENCES in their schema to this user"
+        return Check("storage", f"{found}, no right to write {', '.join(missing)}", PROBLEM, advice)
+    return Check("storage", f"{found}, writable")

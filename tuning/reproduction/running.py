@@ -42,7 +42,9 @@ def reproduce(
         with FileLock(folder / ".lock", timeout=0):
             found = _run(names, context, folder / "pieces", listener)
     except Timeout:
-        raise InputError(f"{folder} is being written by another reproduction; wait, or give another -o.") from None
+        raise InputError(
+            f"{folder} is being written by another reproduction; wait, or choose another output folder.", field="output"
+        ) from None
     outcomes = {name: experiment(name).assemble(context, found) for name in names}
     return Document(context.seed, context.replications, context.protocols, outcomes)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from environments.streams import Stream
 from environments.world import Floats
 from studies.measure import parse_measure
-from studies.robust import RobustSpec
+from studies.robust import ResolvedRobustSpec
 from studies.robust_recommendation import Front, Member, Tuned
 from studies.space import to_params
 from tuning.robust.evaluating import ManyWorlds
@@ -36,9 +36,9 @@ def unbeaten(values: Floats) -> NDArray[np.bool_]:
     return np.asarray(~(as_good & better).any(axis=0))
 
 
-def find_front(spec: RobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[Tuned]) -> Front:
+def find_front(spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[Tuned]) -> Front:
     """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
-    base = spec.base.resolved()
+    base = spec.base
     rivals = rivals_of(base, tuned)
     named: dict[str, Candidate] = dict(rivals)
     numbers: dict[str, int] = {}

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from studies import keys
 from studies.driver import driving
 from studies.measure import parse_measure
-from studies.robust import RobustSpec
+from studies.robust import ResolvedRobustSpec, RobustSpec
 from studies.robust_recommendation import Front, RobustRecommendation, Tuned
-from studies.spec import StudySpec
+from studies.spec import ResolvedStudy
 from tuning.agreeing import Direction, at_hand, open_study, refuse_differences, take_budget
 from tuning.crew import ALONE, Crew
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds
@@ -74,7 +74,7 @@ def run_robust(
             if tuned is None:
                 return RanRobust(name, landed, fresh=True, own=own, found=None)
             keys.write_tuned(study, tuned)
-        base = agreed.base.resolved()
+        base = agreed.base
         worlds = ManyWorlds(agreed, crew) if agreed.pareto else _relative(agreed, tuned, crew)
         here = listener() if listener else None
         if here is not None:
@@ -95,15 +95,15 @@ def run_robust(
     return driving(url, name, go_on)
 
 
-def first_of_all(spec: RobustSpec, tuned: Sequence[Tuned]) -> list[First]:
+def first_of_all(spec: ResolvedRobustSpec, tuned: Sequence[Tuned]) -> list[First]:
     """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
-    base = spec.base.resolved()
+    base = spec.base
     advised = [advice_for(base, name) or {} for name in spec.scenarios]
     return inside_the_box(base, [{}, *advised, *(each.params for each in tuned)])
 
 
 def _run_each(
-    spec: RobustSpec,
+    spec: ResolvedRobustSpec,
     url: str,
     crew: Crew,
     deadline: float | None,
@@ -111,7 +111,7 @@ def _run_each(
 ) -> tuple[list[Ran], list[Tuned] | None]:
     """Every scenario's own study; None for what they recommend where time was up first."""
 
-    def one(each: StudySpec) -> Ran | None:
+    def one(each: ResolvedStudy) -> Ran | None:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left < 0.0:
             return None
@@ -126,8 +126,8 @@ def _run_each(
     return [each for each in ran if each is not None], tuned if len(tuned) == len(ran) else None
 
 
-def _relative(spec: RobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
-    values = [tuned_candidate(spec.base.resolved(), each).values for each in tuned]
+def _relative(spec: ResolvedRobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
+    values = [tuned_candidate(spec.base, each).values for each in tuned]
     return RelativeWorlds(spec, parse_measure(spec.measure), values, crew)
 
 
@@ -141,14 +141,15 @@ def _directions(spec: RobustSpec) -> list[Direction]:
     return ["minimize"] * (len(spec.scenarios) if spec.pareto else 1)
 
 
-def _agreed(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
+def _agreed(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
     what = f"study {study.study_name!r}"
     stored = at_hand(keys.read_robust_spec(study), what)
     landed = len(study.get_trials(deepcopy=False))
     refuse_differences(what, "trials", spec.differences(stored))
-    base = spec.base.resolved().model_copy(update={"trials": max(spec.base.trials, landed)})
-    agreed = spec.model_copy(update={"base": base})
+    here = spec.resolved()
+    base = here.base.model_copy(update={"trials": max(here.base.trials, landed)})
+    agreed = here.model_copy(update={"base": base})
     take_budget(
         base,
         stored.base,

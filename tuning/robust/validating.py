@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
 from studies.keys import project_version
 from studies.measure import Measure, parse_measure
-from studies.robust import RobustSpec
+from studies.robust import ResolvedRobustSpec
 from studies.robust_recommendation import Contender, RobustRecommendation, Tuned
-from studies.spec import StudySpec
+from studies.spec import ResolvedStudy
 from tuning.edges import edges
 from tuning.robust.evaluating import ManyWorlds, RelativeWorlds, positive
 from tuning.robust.measuring import overall_price, worlds_of
@@ -39,12 +40,12 @@ def tuned_for(scenario: str) -> str:
     return f"tuned for {scenario}"
 
 
-def tuned_candidate(base: StudySpec, tuned: Tuned) -> Candidate:
+def tuned_candidate(base: ResolvedStudy, tuned: Tuned) -> Candidate:
     """The setting of a scenario's own study as a candidate."""
     return candidate_of(base, {name: x for name, x in tuned.params.items() if name not in base.fixed})  # type: ignore[misc]
 
 
-def rivals_of(base: StudySpec, tuned: Sequence[Tuned]) -> dict[str, Candidate]:
+def rivals_of(base: ResolvedStudy, tuned: Sequence[Tuned]) -> dict[str, Candidate]:
     """What is held against the chosen one: each scenario's tuned setting, and the defaults."""
     out = {tuned_for(each.scenario): tuned_candidate(base, each) for each in tuned}
     return {**out, DEFAULTS: candidate_of(base, {})}
@@ -63,10 +64,11 @@ def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int
 
 
 def recommend_robust(
-    spec: RobustSpec, study: optuna.Study, worlds: RelativeWorlds, tuned: Sequence[Tuned]
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeWorlds, tuned: Sequence[Tuned]
 ) -> RobustRecommendation:
     """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
-    base = spec.base.resolved()
+    base = spec.base
+    scenarios = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
     measure = parse_measure(spec.measure)
     rivals = rivals_of(base, tuned)
     entered = best_and_rivals(base, study, False, rivals.values())
@@ -86,13 +88,13 @@ def recommend_robust(
         contenders=contenders,
         importance=importance(base, study),
         edge=edges(base, best.values),
-        scales=[scale_of(each) for each in worlds.each],
+        scales=[scale_of(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
 
 
-def described(spec: RobustSpec, study: optuna.Study, tuned: Sequence[Tuned]) -> dict[str, Any]:
+def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[Tuned]) -> dict[str, Any]:
     """What a recommendation and a front both say of the study."""
-    base = spec.base.resolved()
+    base = spec.base
     return {
         "study": study.study_name,
         "policy": base.policy,
@@ -109,14 +111,14 @@ def described(spec: RobustSpec, study: optuna.Study, tuned: Sequence[Tuned]) -> 
 
 
 def measure_contenders(
-    spec: RobustSpec,
+    spec: ResolvedRobustSpec,
     worlds: ManyWorlds,
     measure: Measure,
     named: dict[str, Candidate],
     tuned: Sequence[Tuned],
 ) -> list[Contender]:
     """Settings by name, the tuned ones among them, on the report worlds, which choose nothing."""
-    base = spec.base.resolved()
+    base = spec.base
     once, places = distinct(list(named.values()))
     played = worlds.play([each.values for each in once], Stream.REPORT, 0, base.report)
     at = dict(zip(named, places, strict=True))
@@ -139,7 +141,9 @@ def _place(entered: Sequence[Candidate], wanted: Candidate) -> int:
     return next(i for i, each in enumerate(entered) if each.values == wanted.values)
 
 
-def _choose(spec: RobustSpec, measure: Measure, played: Floats, experts: Sequence[int]) -> tuple[int, list[int]]:
+def _choose(
+    spec: ResolvedRobustSpec, measure: Measure, played: Floats, experts: Sequence[int]
+) -> tuple[int, list[int]]:
     """The best by the measure, and all that can't be told from it, best first.
 
     Regrets [C, R, S] are resampled whole, so that candidates, scenarios and those who know the world go together.

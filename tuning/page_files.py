@@ -1,0 +1,116 @@
+"""Write the files of a report, a comparison and a reproduction, for the command line and the Python API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from environments.errors import InputError
+from tuning.files import check_folder, check_place, make_folder, replacing
+
+if TYPE_CHECKING:
+    from dashboards.report.gather import Material
+    from studies.comparison.document import Document as ComparisonDocument
+    from studies.reproduction.document import Document as ReproductionDocument
+
+COMPARISON_NAME = "compare"
+CSV_FOLDER = "csv"
+
+
+@dataclass(frozen=True)
+class WrittenReport:
+    """A written report: its file, its contents in numbers, and warnings for the user."""
+
+    path: Path
+    size: int
+    recommendations: int
+    figures: int
+    figure_files: int
+    warnings: list[str]
+
+
+def write_report(
+    names: Sequence[str] | None, output: Path, figure_folder: Path | None, storage: str | None
+) -> WrittenReport:
+    """Write the report as one HTML file, atomically, and then the figures where a folder is given."""
+    from dashboards.report.page import build
+    from dashboards.report.pictures import write_pictures
+    from dashboards.report.render import render
+
+    check_place(output)
+    if figure_folder is not None:
+        check_folder(figure_folder, "figures")
+        if figure_folder.resolve() == output.resolve():
+            raise InputError(f"figures {figure_folder} is the report's own file, not a folder.", field="figures")
+    with replacing(output) as file:  # an unwritable file is refused before any simulation
+        material = _gather(names, storage)
+        page = build(material)
+        text = render(material, page)
+        file.write(text)
+    warnings = [f"study {each.name!r}: {each.text}" for each in page.missing if each.name]
+    if not material.studies and not material.grids:
+        warnings.append(f"there are no studies in {material.where} yet, so the report is empty; run ravenlab tune.")
+    count = 0
+    if figure_folder is not None:
+        count, warning = write_pictures(page, figure_folder)
+        warnings += [warning] if warning else []
+    size = len(text.encode())
+    return WrittenReport(output, size, len(material.recommendations), len(page.all_panels), count, warnings)
+
+
+def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
+    """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
+    from dashboards.report.gather import gather
+    from studies.storage import opened
+    from studies.urls import DEFAULT_URL, shown, sqlite_file, storage_url
+
+    url = storage_url(storage)
+    path = sqlite_file(url)
+    if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
+        return gather(None, url)
+    with opened(storage) as store:
+        return gather(store, shown(url), names)
+
+
+def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
+    """Write a comparison as HTML, JSON, CSV, Markdown and LaTeX, each file atomically."""
+    from dashboards.comparison.render import render
+
+    texts = {
+        "html": render(document),
+        "json": document.as_json(),
+        "csv": document.as_csv(),
+        "md": document.as_markdown(),
+        "tex": document.as_latex(),
+    }
+    make_folder(folder)
+    for ending, text in texts.items():
+        with replacing(folder / f"{COMPARISON_NAME}.{ending}") as file:
+            file.write(text)
+    return [folder / f"{COMPARISON_NAME}.{ending}" for ending in texts]
+
+
+def write_reproduction(document: ReproductionDocument, folder: Path) -> list[Path]:
+    """Write a reproduction as HTML, JSON and one CSV file per table, each atomically; remove outdated CSV files."""
+    from dashboards.reproduction.render import render
+
+    tables = {
+        f"{name}-{key}.csv": table.as_csv()
+        for name, outcome in document.outcomes.items()
+        for key, table in outcome.tables.items()
+    }
+    texts = {
+        folder / "reproduction.json": document.as_json(),
+        **{folder / CSV_FOLDER / name: text for name, text in tables.items()},
+        folder / "reproduction.html": render(document),
+    }
+    (folder / CSV_FOLDER).mkdir(exist_ok=True)
+    for outdated in (folder / CSV_FOLDER).glob("*.csv"):
+        if outdated.name not in tables:
+            outdated.unlink()
+    for path, text in texts.items():
+        with replacing(path) as file:
+            file.write(text)
+    return list(texts)
