@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import assert_names
 from tests.project import ROOT
 
 COMMAND = Path(sys.executable).parent / "ravenlab"
@@ -171,7 +172,7 @@ def test_says_what_shadows_it(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert "ravenlab needs its own package 'policies'" in last
+    assert_names(last, "'policies'")
     assert "rename" in last
 
 

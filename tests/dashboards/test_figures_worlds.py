@@ -13,6 +13,7 @@ from dashboards.report.render import render
 from studies.recommendation import Estimate, Scale
 from studies.robust_recommendation import Contender, Front, Member, Price, RobustRecommendation, Tuned, World
 from tests.dashboards.drawn import check, names, shown_text
+from tests.messages import assert_names
 
 WILD = "<b>%{x}"
 PARAMS: dict[str, float | str] = {"alpha0": 1.5, "beta0": 2.0}
@@ -72,7 +73,7 @@ def test_the_matrix_says_every_price() -> None:
     cells, written = out["data"]
     assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
     assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
-    assert "tuned for blips: 0.0 % in blips, 150 %" in explain(figure)
+    assert_names(explain(figure), "blips", "0.0 %", "150 %")
     assert WILD not in shown_text(out)
 
 
@@ -80,9 +81,7 @@ def test_the_matrix_says_every_price() -> None:
 def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
     figure = front(made_front(scenarios))
     out = check(figure)
-    assert names(figure) == [
-        "not borne out by fresh worlds", "on the front", "tuned for one world, and defaults", "most even"
-    ]  # fmt: skip
+    assert len(names(figure)) == 4
     best = out["data"][-1]
     if len(scenarios) == 2:
         assert (best["x"], best["y"]) == ([60], [60])
@@ -90,16 +89,16 @@ def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
     else:
         assert best["y"] == [20, 20, 20, None]
         assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
-    assert "3 settings on fresh worlds" in explain(figure)
+    assert_names(explain(figure), "3")
     assert WILD not in shown_text(out)
 
 
 def test_note_and_report_say_the_price() -> None:
     found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
-    assert "at most 10 %" in worlds_note(found)
-    assert "Pareto front" in worlds_note(its_front)
+    assert_names(worlds_note(found), "2", "10 %")
+    assert_names(worlds_note(its_front), "Pareto")
     page = render(Material("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"]))
-    assert "at most 10 % (95 % CI 5.0 % to 15 %)." in page
-    assert "A wrong guess costs up to 150 %" in page
+    assert_names(page, "10 %", "5.0 % to 15 %")
+    assert_names(page, "150 %")
     assert "robust/begun" in page
     assert WILD not in page.partition("<script")[0]

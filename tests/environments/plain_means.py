@@ -5,6 +5,7 @@ It shares nothing with the schedule: only the names of the random streams and th
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 from typing import Any
@@ -27,7 +28,7 @@ class PlainWorld:
 
     def __init__(self, scenario: Scenario, horizon: int, arms: int, seed: int, r: int = 0) -> None:
         self.effects: dict[str, dict[str, Any]] = {
-            effect.name: {field: getattr(effect, field) for field in effect.__dataclass_fields__}
+            effect.name: {field.name: getattr(effect, field.name) for field in dataclasses.fields(effect)}
             for effect in scenario.effects
         }
         self.base, self.bernoulli = scenario.base, scenario.noise == "bernoulli"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from environments.errors import InputError, unknown
+from tests.messages import assert_names
 
 
 def test_bad_input_is_a_value_error() -> None:
@@ -12,8 +13,8 @@ def test_bad_input_is_a_value_error() -> None:
 
 
 def test_the_nearest_name_is_offered() -> None:
-    assert "did you mean 'blips'?" in str(unknown("scenario", "blip", ["blips", "stationary"]))
-    assert "did you mean" not in str(unknown("scenario", "zzz", ["blips", "stationary"]))
+    assert_names(str(unknown("scenario", "blip", ["blips", "stationary"])), "'blips'")
+    assert "?" not in str(unknown("scenario", "zzz", ["blips", "stationary"]))
 
 
 @pytest.mark.parametrize("name", [3, None, ["blips"], "two\nlines"])

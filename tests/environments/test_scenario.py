@@ -7,6 +7,7 @@ import pytest
 from environments import find_scenario
 from environments.errors import InputError
 from environments.scenario import Scenario
+from tests.messages import raises_naming
 
 NO_NUMBER: list[Any] = ["abc", None, True, [1], {"a": 1}, float("nan"), float("inf"), -0.5, 10**400, 1e308]
 NO_TIME: list[Any] = ["abc", "x%", "0%", None, True, [1], 2.5, 0, -1, float("nan"), 10**400]
@@ -69,13 +70,13 @@ def test_a_bad_setting_gives_one_line_that_names_it(name: str, field: str, value
     ],
 )
 def test_a_world_needs_arms_and_steps(horizon: Any, arms: Any, field: str) -> None:
-    with pytest.raises(InputError, match=f"^{field} must be"):
+    with raises_naming(InputError, field):
         find_scenario("stationary").check(horizon, arms)
 
 
 @pytest.mark.parametrize("name", ["variance-drift", "published-variance-drift", "variance-drift+blips"])
 def test_variance_drift_with_bernoulli_arms_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match=r"^noise must not be bernoulli with .*variance-drift"):
+    with raises_naming(InputError, "noise", "bernoulli", "variance-drift"):
         find_scenario(name, {"noise": "bernoulli"}).check(1000, 5)
 
 
@@ -105,17 +106,17 @@ def test_parameters_given_back_as_settings_change_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "names"),
     [
-        ({"every": 5}, "ambiguous; say blips.every or localized-jump.every"),
-        ({"lastin": 5}, "did you mean 'lasting'"),
-        ({3: 5}, "unknown setting 3"),
-        ([("every", 5)], "settings must be"),
-        ("every", "settings must be"),
+        ({"every": 5}, ["blips.every", "localized-jump.every"]),
+        ({"lastin": 5}, ["'lasting'"]),
+        ({3: 5}, ["setting", "3"]),
+        ([("every", 5)], ["settings"]),
+        ("every", ["settings"]),
     ],
 )
-def test_settings_that_nothing_goes_by(settings: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_settings_that_nothing_goes_by(settings: Any, names: list[str]) -> None:
+    with raises_naming(InputError, *names):
         find_scenario("localized-jump+blips", settings)
 
 
@@ -145,5 +146,5 @@ def test_the_world_of_arm_churn_holds_one_more() -> None:
 
 def test_an_effect_twice_is_refused() -> None:
     blips = find_scenario("blips").effects
-    with pytest.raises(InputError, match="effects must differ but blips"):
+    with raises_naming(InputError, "effects", "blips"):
         Scenario("mine", "", blips * 2).check(100, 3)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -12,36 +11,37 @@ from environments import trace_file
 from environments.errors import InputError
 from environments.trace_file import Trace, read_trace
 from tests.environments.made_traces import table, write_csv
+from tests.messages import raises_naming
 
 BAD = {
-    "wrong delimiter": ("a;b\n1;2\n", "separated by semicolons"),
-    "tabs": ("a\tb\n1\t2\n", "separated by tabs"),
-    "ragged": ("a,b\n1,2\n3\n", "line 3 has 1 cells but the first line has 2"),
-    "too long a row": ("a,b\n1,2,3\n", "line 2 has 3 cells"),
-    "text": ("a,b\n1,2\n3,high\n", "line 3: 'b' must be a number but got 'high'"),
-    "a clock that is not called one": ("when,a,b\nMonday,1,2\n", "called step, time or date"),
+    "wrong delimiter": ("a;b\n1;2\n", ["semicolons"]),
+    "tabs": ("a\tb\n1\t2\n", ["tabs"]),
+    "ragged": ("a,b\n1,2\n3\n", ["line 3", "1", "2"]),
+    "too long a row": ("a,b\n1,2,3\n", ["line 2", "3"]),
+    "text": ("a,b\n1,2\n3,high\n", ["line 3", "'b'", "'high'"]),
+    "a clock that is not called one": ("when,a,b\nMonday,1,2\n", ["step", "time", "date"]),
     "a count of rows": (
         "day,a,b\n" + "".join(f"{n},1,2\n" for n in range(7, 17)),
-        "arm 'day' counts the rows and pays nothing",
+        ["'day'"],
     ),
-    "one column": ("a\n1\n", "at least 2 columns"),
-    "one column and a clock": ("time,a\n1,1\n", "at least 2 columns"),
-    "twice": ("a,b,a\n1,2,3\n", "arm 'a' is named twice"),
-    "infinite": ("a,b\n1,2\ninf,3\n", "row 2: arm 'a' must be a finite number but got inf"),
-    "huge": ("a,b\n1,-1e300\n", "row 1: arm 'b' must be a finite number"),
-    "empty": ("", "it is empty"),
-    "blank": ("\n\n", "it is empty"),
-    "names alone": ("a,b\n", "no row below"),
-    "never there": ("a,b\n1,\n2,\n", "arm 'b' has no value"),
-    "nothing at all": ("a,b\n,\n,\n", "no row with a value"),
-    "no names": ("0.1,0.2\n0.3,0.4\n", "first line holds numbers"),
-    "no names, and twice the same": ("0.0,0.0\n0.3,0.4\n", "first line holds numbers"),
-    "no name": ("a,,b\n1,2,3\n", "a column has no name"),
-    "a log": ("step,arm,reward\n1,0,0.5\n", "looks like a log"),
-    "step twice": ("step,a,b\n1,1,2\n1,3,4\n", "line 3: step 1 comes twice"),
-    "step back": ("t,a,b\n5,1,2\n4,3,4\n", "line 3: t 4 comes after 5"),
-    "a quote left open": ('a,b\n"1,2\n', "not a CSV file"),
-    "no line end": ("a,b\n" + "1" * 1_000_001, "longer than 1,000,000"),
+    "one column": ("a\n1\n", ["2"]),
+    "one column and a clock": ("time,a\n1,1\n", ["2"]),
+    "twice": ("a,b,a\n1,2,3\n", ["'a'"]),
+    "infinite": ("a,b\n1,2\ninf,3\n", ["row 2", "'a'", "inf"]),
+    "huge": ("a,b\n1,-1e300\n", ["row 1", "'b'"]),
+    "empty": ("", ["empty"]),
+    "blank": ("\n\n", ["empty"]),
+    "names alone": ("a,b\n", ["row"]),
+    "never there": ("a,b\n1,\n2,\n", ["'b'"]),
+    "nothing at all": ("a,b\n,\n,\n", ["row"]),
+    "no names": ("0.1,0.2\n0.3,0.4\n", ["first line"]),
+    "no names, and twice the same": ("0.0,0.0\n0.3,0.4\n", ["first line"]),
+    "no name": ("a,,b\n1,2,3\n", ["column", "name"]),
+    "a log": ("step,arm,reward\n1,0,0.5\n", ["log"]),
+    "step twice": ("step,a,b\n1,1,2\n1,3,4\n", ["line 3", "step", "1"]),
+    "step back": ("t,a,b\n5,1,2\n4,3,4\n", ["line 3", "t", "4", "5"]),
+    "a quote left open": ('a,b\n"1,2\n', ["CSV"]),
+    "no line end": ("a,b\n" + "1" * 1_000_001, ["1,000,000"]),
 }
 
 
@@ -49,22 +49,22 @@ BAD = {
 def test_a_bad_file_is_one_clear_line(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(BAD[name][0])
-    with pytest.raises(InputError, match=re.escape(BAD[name][1])) as caught:
+    with raises_naming(InputError, *BAD[name][1]) as caught:
         read_trace(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    for path, said in (
-        (tmp_path / "none.csv", "no such file"),
-        (tmp_path / "table.xlsx", "must be a .csv or .parquet"),
-        (tmp_path / "nul\0.csv", "not the name of a file"),
+    for path, names in (
+        (tmp_path / "none.csv", [tmp_path / "none.csv"]),
+        (tmp_path / "table.xlsx", [".csv", ".parquet"]),
+        (tmp_path / "nul\0.csv", []),
     ):
-        with pytest.raises(InputError, match=re.escape(said)):
+        with raises_naming(InputError, *names):
             read_trace(path)
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match="not a file"):
+    with raises_naming(InputError, tmp_path):
         read_trace(tmp_path / "folder.csv")
     (tmp_path / "latin.csv").write_bytes("a,b\n1,é\n".encode("latin-1"))
     with pytest.raises(InputError, match="UTF-8"):
@@ -74,7 +74,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_file, "MOST_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
-    with pytest.raises(InputError, match=r"more than 333 rows of 3 arms; at most 1,000 cells"):
+    with raises_naming(InputError, "333", "3 arms", "1,000"):
         read_trace(path)
 
 
@@ -88,7 +88,7 @@ def test_ten_million_rows_are_refused_in_bounded_memory(tmp_path: Path) -> None:
         for _ in range(1000):
             file.write("0.125,0.25\n" * 10_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(InputError, match="more than 5,000,000 rows of 2 arms"):
+    with raises_naming(InputError, "5,000,000", "2 arms"):
         read_trace(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
@@ -141,24 +141,24 @@ def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
 def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.parquet"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="not a Parquet file") as caught:
+    with raises_naming(InputError, "Parquet") as caught:
         read_trace(path)
     assert "\n" not in str(caught.value)
-    for frame, said in (
-        ({"a": [1.0, 2.0], "b": ["x", "y"]}, "arm 'b' must hold numbers"),
-        ({"a": [1.0, 2.0]}, "at least 2 columns"),
-        ({"step": [1, 1], "a": [1.0, 2.0], "b": [1, 2]}, "row 2: step 1 comes twice"),
-        ({"a": [1.0, np.inf], "b": [True, False]}, "row 2: arm 'a' must be a finite number"),
+    for frame, names in (
+        ({"a": [1.0, 2.0], "b": ["x", "y"]}, ["'b'"]),
+        ({"a": [1.0, 2.0]}, ["2"]),
+        ({"step": [1, 1], "a": [1.0, 2.0], "b": [1, 2]}, ["row 2", "step", "1"]),
+        ({"a": [1.0, np.inf], "b": [True, False]}, ["row 2", "'a'"]),
     ):
         pandas.DataFrame(frame).to_parquet(path)
-        with pytest.raises(InputError, match=re.escape(said)):
+        with raises_naming(InputError, *names):
             read_trace(path)
-    with pytest.raises(InputError, match="no such file"):
+    with raises_naming(InputError, tmp_path / "none.parquet"):
         read_trace(tmp_path / "none.parquet")
 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "trace.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match=re.escape("pip install 'ravenlab[parquet]'")):
+    with raises_naming(InputError, "pip install 'ravenlab[parquet]'"):
         read_trace(tmp_path / "trace.parquet")

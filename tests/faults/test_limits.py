@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from environments.room import memory
+from tests.messages import assert_names
 from tests.said import refused, said_by
 
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
@@ -39,7 +41,8 @@ def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ],
 )
 def test_too_much_is_refused(words: list[str], tmp_path: Path) -> None:
-    assert "must be at most" in refused(*words) or "too large" in refused(*words)
+    limits = re.findall(r"\d+", refused(*words))
+    assert len(limits) >= 2
     assert list(tmp_path.iterdir()) == []
 
 
@@ -56,12 +59,13 @@ def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pyt
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
     monkeypatch.setattr("environments.room.memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
-    assert "horizon 100000000 needs 1.7 GB of memory, but only 1.0 GB are available" in line
+    assert_names(line, "horizon", "100000000", "1.7 GB", "1.0 GB")
 
 
 def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("environments.room.memory", lambda: (10**9, None))
-    assert "pulls of 1000" in refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
+    line = refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
+    assert_names(line, "pulls", "1000")
 
 
 def test_memory_that_runs_out_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +75,7 @@ def test_memory_that_runs_out_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("policies.simulation.simulate", no_more)
     code, _, err = said_by(["simulate", "blips"])
     assert (code, len(err.splitlines())) == (1, 1)
-    assert "out of memory" in err
+    assert_names(err, "memory")
 
 
 def test_a_device_is_written_into_and_stays_one() -> None:
@@ -83,8 +87,8 @@ def test_a_device_is_written_into_and_stays_one() -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert "nobody reads from it" in refused("init", "--force", "pipe")
-    assert "a device or a pipe" in refused("validate", "pipe")
+    assert_names(refused("init", "--force", "pipe"), "pipe")
+    assert_names(refused("validate", "pipe"), "pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
         assert said_by(["init", "--force", "pipe"])[0] == 0
@@ -96,7 +100,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text(tmp_path: Path) -> None:
     code, out, _ = said_by(["init", "\udcff.toml"])
     assert code == 0
-    assert r"\udcff.toml is written" in out
+    assert r"\udcff.toml" in out
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -107,7 +111,7 @@ def test_a_refused_comparison_leaves_no_folder(tmp_path: Path) -> None:
 
 
 def test_figures_in_the_place_of_the_report_are_refused(tmp_path: Path) -> None:
-    assert "the report's own file" in refused("report", "-o", "both", "--figures", "both")
+    assert_names(refused("report", "-o", "both", "--figures", "both"), "both")
     assert list(tmp_path.iterdir()) == []
 
 

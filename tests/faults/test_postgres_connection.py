@@ -18,6 +18,7 @@ from studies.postgres import holding, lock_key
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, start, states, wait_for
+from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
 from tuning import cli
 
@@ -60,7 +61,7 @@ def test_a_study_goes_on_by_itself(
         disturb(own_postgres, database)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, (out, err)
-    assert err.count("was lost") == err.count("Trying again") >= len(faults) - 1, err
+    assert err.count("postgresql+psycopg://") >= len(faults) - 1, err
     assert "Traceback" not in err
     assert states(database) == {"COMPLETE": TRIALS}
     assert exported(database) == undisturbed
@@ -97,8 +98,8 @@ def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: s
     happening.join()
     kept = landed(database)
     other.close()
-    err = capsys.readouterr().err.strip().splitlines()
-    assert err == [f"ravenlab: study '{NAME}' is being tuned by another process; wait for it or stop it."]
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert_names(line, f"'{NAME}'")
     assert 3 <= kept < TRIALS
     assert set(states(database)) == {"COMPLETE"}
 
@@ -121,8 +122,7 @@ def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkey
         happening.join()
         own_postgres.start()
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "was away for 1 s (" in line
-    assert "what had landed is kept" in line
+    assert_names(line, "1 s")
     assert took < 10.0
     assert set(states(database)) == {"COMPLETE"}
 
@@ -133,7 +133,7 @@ def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
         assert first.session is not None
         with holding(database, ["mine"], first.session) as (_, second):
             assert second.session not in (None, first.session)
-            with pytest.raises(ValueError, match="another process"), only_driver(database, "mine"):
+            with raises_naming(ValueError, "'mine'"), only_driver(database, "mine"):
                 pass
     with only_driver(database, "mine", "yours"):
         pass

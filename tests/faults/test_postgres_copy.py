@@ -117,7 +117,8 @@ def test_a_copy_whose_connection_is_cut_leaves_nothing(
         assert run(["copy", WILD, "--storage", rich, "--to", database]) == 1
     finally:
         event.remove(Engine, "before_cursor_execute", cut)
-    assert "was lost" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("ravenlab: ")
     assert not any(everything(database).values())
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
 
@@ -133,7 +134,7 @@ def test_what_is_being_tuned_is_neither_deleted_nor_copied(
         assert run(["copy", WILD, "--storage", database, "--to", database, "--as", "free"]) == 2
     with only_driver(database, "mine"):
         assert run(["copy", WILD, "--storage", rich, "--to", database, "--as", "mine"]) == 2
-    assert capsys.readouterr().err.count("is being tuned by another process") == 4
+    assert len(capsys.readouterr().err.splitlines()) == 4
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 2
-    assert "exists in postgresql+psycopg://tester:***@" in capsys.readouterr().err
+    assert "postgresql+psycopg://tester:***@" in capsys.readouterr().err
     assert not (tmp_path / "x.sqlite3").exists()

@@ -11,6 +11,7 @@ import pytest
 
 from policies import find_policy
 from policies.base import Policy
+from tests.messages import raises_naming
 from tests.policies.online import NAMES, Lottery, taught, through_json
 
 
@@ -61,7 +62,7 @@ def test_a_state_is_a_copy() -> None:
 
 
 def test_a_class_takes_only_its_own_state() -> None:
-    with pytest.raises(ValueError, match="state is of ucb1, not of raven-ucb"):
+    with raises_naming(ValueError, "ucb1", "raven-ucb"):
         find_policy("raven-ucb").from_state(taught("ucb1").state())
 
 
@@ -69,7 +70,7 @@ def test_a_class_takes_only_its_own_state() -> None:
 def test_every_field_is_needed(field: str) -> None:
     state = taught().state()
     del state[field]
-    with pytest.raises(ValueError, match=f"state has no {field}"):
+    with raises_naming(ValueError, field):
         Policy.from_state(state)
 
 

@@ -10,48 +10,49 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from policies.base import Param, Setting
+from tests.messages import raises_naming
 from tests.policies.online import Lottery, made
 
 
 @pytest.mark.parametrize(
-    ("params", "message"),
+    ("params", "names"),
     [
-        ({"alpha0": -1}, "alpha0 must be at least 0 but got -1"),
-        ({"alpha0": "1"}, "alpha0 must be a finite number but got '1'"),
-        ({"alpha0": math.nan}, "alpha0 must be a finite number but got nan"),
-        ({"alpha0": math.inf}, "alpha0 must be a finite number but got inf"),
-        ({"alpha0": 10**400}, "alpha0 must be a finite number but got 1000"),
-        ({"beta0": True}, "beta0 must be a finite number but got True"),
-        ({"beta0": [1]}, r"beta0 must be a finite number but got \[1\]"),
-        ({"variance": "biased"}, "variance must be one of welford, printed, accumulated but got 'biased'"),
-        ({"variance": 1}, "variance must be one of welford, printed, accumulated but got 1"),
-        ({"alpha": 1}, "unknown parameter of raven-ucb 'alpha'; did you mean 'alpha0'"),
-        ({"seed": -1}, "seed must be at least 0 but got -1"),
-        ({"seed": "a"}, "seed must be a whole number but got 'a'"),
-        ({"horizon": 0}, "horizon must be at least 1 but got 0"),
-        ({"horizon": 1.5}, "horizon must be a whole number but got 1.5"),
+        ({"alpha0": -1}, ["alpha0", "0", "-1"]),
+        ({"alpha0": "1"}, ["alpha0", "'1'"]),
+        ({"alpha0": math.nan}, ["alpha0", "nan"]),
+        ({"alpha0": math.inf}, ["alpha0", "inf"]),
+        ({"alpha0": 10**400}, ["alpha0"]),
+        ({"beta0": True}, ["beta0", "True"]),
+        ({"beta0": [1]}, ["beta0", "[1]"]),
+        ({"variance": "biased"}, ["variance", "welford", "printed", "accumulated", "'biased'"]),
+        ({"variance": 1}, ["variance", "welford", "printed", "accumulated", "1"]),
+        ({"alpha": 1}, ["raven-ucb", "'alpha'", "'alpha0'"]),
+        ({"seed": -1}, ["seed", "0", "-1"]),
+        ({"seed": "a"}, ["seed", "'a'"]),
+        ({"horizon": 0}, ["horizon", "1", "0"]),
+        ({"horizon": 1.5}, ["horizon", "1.5"]),
     ],
 )
-def test_bad_ones_give_one_clear_line(params: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=f"^{message}") as caught:
+def test_bad_ones_give_one_clear_line(params: dict[str, Any], names: list[str]) -> None:
+    with raises_naming(InputError, *names) as caught:
         made("raven-ucb", 3, **params)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("arms", [0, -1, 2.0, "2", None, True])
 def test_arms_are_a_whole_number(arms: Any) -> None:
-    with pytest.raises(InputError, match=r"^arms must be"):
+    with raises_naming(InputError, "arms"):
         made("ucb1", arms)
 
 
 @pytest.mark.parametrize("params", [[1], "c", 3])
 def test_parameters_have_names(params: Any) -> None:
-    with pytest.raises(InputError, match=r"^params must be names with values but got"):
+    with raises_naming(InputError, "params"):
         find_policy("ucb1").resolve(params, 3, 100)
 
 
 def test_a_default_that_needs_the_horizon_says_so() -> None:
-    with pytest.raises(InputError, match=r"^horizon must be given"):
+    with raises_naming(InputError, "horizon"):
         Lottery(3)
 
 
@@ -60,11 +61,11 @@ def test_bounds_and_whole_numbers() -> None:
     setting = Setting(None, 2, {})
     assert param.resolve(None, setting) == 21.0
     assert param.resolve(7, setting) == 7.0
-    for value, message in (
-        (0, "n must be in \\[1, 50\\] but got 0"),
-        (1.5, "n must be a whole number but got 1.5"),
+    for value, names in (
+        (0, ["n", 1, 50, 0]),
+        (1.5, ["n", 1.5]),
     ):
-        with pytest.raises(InputError, match=message):
+        with raises_naming(InputError, *names):
             param.resolve(value, setting)
 
 
@@ -73,5 +74,5 @@ def test_a_policy_that_reads_the_true_means_is_for_simulation_only() -> None:
         name = "peeking"
         peeks = True
 
-    with pytest.raises(InputError, match="peeking reads the true means"):
+    with raises_naming(InputError, "peeking"):
         Peeking(3, horizon=10)

@@ -62,5 +62,5 @@ def test_a_beta_this_small_is_a_coin() -> None:
 
 
 def test_refuses_online_use() -> None:
-    with pytest.raises(InputError, match="simulation only"):
+    with pytest.raises(InputError, match="published-f-dsw-ts"):
         PublishedFDSWTS(arms=2)

@@ -37,5 +37,5 @@ def test_pulls_the_arms_of_its_formula(scenario: str) -> None:
 
 
 def test_refuses_online_use() -> None:
-    with pytest.raises(InputError, match="simulation only"):
+    with pytest.raises(InputError, match="published-thompson"):
         PublishedThompson(arms=2)

@@ -10,6 +10,7 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from policies._gaussian_posterior import draw_mean
+from tests.messages import raises_naming
 from tests.policies.slow_posterior import slow_draw
 from tests.policies.twin import check_twin
 
@@ -69,7 +70,7 @@ def test_statistics_are_numpys() -> None:
 
 
 def test_refuses_an_empty_range_and_an_unknown_likelihood() -> None:
-    with pytest.raises(InputError, match="high must be above low"):
+    with raises_naming(InputError, "high", "low"):
         find_policy("thompson")(arms=2, low=1.0)
     with pytest.raises(InputError, match="likelihood"):
         find_policy("thompson")(arms=2, likelihood="poisson")

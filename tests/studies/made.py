@@ -30,6 +30,12 @@ def url(path: Path) -> str:
     return f"sqlite:///{path}"
 
 
+def finished_trials(place: str) -> dict[str, list[tuple[int, Any]]]:
+    """Number and time of every stored trial, by study: the same before and after a command that has nothing to do."""
+    studies = [optuna.load_study(study_name=name, storage=place) for name in optuna.get_all_study_names(place)]
+    return {study.study_name: [(trial.number, trial.datetime_complete) for trial in study.trials] for study in studies}
+
+
 def recommendation(**changes: Any) -> Recommendation:
     """A plausible recommendation."""
     given: dict[str, Any] = {

@@ -21,6 +21,7 @@ from studies.export.document import SCHEMA_FILE, Document, json_schema
 from studies.export.latex_table import escape as latex
 from studies.export.markdown_table import escape as markdown
 from studies.recommendation import Recommendation
+from tests.messages import raises_naming
 from tests.project import python
 from tests.studies.made import LINES, WILD, recommendation
 
@@ -142,5 +143,5 @@ def test_policies_load_what_is_exported(form: str, tmp_path: Path) -> None:
 
 
 def test_unknown_formats() -> None:
-    with pytest.raises(InputError, match=r"unknown format 'jsn'; did you mean 'json'"):
+    with raises_naming(InputError, "'jsn'", "'json'"):
         export(GIVEN, "jsn")

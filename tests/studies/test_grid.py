@@ -20,6 +20,7 @@ from studies.reading import grid_spec_from
 from studies.rows import list_studies
 from studies.spec import StudySpec
 from studies.storage import open_storage
+from tests.messages import assert_names, raises_naming
 from tests.studies.made import WILD, store, store_grid, url
 
 SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
@@ -80,7 +81,7 @@ def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
     spec = GridSpec(**SMALL)
     study, _ = store_grid(storage, spec)
     study.enqueue_trial({"alpha0": 1.0})
-    with pytest.raises(InputError, match="none of its cells \\(number 6\\)"):
+    with raises_naming(InputError, "6"):
         read_grid(study)
     study.set_user_attr(keys.GRID, {"scenario": "blips", "cells": 3})
     with pytest.raises(InputError, match="can't read"):
@@ -113,31 +114,31 @@ def test_csv() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "names"),
     [
-        ({"alpha0": [1, 1]}, "alpha0 must rise without repeating but got 1, 1."),
-        ({"beta0": [5, 1]}, "beta0 must rise"),
-        ({"alpha0": []}, "alpha0"),
-        ({"alpha0": [-1.0]}, "alpha0"),
-        ({"alpha0": ["x"]}, "alpha0 must be a number"),
-        ({"alpha0": [float("inf")]}, "alpha0 must be a finite number but got inf."),
-        ({"alpha0": [True]}, "alpha0 must be a number"),
-        ({"epsilon": -0.5}, "epsilon"),
-        ({"replications": 1}, "replications must be at least 2 but got 1."),
-        ({"replications": 10_000_000}, "replications must be at most 6250000 with 16 cells but got 10000000."),
-        ({"alpha0": list(range(1, 60)), "beta0": list(range(1, 60))}, "at most 2500 cells but got 3481."),
-        ({"horizon": 0}, "horizon must be at least 1 but got 0."),
-        ({"scenario": "blip"}, "did you mean 'blips'"),
-        ({"settings": {"evry": 3}}, "evry"),
-        ({"alhpa0": [1]}, "did you mean 'alpha0'"),
-        ({"name": "a\n"}, "name must be printable"),
-        ({"seed": -1}, "seed must be at least 0"),
+        ({"alpha0": [1, 1]}, ["alpha0", "1, 1"]),
+        ({"beta0": [5, 1]}, ["beta0", "5", "1"]),
+        ({"alpha0": []}, ["alpha0"]),
+        ({"alpha0": [-1.0]}, ["alpha0"]),
+        ({"alpha0": ["x"]}, ["alpha0"]),
+        ({"alpha0": [float("inf")]}, ["alpha0", "inf"]),
+        ({"alpha0": [True]}, ["alpha0"]),
+        ({"epsilon": -0.5}, ["epsilon"]),
+        ({"replications": 1}, ["replications", "2", "1"]),
+        ({"replications": 10_000_000}, ["replications", "6250000", "16", "10000000"]),
+        ({"alpha0": list(range(1, 60)), "beta0": list(range(1, 60))}, ["2500", "3481"]),
+        ({"horizon": 0}, ["horizon", "1", "0"]),
+        ({"scenario": "blip"}, ["'blips'"]),
+        ({"settings": {"evry": 3}}, ["evry"]),
+        ({"alhpa0": [1]}, ["'alpha0'"]),
+        ({"name": "a\n"}, ["name"]),
+        ({"seed": -1}, ["seed", "0"]),
     ],
 )
-def test_bad_input_is_one_line(fields: dict[str, Any], said: str) -> None:
+def test_bad_input_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         grid_spec_from({"scenario": "blips", **fields})
-    assert said in str(caught.value)
+    assert_names(str(caught.value), *names)
     assert "\n" not in str(caught.value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from studies.files import load_study_file
 from studies.reading import FIELDS
 from studies.shipped import FOLDER, find_study_file, shipped_studies, study_template
 from studies.spec import StudySpec
+from tests.messages import raises_naming
 
 
 def test_shipped_files_hold_what_they_say() -> None:
@@ -48,14 +48,14 @@ def test_study_files_are_found_by_name_or_path(tmp_path: Path, monkeypatch: pyte
     assert find_study_file("./quick") == Path("quick")
     assert find_study_file(Path("quick")) == Path("quick")
     for name, expected in [
-        ("quik", "unknown study 'quik'; did you mean 'quick'?"),
-        ("none.toml", "none.toml: there is no such file."),
-        ("no/where", "no/where: there is no such file."),
-        ("x" * 5000, "xxx"),
+        ("quik", ["'quik'", "'quick'"]),
+        ("none.toml", ["none.toml"]),
+        ("no/where", ["no/where"]),
+        ("x" * 5000, []),
     ]:
-        with pytest.raises(InputError, match=f"^{re.escape(expected)}"):
+        with raises_naming(InputError, *expected):
             find_study_file(name)
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError):
         load_study_file(find_study_file(""))
 
 

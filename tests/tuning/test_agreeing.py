@@ -10,6 +10,7 @@ from optuna.storages import RDBStorage
 
 from environments.errors import InputError
 from studies import keys
+from tests.messages import raises_naming
 from tuning.agreeing import KINDS, Direction, open_study
 
 
@@ -31,7 +32,7 @@ def test_kinds_keep_apart_though_nothing_has_landed(storage: RDBStorage, kind: s
     if kind == other:
         assert set(opened(storage, other).user_attrs) == {kind}
         return
-    with pytest.raises(InputError, match=f"study 'mine' is {KINDS[kind]}, not {KINDS[other]}; choose another name"):
+    with raises_naming(InputError, "'mine'", KINDS[kind], KINDS[other]):
         opened(storage, other)
     assert set(optuna.load_study(study_name="mine", storage=storage).user_attrs) == {kind}
 
@@ -45,9 +46,9 @@ def test_what_was_killed_before_it_was_signed_is_taken_up(storage: RDBStorage, k
 def test_what_is_not_as_we_would_make_it_is_not_ours(storage: RDBStorage) -> None:
     study = optuna.create_study(study_name="mine", storage=storage, direction="maximize")
     for directions in (["minimize"], ["maximize", "maximize"]):
-        with pytest.raises(InputError, match="was not made by ravenlab"):
+        with raises_naming(InputError, "'mine'"):
             opened(storage, keys.SPEC, *directions)  # type: ignore[arg-type]
     study.add_trial(optuna.create_trial(value=1.0))
-    with pytest.raises(InputError, match="was not made by ravenlab"):
+    with raises_naming(InputError, "'mine'"):
         opened(storage, keys.SPEC, "maximize")
     assert not study.user_attrs

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from policies.simulation import simulate
+from tests.messages import assert_names
 from tests.project import ROOT, environment
 from tests.said import refused
 from tuning.cli import run
@@ -114,48 +115,46 @@ def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "fragments"),
+    ("words", "names"),
     [
-        (["blip"], ["unknown scenario 'blip'", "did you mean 'blips'"]),
-        (["blips+nothing"], ["unknown effect 'nothing'"]),
-        (["blips", "--policy", "ucb2"], ["unknown policy 'ucb2'", "did you mean 'ucb1'"]),
-        (["blips", "--horizon", "9"], ["horizon", "(10)", "got 9"]),
-        (["blips", "--horizon", "-5"], ["horizon", "got -5"]),
-        (["blips", "--horizon", "many"], ["--horizon", "whole number", "'many'"]),
-        (["blips", "--arms", "0"], ["arms must be at least 1", "got 0"]),
-        (["blips", "--replications", "0"], ["replications must be at least 1", "got 0"]),
-        (["blips", "--seed", "-1"], ["seed must be at least 0", "got -1"]),
-        (["blips", "--jobs", "0"], ["jobs must be at least 1"]),
-        (["blips", "--param", "alpha0=nan"], ["alpha0 must be a finite number", "nan"]),
-        (["blips", "--param", "alpha0=inf"], ["alpha0 must be a finite number", "inf"]),
-        (["blips", "--param", "alpha0=-1"], ["alpha0 must be at least 0", "-1"]),
-        (["blips", "--param", "alpha0=x"], ["alpha0 must be a finite number", "'x'"]),
-        (["blips", "--param", "alpha0"], ["--param must be written name=value", "'alpha0'"]),
-        (["blips", "--param", "=3"], ["--param must be written name=value"]),
+        (["blip"], ["scenario", "'blip'", "'blips'"]),
+        (["blips+nothing"], ["effect", "'nothing'"]),
+        (["blips", "--policy", "ucb2"], ["policy", "'ucb2'", "'ucb1'"]),
+        (["blips", "--horizon", "9"], ["horizon", "10", "9"]),
+        (["blips", "--horizon", "-5"], ["horizon", "-5"]),
+        (["blips", "--horizon", "many"], ["--horizon", "'many'"]),
+        (["blips", "--arms", "0"], ["arms", "1", "0"]),
+        (["blips", "--replications", "0"], ["replications", "1", "0"]),
+        (["blips", "--seed", "-1"], ["seed", "0", "-1"]),
+        (["blips", "--jobs", "0"], ["jobs", "1"]),
+        (["blips", "--param", "alpha0=nan"], ["alpha0", "nan"]),
+        (["blips", "--param", "alpha0=inf"], ["alpha0", "inf"]),
+        (["blips", "--param", "alpha0=-1"], ["alpha0", "-1", "0"]),
+        (["blips", "--param", "alpha0=x"], ["alpha0", "'x'"]),
+        (["blips", "--param", "alpha0"], ["--param", "name=value", "'alpha0'"]),
+        (["blips", "--param", "=3"], ["--param", "name=value"]),
         (["blips", "--param", "alpha0=1", "--param", "alpha0=2"], ["alpha0 twice"]),
-        (["blips", "--param", "alpha=1"], ["unknown parameter", "did you mean 'alpha0'"]),
-        (["blips", "--param", "variance=other"], ["variance must be one of welford, printed, accumulated", "'other'"]),
-        (["blips", "--set", "evry=5%"], ["unknown setting 'evry'", "did you mean 'every'"]),
-        (["blips", "--set", "every=-5%"], ["every must be above 0%", "'-5%'"]),
-        (["blips", "--set", "lasting=50%"], ["lasting must be shorter than every"]),
-        (["blips", "--set", "mean_low=0.9"], ["mean_low must not be above mean_high"]),
+        (["blips", "--param", "alpha=1"], ["parameter", "'alpha0'"]),
+        (["blips", "--param", "variance=other"], ["variance", "welford", "printed", "accumulated", "'other'"]),
+        (["blips", "--set", "evry=5%"], ["'evry'", "'every'"]),
+        (["blips", "--set", "every=-5%"], ["every", "0%", "'-5%'"]),
+        (["blips", "--set", "lasting=50%"], ["lasting", "every"]),
+        (["blips", "--set", "mean_low=0.9"], ["mean_low", "mean_high"]),
         (["blips+localized-jump", "--set", "every=9"], ["ambiguous", "blips.every", "localized-jump.every"]),
         (["variance-drift", "--noise", "bernoulli"], ["bernoulli", "variance-drift"]),
-        (["blips", "--noise", "pink"], ["unknown noise 'pink'"]),
+        (["blips", "--noise", "pink"], ["noise", "'pink'"]),
         (["blips", "--horzon", "5"], ["--horzon", "--horizon"]),
         ([], ["SCENARIO"]),
     ],
 )
-def test_bad_input_is_one_clear_line(words: list[str], fragments: list[str]) -> None:
-    line = refused("simulate", *words)
-    for fragment in fragments:
-        assert fragment.lower() in line.lower()
+def test_bad_input_is_one_clear_line(words: list[str], names: list[str]) -> None:
+    assert_names(refused("simulate", *words), *names)
 
 
 def test_nothing_is_written_where_it_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place in (tmp_path / "no" / "pulls.csv", tmp_path):
         assert run(["simulate", "blips", *SMALL, "--pulls", str(place)]) == 2
-        assert "can't be written" in capsys.readouterr().err
+        assert_names(capsys.readouterr().err, place)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -187,4 +186,4 @@ def test_an_interrupt_is_exit_code_130(number: signal.Signals, after: float) -> 
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip() == "ravenlab: interrupted."
+    assert len(err.splitlines()) == 1

@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from tests.docs_made.commands import leaves
+from tests.messages import assert_names
 from tests.said import refused
 from tuning import cli
 from tuning.commands.helping import paragraphs_of
@@ -25,7 +26,7 @@ def test_pages_fit(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch
     for name in ["", "list", *EVERY]:
         assert cli.run([*name.split(), "--help"]) == 0
         text = capsys.readouterr().out
-        assert text.startswith(f"Usage: ravenlab {name}".rstrip())
+        assert_names(text.splitlines()[0], f"ravenlab {name}".rstrip())
         wide = [line for line in text.splitlines() if len(line) > width and "sqlite:///" not in line]
         assert not wide, (name, wide)
         assert "\x1b" not in text
@@ -39,7 +40,7 @@ def test_every_command_stands_in_a_group(capsys: Captured) -> None:
         assert f"\n{heading}\n" in text
         for name in commands:
             assert re.search(rf"^  {name}  +\S", text, re.MULTILINE), name
-    assert "Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted." in text
+    assert_names(text, cli.DONE, cli.REFUSED, cli.INTERRUPTED)
 
 
 def test_summaries_are_one_line_at_80_columns() -> None:
@@ -77,7 +78,7 @@ def test_examples_that_are_wrong_would_be_seen() -> None:
 def test_nothing_and_help_are_the_same_page(words: list[str], capsys: Captured) -> None:
     assert cli.run(words) == 0
     captured = capsys.readouterr()
-    assert captured.out.startswith("Usage: ravenlab [OPTIONS] COMMAND")
+    assert_names(captured.out.splitlines()[0], "ravenlab [OPTIONS] COMMAND")
     assert captured.err == ""
 
 
@@ -87,7 +88,7 @@ def test_help_of_a_command_by_either_way(capsys: Captured) -> None:
     assert cli.run(["list", "scenarios", "--help"]) == 0
     assert capsys.readouterr().out == first
     assert cli.run(["help", "tnue"]) == 2
-    assert "did you mean 'tune'?" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, "'tune'")
 
 
 def test_options_are_called_alike() -> None:
@@ -125,35 +126,35 @@ def test_plans_are_json_too(capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "fragment"),
+    ("words", "names"),
     [
-        (["tnue"], "unknown command 'tnue'; did you mean 'tune'?"),
-        (["list", "scenaros"], "unknown command 'scenaros'; did you mean 'scenarios'?"),
-        (["tune", "--trils", "3"], "unknown option --trils; did you mean --trials?"),
-        (["tune", "--xyzzy"], "unknown option --xyzzy; see ravenlab tune --help."),
-        (["simulate", "blip"], "did you mean 'blips'?"),
-        (["export", "--format", "jsn"], "did you mean 'json'?"),
-        (["reproduce", "figur2"], "did you mean 'figure2'?"),
-        (["simulate", "blips", "--noise", "laplce"], "did you mean 'laplace'?"),
-        (["compare", "blips", "--policies", "ucb1,raven-uc"], "did you mean 'raven-ucb'?"),
-        (["tune", "--study", "quik"], "quick"),
-        (["tune", "blips", "--sampler", "tpee"], "tpe"),
-        (["show"], "Missing argument 'STUDY'; see ravenlab show --help."),
-        (["tune", "blips", "--trials"], "see ravenlab tune --help."),
+        (["tnue"], ["'tnue'", "'tune'"]),
+        (["list", "scenaros"], ["'scenaros'", "'scenarios'"]),
+        (["tune", "--trils", "3"], ["--trils", "--trials"]),
+        (["tune", "--xyzzy"], ["--xyzzy", "ravenlab tune --help"]),
+        (["simulate", "blip"], ["'blips'"]),
+        (["export", "--format", "jsn"], ["'json'"]),
+        (["reproduce", "figur2"], ["'figure2'"]),
+        (["simulate", "blips", "--noise", "laplce"], ["'laplace'"]),
+        (["compare", "blips", "--policies", "ucb1,raven-uc"], ["'raven-ucb'"]),
+        (["tune", "--study", "quik"], ["quick"]),
+        (["tune", "blips", "--sampler", "tpee"], ["tpe"]),
+        (["show"], ["'STUDY'", "ravenlab show --help"]),
+        (["tune", "blips", "--trials"], ["ravenlab tune --help"]),
     ],
 )
-def test_typos_are_answered_with_the_nearest(words: list[str], fragment: str) -> None:
-    assert fragment in refused(*words)
+def test_typos_are_answered_with_the_nearest(words: list[str], names: list[str]) -> None:
+    assert_names(refused(*words), *names)
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("words", "names"),
     [
-        (["tune", "blips", "--trials", "0"], "--trials must be at least 1 but got 0."),
-        (["tune", "blips", "--range", "alpha0=5:1"], "--range alpha0: low must be below high but got 5 and 1."),
-        (["show", "x", "--storage", "sqlite:///none/x.db"], "--storage none/x.db does not exist;"),
-        (["compare", "blips", "periodic", "--name", "x"], "--name fits one comparison but 2 were given."),
+        (["tune", "blips", "--trials", "0"], ["--trials", 1, 0]),
+        (["tune", "blips", "--range", "alpha0=5:1"], ["--range alpha0", 5, 1]),
+        (["show", "x", "--storage", "sqlite:///none/x.db"], ["--storage none/x.db"]),
+        (["compare", "blips", "periodic", "--name", "x"], ["--name", 2]),
     ],
 )
-def test_an_error_names_the_option_of_its_field(words: list[str], line: str) -> None:
-    assert refused(*words).startswith(f"ravenlab: {line}")
+def test_an_error_names_the_option_of_its_field(words: list[str], names: list[object]) -> None:
+    assert_names(refused(*words), *names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from studies.storage import open_storage
+from tests.messages import assert_names
 from tests.studies.made import url
 from tuning import cli
 from tuning.cli import run
@@ -78,8 +80,8 @@ def test_what_is_kept_is_said_and_true(
     assert captured.out == ""
     (line,) = captured.err.splitlines()
     assert kept in line
-    assert line.endswith(f" of {study} are kept; the same command goes on from there.")
-    assert int(line.split("interrupted: ")[1].split(" ")[0]) == trials(place, study) > 0
+    assert trials(place, study) > 0
+    assert_names(line, study, trials(place, study))
     assert not list(tmp_path.glob("comparison/*"))
     if words[0] == "tune":  # the others have tests of going on, in tests/faults
         assert run(asked) == 0
@@ -90,13 +92,14 @@ def test_several_worlds(tmp_path: Path, capsys: Captured, monkeypatch: pytest.Mo
     interrupt_after(monkeypatch, StudyProgress, "batch", 4)
     assert run(["tune", "blips", "stationary", "--robust", *SEARCH, *WORLD, f"--storage={place}"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
-    assert "12 of 12 trials of raven-ucb/blips/T100/K3 and 4 of 12 trials of raven-ucb/stationary/T100/K3" in line
+    assert_names(line, "12 of 12", "raven-ucb/blips/T100/K3", "4 of 12", "raven-ucb/stationary/T100/K3")
 
 
 def test_before_anything_has_landed(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(monkeypatch, StudyProgress, "begin", 1)
     assert run(["tune", "blips", *SEARCH, *WORLD, f"--storage={url(tmp_path / 's.sqlite3')}"]) == 130
-    assert "nothing had landed yet; the same command begins again." in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert not re.search(r"\d+ of \d+", line)
 
 
 def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +107,6 @@ def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.M
     assert run(["reproduce", "figure1", "--replications=2", "--jobs=1", "--quiet", f"-o{tmp_path / 'paper'}"]) == 130
     line = capsys.readouterr().err
     assert "1 of " in line
-    assert "pieces are saved; rerun the same command to resume" in line
     assert not (tmp_path / "paper" / "reproduction.html").exists()
 
 
@@ -116,11 +118,12 @@ def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: 
 
     monkeypatch.setattr("tuning.page_files._gather", interrupted)
     assert run(["report"]) == 130
-    assert capsys.readouterr().err == "ravenlab: interrupted: report.html was not written.\n"
+    (line,) = capsys.readouterr().err.splitlines()
+    assert_names(line, "report.html")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "report.html").write_text("before")
     assert run(["report"]) == 130
-    assert "report.html is as it was" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, "report.html")
     assert (tmp_path / "report.html").read_text() == "before"
 
 
@@ -141,7 +144,7 @@ def test_a_failure_that_an_interrupt_caused_is_the_interrupt(
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == cli.INTERRUPTED
-    assert capsys.readouterr().err == "ravenlab: interrupted.\n"
+    assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_failure_without_an_interrupt_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) ->
     captured = capsys.readouterr()
     assert "6 entries in 8 worlds, 3 trials × 4 each" in captured.err
     assert captured.out.count("ns per step") == 4
-    assert "Mean regret, all tuned" in captured.out
+    assert "Mean regret, all policies tuned" in captured.out
     out = tmp_path / "out"
     assert {path.name for path in out.iterdir()} == {f"compare.{end}" for end in ("csv", "html", "json", "md", "tex")}
     document = json.loads((out / "compare.json").read_text())

@@ -9,6 +9,7 @@ import pytest
 
 from studies.driver import only_driver
 from studies.storage import open_storage
+from tests.messages import assert_names
 from tests.studies.made import WILD, recommendation, stored
 from tuning.cli import run
 
@@ -33,21 +34,21 @@ def names(storage: str) -> set[str]:
 
 def test_deletes_with_yes(storage: str, tmp_path: Path, capsys: Captured) -> None:
     assert run(["delete", FIRST, WILD, "--yes", "--storage", storage]) == 0
-    assert f"Deleted {FIRST}." in capsys.readouterr().out
+    assert_names(capsys.readouterr().out, FIRST)
     assert names(storage) == {SECOND}
     assert all(path.name.startswith(("s.sqlite3", ".s.sqlite3.")) for path in tmp_path.iterdir())
 
 
 def test_patterns_are_taken_but_beginnings_are_not(storage: str, capsys: Captured) -> None:
     assert run(["delete", "raven-ucb/variance-drift/T1000", "--yes", "--storage", storage]) == 2
-    assert f"did you mean '{FIRST}'" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, f"'{FIRST}'")
     assert run(["delete", "raven-ucb/*", "--yes", "--storage", storage]) == 0
     assert names(storage) == {WILD}
 
 
 def test_without_a_terminal_it_needs_yes(storage: str, capsys: Captured) -> None:
     assert run(["delete", FIRST, "--storage", storage]) == 2
-    assert "say --yes to delete 1 study" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, "--yes", "1")
     assert len(names(storage)) == 3
 
 
@@ -65,5 +66,5 @@ def test_on_a_terminal_it_asks(reply: str, left: int, storage: str, monkeypatch:
 def test_a_study_that_is_being_tuned_stays_and_so_do_the_others(storage: str, capsys: Captured) -> None:
     with only_driver(storage, SECOND):
         assert run(["delete", FIRST, SECOND, "--yes", "--storage", storage]) == 2
-    assert "is being tuned by another process" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, SECOND)
     assert len(names(storage)) == 3

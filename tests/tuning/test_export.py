@@ -16,6 +16,7 @@ from studies.export import FORMATS, export
 from studies.spec import StudySpec
 from studies.storage import open_storage
 from tests.lacking import lacking
+from tests.messages import assert_names
 from tests.project import python
 from tests.said import refused
 from tests.studies.made import WILD, recommendation, store, stored
@@ -59,7 +60,7 @@ def test_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured
 def test_a_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "recommended.json"
     assert run(["export", "--storage", storage, "-o", str(path)]) == 0
-    assert capsys.readouterr().out.replace("\n", "").endswith(f"is written: {len(GIVEN)} recommendations.")
+    assert_names(capsys.readouterr().out.replace("\n", ""), len(GIVEN))
     assert Policy.load(path, scenario="variance-drift", horizon=10_000).values["alpha0"] == 0.25
 
 
@@ -69,20 +70,21 @@ def test_a_study_without_recommendation_is_said(storage: str, capsys: Captured) 
     for words, count in ((["export", "raven-ucb/*"], 2), (["export"], 3)):
         assert run([*words, "--storage", storage]) == 0
         captured = capsys.readouterr()
-        assert captured.err == "ravenlab: study 'raven-ucb/periodic/T1000/K10' has no recommendation yet.\n"
+        (line,) = captured.err.splitlines()
+        assert_names(line, "'raven-ucb/periodic/T1000/K10'")
         assert len(json.loads(captured.out)["recommendations"]) == count
     assert run(["export", "raven-ucb/periodic", "--storage", storage]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "nothing to export" in captured.err
+    assert_names(captured.err, "'raven-ucb/periodic/T1000/K10'")
 
 
 def test_bad_input(storage: str, tmp_path: Path) -> None:
-    assert "did you mean 'json'" in refused("export", "--format", "jsn", "--storage", storage)
-    assert "unknown study 'raven-ucb/blip'" in refused("export", "raven-ucb/blip", "--storage", storage)
-    assert "fits 2 studies" in refused("export", "raven", "--storage", storage)
-    assert "there is no folder" in refused("export", "--storage", storage, "-o", str(tmp_path / "no" / "file"))
-    assert "it is a folder" in refused("export", "--storage", storage, "-o", str(tmp_path))
+    assert_names(refused("export", "--format", "jsn", "--storage", storage), "'json'")
+    assert_names(refused("export", "raven-ucb/blip", "--storage", storage), "'raven-ucb/blip'")
+    assert_names(refused("export", "raven", "--storage", storage), "2")
+    for place in (tmp_path / "no" / "file", tmp_path):
+        assert_names(refused("export", "--storage", storage, "-o", str(place)), place)
 
 
 COMMANDS = [
@@ -98,21 +100,21 @@ COMMANDS = [
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_storages_that_cannot_be_used(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    missing = "run: ravenlab tune blips" if words[0] == "recommend" else "does not exist"
+    missing = "ravenlab tune blips" if words[0] == "recommend" else "none.sqlite3"
     assert missing in refused(*words, "--storage", "sqlite:///none.sqlite3")
     Path("text.sqlite3").write_text("not a database at all " * 100)
-    assert "not a readable SQLite database" in refused(*words, "--storage", "sqlite:///text.sqlite3")
+    assert "text.sqlite3" in refused(*words, "--storage", "sqlite:///text.sqlite3")
     with sqlite3.connect("foreign.sqlite3") as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     connection.close()
-    assert "something else" in refused(*words, "--storage", "sqlite:///foreign.sqlite3")
+    assert "foreign.sqlite3" in refused(*words, "--storage", "sqlite:///foreign.sqlite3")
     stored(Path("torn.sqlite3"), *GIVEN)
     torn = Path("torn.sqlite3").read_bytes()
     Path("torn.sqlite3").write_bytes(torn[:4096] + b"\x55" * (len(torn) - 4096))
     assert "torn.sqlite3" in refused(*words, "--storage", "sqlite:///torn.sqlite3")
-    assert "storage must be a database URL" in refused(*words, "--storage", "no url")
+    assert_names(refused(*words, "--storage", "no url"), "storage")
     Path("folder").mkdir()
-    assert "is a folder" in refused(*words, "--storage", "sqlite:///folder")
+    assert "folder" in refused(*words, "--storage", "sqlite:///folder")
     assert not Path("none.sqlite3").exists()
     assert not Path("unused.sqlite3").exists()
 
@@ -152,5 +154,5 @@ def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
             done = as_nobody(*words)
             assert done.returncode == 2, done.stderr
             (line,) = done.stderr.split("\n\n")[1].splitlines()
-            assert "no permission" in line
+            assert str(folder) in line
         assert [path.name for path in folder.iterdir()] == ["s.sqlite3"]

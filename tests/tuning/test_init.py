@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import assert_names
 from tuning.cli import run
 
 
@@ -32,5 +33,5 @@ def test_says_where_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixtur
     for place in (tmp_path, tmp_path / "no" / "study.toml"):
         for force in ([], ["--force"]):
             assert run(["init", str(place), *force]) == 2
-            assert "can't be written" in capsys.readouterr().err
+            assert_names(capsys.readouterr().err, place)
     assert list(tmp_path.iterdir()) == []

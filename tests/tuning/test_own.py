@@ -20,6 +20,7 @@ from studies.ranges import Range
 from studies.reading import spec_from
 from studies.recommendation import Edge
 from tests.brought import forget_brought
+from tests.messages import assert_names
 from tests.project import DOCS
 from tests.said import refused
 from tuning import cli
@@ -128,7 +129,7 @@ def test_a_study_of_ones_own_is_the_same_everywhere(
         exports.append(capsys.readouterr().out)
         for command in (["studies"], ["show", policy.rpartition("/")[2]], ["report", "-o", "page.html"]):
             assert cli.run([*command, *storage]) == cli.DONE, capsys.readouterr().err
-        assert "something of its user's own" in capsys.readouterr().err
+        assert_names(capsys.readouterr().err, policy.rpartition("/")[2].partition(":")[0])
     assert exports[0] == exports[1]
     found = json.loads(exports[0])["recommendations"][0]
     assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
@@ -149,7 +150,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
     assert found == Range(low=0.25, high=0.5, scale="one-minus")
     (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
-    assert "--range c=0.5:0.75." in said
+    assert_names(said, "--range c=0.5:0.75")
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
     plain = bring_policy(f"{place}:MyUCB")
     found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
@@ -166,7 +167,7 @@ def test_a_study_file_never_runs_code_by_itself(
     for policy, scenario in (("mine.py:MyUCB", "blips"), ("./mine.py:MyUCB", "blips"), ("ucb1", "./mine.py:MyUCB")):
         Path("study.toml").write_text(study.format(policy, scenario))
         assert cli.run(["tune", "--study", "study.toml", "--quiet"]) == cli.REFUSED
-        assert "only run when you name it" in capsys.readouterr().err
+        assert_names(capsys.readouterr().err, "mine.py:MyUCB")
         assert not Path("was-run").exists()
     Path("study.toml").write_text(study.format("mine.py:MyUCB", "blips"))
     assert cli.run(["tune", "--study", "study.toml", "--quiet", "--bring", "./mine.py:MyUCB"]) == cli.DONE
@@ -185,7 +186,7 @@ def test_an_installed_package_offers_policies(
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text('[[study]]\npolicy = "my-ucb"\nscenario = "blips"\n')
     assert cli.run(["validate", "study.toml"]) == cli.REFUSED
-    assert "load the plugin my-ucb" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, "my-ucb")
     assert not (tmp_path / "was-run").exists()
     arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
     assert cli.run(arguments) == cli.DONE
@@ -193,57 +194,57 @@ def test_an_installed_package_offers_policies(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "names"),
     [
-        ("class MyUCB:\n    def select(self):\n        return 0\n", "update is missing"),
+        ("class MyUCB:\n    def select(self):\n        return 0\n", ["update"]),
         (
             "class MyUCB:\n    def select(self):\n        return 0\n    def update(self, arm, reward):\n        pass\n",
-            "broke: TypeError: MyUCB() takes no arguments",
+            ["TypeError", "MyUCB()"],
         ),
-        ("MyUCB = 3\n", "must be a class"),
-        ("import nothing_of_this_name\n", "ModuleNotFoundError: No module named 'nothing_of_this_name' in line 1"),
-        ("def (:\n", "SyntaxError"),
-        ("import sys\nsys.exit(3)\n", "SystemExit: 3 in line 2"),
-        ("Other = 3\n", "unknown name in mine.py 'MyUCB'"),
-        (UCB1.replace("def __init__(self, arms, c)", "def __init__(self, arms, d)"), "must take its parameter c"),
-        (UCB1.replace('ravenlab.Param("c", 2.0, 0.001, 10.0)', "3"), "must be ravenlab.Param"),
+        ("MyUCB = 3\n", ["MyUCB"]),
+        ("import nothing_of_this_name\n", ["ModuleNotFoundError", "'nothing_of_this_name'", "line 1"]),
+        ("def (:\n", ["SyntaxError"]),
+        ("import sys\nsys.exit(3)\n", ["SystemExit", "3", "line 2"]),
+        ("Other = 3\n", ["mine.py", "'MyUCB'"]),
+        (UCB1.replace("def __init__(self, arms, c)", "def __init__(self, arms, d)"), ["c"]),
+        (UCB1.replace('ravenlab.Param("c", 2.0, 0.001, 10.0)', "3"), ["ravenlab.Param"]),
         (
             UCB1.replace("self.seen[arm].append(reward)", "1 / 0"),
-            "broke: ZeroDivisionError: division by zero in line 28",
+            ["ZeroDivisionError", "line 28"],
         ),
-        (UCB1.replace("self.t += 1", "return 17"), "must give 0 to 9 but gave 17"),
-        (UCB1.replace("self.t += 1", "return 0.5"), "must give 0 to 9 but gave 0.5"),
+        (UCB1.replace("self.t += 1", "return 17"), ["0", "9", "17"]),
+        (UCB1.replace("self.t += 1", "return 0.5"), ["0", "9", "0.5"]),
     ],
 )
-def test_what_is_wrong_in_a_users_file_is_one_line(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_users_file_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(text)
     policy = f"{tmp_path}/mine.py:MyUCB"
-    assert message in refused("simulate", "blips", "--policy", policy, "--horizon", "50", "--replications", "2")
+    assert_names(refused("simulate", "blips", "--policy", policy, "--horizon", "50", "--replications", "2"), *names)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "names"),
     [
-        ("Mine = 3\n", "must be a Scenario, an Effect or a function that gives one"),
-        ("def Mine():\n    return 1 / 0\n", "can't be made: ZeroDivisionError: division by zero."),
-        ("def Mine():\n    raise ValueError('two\\nlines')\n", "can't be made: ValueError: two lines."),
-        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", "effect Mine must say its name."),
-        (EFFECT.format("apply(self, draft)"), "effect 'mine' broke: ZeroDivisionError: division by zero in line 7."),
-        (EFFECT.format("rows(self, horizon)"), "effect 'mine' broke: ZeroDivisionError: division by zero in line 7."),
+        ("Mine = 3\n", ["Scenario", "Effect"]),
+        ("def Mine():\n    return 1 / 0\n", ["ZeroDivisionError"]),
+        ("def Mine():\n    raise ValueError('two\\nlines')\n", ["ValueError", "two lines"]),
+        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", ["Mine", "name"]),
+        (EFFECT.format("apply(self, draft)"), ["'mine'", "ZeroDivisionError", "line 7"]),
+        (EFFECT.format("rows(self, horizon)"), ["'mine'", "ZeroDivisionError", "line 7"]),
         (
             EFFECT.format("check(self, horizon, arms)"),
-            "effect 'mine' broke: ZeroDivisionError: division by zero in line 7.",
+            ["'mine'", "ZeroDivisionError", "line 7"],
         ),
         (
             "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
             "class Mine(ravenlab.Effect):\n    every: int\n",
-            "can't be made: TypeError",
+            ["TypeError"],
         ),
     ],
 )
-def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
     (tmp_path / "world.py").write_text(text)
-    assert message in refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2")
+    assert_names(refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2"), *names)
 
 
 @pytest.mark.parametrize("name", ["nowhere.py:X", "~nobody-of-this-name/nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
@@ -260,7 +261,7 @@ def test_a_plain_class_says_how_long_it_takes(tmp_path: Path, capsys: pytest.Cap
     """500 × 200 × 10 000 steps and the validation's, of which none is played: time is up before the first batch."""
     words = ["tune", "blips", f"--policy={PLAIN}", "--trials=500", f"--storage=sqlite:///{tmp_path}/s.sqlite3"]
     assert cli.run([*words, "--timeout=0.001", "--horizon=10000"]) == 0
-    assert re.search(r"plays at Python's speed: 1\.4e\+09 steps, about \d+ min of one core", capsys.readouterr().err)
+    assert re.search(r"\b1\.4e\+09 .*\b\d+ min\b", " ".join(capsys.readouterr().err.split()))
 
 
 def test_a_class_without_parameters_says_where_they_go(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from studies import keys
 from studies.registry import PRUNERS, SAMPLERS
 from studies.space import to_params
 from studies.spec import StudySpec
+from tests.messages import raises_naming
 from tuning.crew import LocalCrew
 from tuning.fanout import Evaluator
 from tuning.search import Progress, search
@@ -196,7 +197,7 @@ def test_a_deadline_ends_between_batches() -> None:
 def test_a_trial_that_is_not_finished_is_refused() -> None:
     study = new_study()
     study.ask()
-    with pytest.raises(InputError, match="did not finish"):
+    with raises_naming(InputError, study.study_name):
         search(small_spec(trials=3), study, Evaluator(small_spec(trials=3)))
 
 

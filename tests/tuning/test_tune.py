@@ -12,7 +12,9 @@ import pytest
 
 import ravenlab
 from studies import keys
+from tests.messages import assert_names
 from tests.said import refused
+from tests.studies.made import finished_trials
 from tuning.cli import run
 
 SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]
@@ -26,11 +28,11 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     assert found["trials"] == 24
     assert {"name", "params", "regret", "difference", "low", "high"} == set(found["versus"][0])
     assert found["regret"]["low"] < found["regret"]["mean"] < found["regret"]["high"]
-    assert "24 trials × 10 replications" in captured.err
+    assert_names(captured.err, 24, 10)
+    before = finished_trials(url)
     assert run(["tune", "blips", *SMALL, f"--storage={url}"]) == 0
-    again = capsys.readouterr()
-    assert "already complete" in again.err
-    assert "blips" in again.out
+    assert finished_trials(url) == before
+    assert "blips" in capsys.readouterr().out
 
 
 def test_products_of_scenarios_and_horizons(url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,16 +51,15 @@ def test_products_of_scenarios_and_horizons(url: str, capsys: pytest.CaptureFixt
 def test_a_dry_run_only_says(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "24 trials × 10 replications" in out
-    assert "1 study" in out
+    assert_names(out, 24, 10)
     assert run(["tune", "blips", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
-    assert "1 study" in capsys.readouterr().out
+    assert capsys.readouterr().out == out
     assert list(tmp_path.iterdir()) == []
 
 
 def test_shipped_studies_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "--study", "all-scenarios", "--dry-run"]) == 0
-    assert "21 studies" in capsys.readouterr().out
+    assert_names(capsys.readouterr().out.splitlines()[-1], 21)
 
 
 def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,30 +81,30 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
 def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
     err = capsys.readouterr().err
-    assert "time limit reached after 0 trials" in err
     assert "ravenlab export" not in err
+    assert finished_trials(url) == {"raven-ucb/blips/T200/K3": []}
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "fragments"),
+    ("words", "names"),
     [
-        ([], ["SCENARIO is missing"]),
-        (["blip"], ["unknown scenario", "blips"]),
+        ([], ["SCENARIO"]),
+        (["blip"], ["scenario", "blips"]),
         (["blips", "--horizon=ten"], ["--horizon", "'ten'"]),
         (["blips", "--horizon=100,"], ["--horizon", "''"]),
-        (["blips", "--horizon=2"], ["horizon", "got 2"]),
+        (["blips", "--horizon=2"], ["horizon", "2"]),
         (["blips", "--trials=0"], ["trials", "0"]),
         (["blips", "--replications=1"], ["replications", "1"]),
         (["blips", "--sampler=best"], ["sampler", "best", "tpe"]),
         (["blips", "--pruner=hard"], ["pruner", "hard", "race"]),
         (["blips", "--objective=median"], ["objective", "median"]),
-        (["blips", "--range=alpha0=5:1"], ["--range", "alpha0", "low must be below high"]),
-        (["blips", "--range=alpha0=0:1"], ["--range", "alpha0", "above 0"]),
-        (["blips", "--range=alpha0"], ["--range", "name="]),
+        (["blips", "--range=alpha0=5:1"], ["--range", "alpha0", "low", "high"]),
+        (["blips", "--range=alpha0=0:1"], ["--range", "alpha0", "0"]),
+        (["blips", "--range=alpha0"], ["--range", "'alpha0'"]),
         (["blips", "--range=omega=1:2"], ["omega"]),
         (["blips", "--fix=alpha0=1", "--range=alpha0=1:2"], ["alpha0"]),
-        (["blips", "--fix=epsilon=-1"], ["epsilon", "-1"]),
+        (["blips", "--fix=epsilon=-1"], ["epsilon", "-1.0", "0"]),
         (["blips", "--backend=dask"], ["--backend", "dask"]),
         (["blips", "--jobs=0"], ["jobs", "0"]),
         (["blips", "--timeout=soon"], ["--timeout", "soon"]),
@@ -111,21 +112,19 @@ def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["blips", "--study=quick"], ["--study"]),
         (["--study=quik"], ["quik", "quick"]),
         (["--study=quick", "--trials=3"], ["--study", "--trials"]),
-        (["--study=quick", "--set=every=5%"], ["so --set can't be given"]),
-        (["--study=quick", "--noise=laplace"], ["so --noise can't be given"]),
-        (["--study=quick", "--range=alpha0=1:2"], ["so --range can't be given"]),
-        (["--study=quick", "--fix=alpha0=1"], ["so --fix can't be given"]),
+        (["--study=quick", "--set=every=5%"], ["--study", "--set"]),
+        (["--study=quick", "--noise=laplace"], ["--study", "--noise"]),
+        (["--study=quick", "--range=alpha0=1:2"], ["--study", "--range"]),
+        (["--study=quick", "--fix=alpha0=1"], ["--study", "--fix"]),
         (["blips", "--storage=nowhere"], ["storage", "nowhere"]),
-        (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["no folder"]),
+        (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["/no/such/folder"]),
     ],
 )
 def test_bad_input_is_one_clear_line(
-    words: list[str], fragments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    line = refused("tune", *words)
-    for fragment in fragments:
-        assert fragment.lower() in line.lower()
+    assert_names(refused("tune", *words), *names)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,6 +14,7 @@ from environments.world import tables
 from policies.simulation import simulate
 from tests.environments.plain_means import PlainWorld
 from tests.environments.properties import quick
+from tests.messages import raises_naming
 
 
 @quick
@@ -76,7 +77,7 @@ def test_one_arm_may_hand_over_to_the_other_but_leave_no_gap() -> None:
     scenario = find_scenario("arm-churn", {"opens": 50, "closes": 50})
     assert np.isfinite(draw_worlds(scenario, 100, 1, 1).best).all()
     for settings in ({"opens": 51, "closes": 50}, {"opens": 1, "closes": 50}, {"opens": 500, "closes": 50}):
-        with pytest.raises(InputError, match=r"^closes must not come before opens"):
+        with raises_naming(InputError, "closes", "opens"):
             find_scenario("arm-churn", settings).check(100, 1)
 
 

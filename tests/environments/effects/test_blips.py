@@ -11,6 +11,7 @@ from environments.draw import draw_worlds
 from environments.errors import InputError
 from environments.world import tables
 from tests.environments.properties import quick
+from tests.messages import raises_naming
 
 OTHERS = [name for name in EFFECTS if name not in ("blips", "arm-churn")]
 
@@ -60,5 +61,5 @@ def test_every_blip_is_a_fresh_draw() -> None:
 
 @pytest.mark.parametrize(("every", "lasting"), [(10, 10), (10, 11), (1, 1), ("10%", "10%"), ("1%", "0.5%")])
 def test_lasting_as_long_as_every_is_an_error(every: int | str, lasting: int | str) -> None:
-    with pytest.raises(InputError, match=r"^lasting must be shorter than every"):
+    with raises_naming(InputError, "lasting", "every"):
         find_scenario("blips", {"every": every, "lasting": lasting}).check(100, 3)

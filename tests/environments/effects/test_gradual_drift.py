@@ -11,6 +11,7 @@ from environments.errors import InputError
 from environments.world import tables
 from tests.environments import plain_world
 from tests.environments.properties import quick
+from tests.messages import raises_naming
 
 
 @quick
@@ -71,5 +72,5 @@ def test_a_jump_settles_the_arms_it_hits_and_no_others() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(50, 50), (60, 50), ("50%", "25%"), ("1%", 1)])
 def test_the_end_must_come_after_the_start(start: int | str, end: int | str) -> None:
-    with pytest.raises(InputError, match=r"^end must come after start"):
+    with raises_naming(InputError, "end", "start"):
         find_scenario("gradual-drift", {"start": start, "end": end}).check(100, 3)

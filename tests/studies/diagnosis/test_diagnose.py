@@ -13,6 +13,7 @@ from studies.diagnosis import diagnose
 from studies.diagnosis.choose import KINDS
 from studies.diagnosis.proposal import propose
 from studies.files import load_study_file
+from tests.messages import assert_names
 from tests.studies.diagnosis.confusion import answers
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
 
@@ -76,11 +77,11 @@ def test_rows_that_depend_on_each_other_are_no_change() -> None:
 def test_too_little_is_not_decidable() -> None:
     few = diagnose(np.random.default_rng(0).normal(size=(199, 3)))
     assert few.verdict == "not decidable"
-    assert "199 rows are too few" in few.reason
+    assert_names(few.reason, "199")
     seldom = np.full((1000, 3), np.nan)
     seldom[::100] = 1.0
-    assert "10 rewards" in diagnose(seldom).reason
-    assert diagnose(np.ones((500, 2))).reason == "all rewards are the same number."
+    assert_names(diagnose(seldom).reason, 10)
+    assert diagnose(np.ones((500, 2))).verdict == "not decidable"
     assert "squared" in diagnose(np.random.default_rng(0).normal(size=(500, 2)) * 1e80).reason
 
 

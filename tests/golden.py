@@ -1,0 +1,23 @@
+"""The wording of each surface, kept as text files in tests/golden: the only place where tests compare sentences.
+
+Set RAVENLAB_UPDATE_GOLDEN=1 to write the files anew after a change of wording, and review the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "golden"
+UPDATE = "RAVENLAB_UPDATE_GOLDEN"
+
+
+def assert_golden(name: str, text: str) -> None:
+    """Assert that a text equals the golden file of this name; spaces at the ends of lines do not count."""
+    text = "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get(UPDATE) == "1":
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.is_file(), f"{path} is missing: run the test with {UPDATE}=1"
+    assert text == path.read_text(encoding="utf-8"), f"{path} differs: run the test with {UPDATE}=1 if it should"

@@ -1,0 +1,33 @@
+"""Assertions on messages: they must name fields, values and limits. Wording is compared in tests/golden only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+def is_named(name: object, message: str) -> bool:
+    """Whether a message holds this name or number as a whole word.
+
+    Line breaks and thousands separators do not count.
+    """
+    word, text = (re.sub(r"(?<=\d),(?=\d{3})", "", " ".join(each.split())) for each in (str(name), message))
+    before = r"(?<![\w.-])" if word[:1].isdigit() else r"(?<![\w.])"
+    return re.search(rf"{before}{re.escape(word)}(?!\w|\.\d)", text) is not None
+
+
+def assert_names(message: str, *names: object) -> None:
+    """Assert that a message names each of these: a field, the offending value, what is allowed."""
+    missing = [name for name in names if not is_named(name, message)]
+    assert not missing, f"{missing} not named in: {message}"
+
+
+@contextmanager
+def raises_naming(error: type[Exception], *names: object) -> Iterator[pytest.ExceptionInfo[Exception]]:
+    """``pytest.raises`` for an error whose message names each of these."""
+    with pytest.raises(error) as caught:
+        yield caught
+    assert_names(str(caught.value), *names)

@@ -1,0 +1,148 @@
+"""The wording of each surface, compared with the files in tests/golden."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import optuna
+import optuna_dashboard
+import pytest
+
+from dashboards.figures import explain, front, heat_map, history, world
+from environments import find_scenario
+from tests.dashboards.drawn import made_grid, names
+from tests.dashboards.outline import Outline
+from tests.dashboards.test_figures_study import SPEC, made_rows
+from tests.dashboards.test_figures_worlds import made_front
+from tests.golden import assert_golden
+from tests.said import refused, said_by
+from tests.studies.made import recommendation, stored
+
+STORAGE = "sqlite:///studies.sqlite3"
+WORLD = ["--horizon=100", "--arms=3", "--replications=4", "--jobs=1", "--seed=1"]
+SEARCH = ["--trials=4", "--selection=8", "--report=8"]
+STUDY = "raven-ucb/blips/T100/K3"
+
+ERRORS = [
+    "tune",
+    "tune blip",
+    "tune blips --horizon ten",
+    "tune blips --horizon 0",
+    "tune blips --trials 0",
+    "tune blips --policy ucb2",
+    "tune blips --range alpha0=5:1",
+    "tune blips --fix alpha0=nan",
+    "tune blips --set evry=5%",
+    "tune blips --noise pink",
+    "tune blips --trace none.csv",
+    "tune blips --cluster x",
+    "tune --study quik",
+    "tune blips --name a --horizon 100,200",
+    "grid blips --alpha0 5,1",
+    "compare blips --policies ucb1,ucb1",
+    "recommend blips --horizon 3000",
+    "export --format jsn",
+    "show nothing",
+    "delete nothing",
+    "diagnose none.csv",
+    "tnue",
+    "tune --trils 3",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("golden")
+
+
+@pytest.fixture(autouse=True)
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tests of this module work in one folder, on a terminal of 100 columns."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+
+
+@pytest.fixture(scope="module")
+def tuned(folder: Path) -> str:
+    """What a small search prints; its study is stored in the folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "100")
+        code, out, err = said_by(["tune", "blips", *WORLD, *SEARCH, f"--storage={STORAGE}"])
+    assert code == 0, err
+    return out
+
+
+def printed(*words: str) -> str:
+    """The standard output of a command that must succeed."""
+    code, out, err = said_by(list(words))
+    assert code == 0, err
+    return out
+
+
+def test_tune(tuned: str) -> None:
+    assert_golden("tune", tuned)
+
+
+@pytest.mark.usefixtures("tuned")
+def test_show() -> None:
+    assert_golden("show", printed("show", STUDY, f"--storage={STORAGE}"))
+
+
+@pytest.mark.usefixtures("tuned")
+def test_note() -> None:
+    study = optuna.load_study(study_name=STUDY, storage=STORAGE)
+    assert_golden("note", optuna_dashboard.get_note(study))
+
+
+@pytest.mark.usefixtures("tuned")
+def test_report() -> None:
+    printed("report", "-o", "report.html", f"--storage={STORAGE}")
+    words = Outline(Path("report.html").read_text(encoding="utf-8")).words
+    assert_golden("report", re.sub(r"\n\s+", "\n", re.sub(r"\b(Python|[a-z]+) \d+\.\d+\.\d+", r"\1 VERSION", words)))
+
+
+def test_recommendation(folder: Path) -> None:
+    """Made by hand: its rivals differ, one parameter is at the edge of its range, and importances are known."""
+    made = [
+        recommendation(importance={"beta0": 0.25, "alpha0": 0.75}),
+        recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 4.0, "epsilon": 0.0001}),
+    ]
+    storage = stored(folder / "made.sqlite3", *made)
+    shown = [printed("show", made[0].study, f"--storage={storage}")]
+    asked = ["recommend", "variance-drift", f"--storage={storage}"]
+    shown += [printed(*asked, f"--horizon={horizon}") for horizon in (1000, 10_000, 300)]
+    assert_golden("recommend", "\n\n".join(shown).replace(str(folder), "FOLDER"))
+
+
+@pytest.mark.usefixtures("tuned")
+def test_errors() -> None:
+    assert_golden("errors", "\n".join(f"$ ravenlab {line}\n{refused(*line.split())}" for line in ERRORS))
+
+
+def test_diagnosis() -> None:
+    rows = np.random.default_rng(1).normal(size=(400, 3))
+    rows[:, 0] += np.linspace(0.0, 4.0, 400)
+    np.savetxt("trace.csv", rows, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
+    assert_golden("diagnosis", printed("diagnose", "trace.csv", "--halves=0"))
+
+
+def test_comparison() -> None:
+    words = ["compare", "blips", *WORLD, "--policies=raven-ucb,ucb1", "--tune=0", "--quiet"]
+    printed(*words, "--storage=sqlite:///compared.sqlite3", "-o", "comparison")
+    assert_golden("comparison", Path("comparison/compare.md").read_text(encoding="utf-8"))
+
+
+def test_figures() -> None:
+    """Title, legend and description of each figure; the report shows the others."""
+    figures = [
+        heat_map(made_grid(), recommendation()),
+        history(made_rows(20), recommendation(), SPEC),
+        front(made_front(["blips", "periodic"])),
+        world(find_scenario("arm-churn"), 1000, 5),
+    ]
+    lines = [(figure.layout.title.text, *names(figure), explain(figure)) for figure in figures]
+    assert_golden("figures", "\n\n".join("\n".join(each) for each in lines))
