@@ -125,7 +125,7 @@ def test_a_file_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.M
     finally:
         holder.close()
     assert rows[0].verdict == NOTE
-    assert_names(rows[0].found, "name")
+    assert_names(rows[0].found, "0.05 s")
 
 
 def test_sqlite_on_a_network_file_system_ends_with_1(
