@@ -26,7 +26,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 kernels: $(READY)
-	$(BIN)/python -m tests.kernels
+	$(BIN)/python -m tools.compile_kernels
 
 # Drawn argument lists a command, damaged storages, trials while twenty read, drivers on one file, studies of the soak.
 COUNTS := RAVENLAB_FUZZ=1000 RAVENLAB_DAMAGED=200 RAVENLAB_READ_TRIALS=300 RAVENLAB_DRIVERS=8 RAVENLAB_SOAK=2000
@@ -35,10 +35,10 @@ stress: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[gp]"
 	RAVENLAB_KILLS=40 $(COUNTS) $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults
 	$(BIN)/python -m pytest -q -m stress tests
-	$(BIN)/python -m tests.truth --studies 1000
+	$(BIN)/python -m tools.recommendation_coverage --studies 1000
 
 bench: $(READY)
-	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tools.benchmarks
 
 # Needs the network. Strict: a version that could not be asked about is a failure, not a pass.
 audit: $(READY)

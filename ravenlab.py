@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from environments.base import BaseDraw, Change, Draft, Effect
     from environments.compiled import inlined
     from policies import find_policy, policy_names
-    from policies.base import Param, Policy, Sizes
-    from policies.replay import Replay, replay
-    from policies.simulation import Simulation, simulate
-    from studies.files import load_study_file
-    from studies.grid import Grid, GridSpec
-    from studies.recommendation import Recommendation
-    from studies.robust_recommendation import Front, RobustRecommendation
-    from studies.spec import StudySpec
+    from policies.engine.base import Param, Policy, Sizes
+    from policies.engine.replay import Replay, replay
+    from policies.engine.simulation import Simulation, simulate
+    from studies.results.grid import Grid, GridSpec
+    from studies.results.recommendation import Recommendation
+    from studies.results.robust import Front, RobustRecommendation
+    from studies.spec.files import load_study_file
+    from studies.spec.study import StudySpec
     from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
+
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -44,22 +45,22 @@ PUBLIC = {
     "Draft": "environments.base",
     "Effect": "environments.base",
     "inlined": "environments.compiled",
-    "Param": "policies.base",
-    "Policy": "policies.base",
-    "Sizes": "policies.base",
+    "Param": "policies.engine.base",
+    "Policy": "policies.engine.base",
+    "Sizes": "policies.engine.base",
     "find_policy": "policies",
     "policy_names": "policies",
-    "Replay": "policies.replay",
-    "replay": "policies.replay",
-    "Simulation": "policies.simulation",
-    "simulate": "policies.simulation",
-    "Grid": "studies.grid",
-    "GridSpec": "studies.grid",
-    "Front": "studies.robust_recommendation",
-    "Recommendation": "studies.recommendation",
-    "RobustRecommendation": "studies.robust_recommendation",
-    "StudySpec": "studies.spec",
-    "load_study_file": "studies.files",
+    "Replay": "policies.engine.replay",
+    "replay": "policies.engine.replay",
+    "Simulation": "policies.engine.simulation",
+    "simulate": "policies.engine.simulation",
+    "Grid": "studies.results.grid",
+    "GridSpec": "studies.results.grid",
+    "Front": "studies.results.robust",
+    "Recommendation": "studies.results.recommendation",
+    "RobustRecommendation": "studies.results.robust",
+    "StudySpec": "studies.spec.study",
+    "load_study_file": "studies.spec.files",
     "compare": "tuning.api",
     "export": "tuning.api",
     "grid": "tuning.api",
@@ -152,7 +153,7 @@ def __dir__() -> list[str]:
 
 def main() -> None:
     """The command `ravenlab`."""
-    from tuning.cli import main as run
+    from tuning.cli.app import main as run
 
     run()
 

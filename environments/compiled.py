@@ -19,8 +19,8 @@ from typing import Any
 
 import numba
 
-from environments.identity import COMPILED_PACKAGES, ROOT, kernel_hash
-from environments.paths import cache_home
+from environments.files import cache_home
+from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
 
 Compilable = Callable[..., Any]
 """Rules carry no annotations: numba works out the types."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from environments.base import BaseDraw, Change, Draft, Effect
+from environments.errors import Time, steps
 from environments.scenario import Scenario
-from environments.times import Time, steps
 
 if TYPE_CHECKING:
     from environments.world import Floats

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from environments.base import BaseDraw, Effect
-from environments.checks import nonnegative, number, whole
-from environments.errors import InputError, unknown
+from environments.errors import InputError, nonnegative, number, unknown, whole
 from environments.noise import DEFAULT_NOISE, check_noise
-from environments.own import in_one_line
+from environments.plugins import plugin_errors
 
 LONGEST_HORIZON = 10**9
 """Steps; the tape of one world takes 17 bytes a step."""
@@ -110,7 +109,7 @@ class Scenario:
                 raise InputError(f"effects must differ but {effect.name} was given twice.")
             if effect.moves_variance and self.noise == "bernoulli":
                 raise InputError(f"noise must not be bernoulli with {effect.name}: its variance follows from its mean.")
-            with in_one_line("effect", effect.name, type(effect)):
+            with plugin_errors("effect", effect.name, type(effect)):
                 effect.check(horizon, arms)
         if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > LARGEST_SCHEDULE:
             raise InputError(
@@ -124,7 +123,7 @@ class Scenario:
     def _rows(self, horizon: int) -> int:
         rows = 1
         for effect in self.effects:
-            with in_one_line("effect", effect.name, type(effect)):
+            with plugin_errors("effect", effect.name, type(effect)):
                 rows += effect.rows(horizon)
         return rows
 

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 from environments.errors import InputError, unknown
 
 if TYPE_CHECKING:
-    from policies.base import Policy
-
-HELPERS = {"base", "own", "playing", "replay", "simulation"}
-"""Modules in this folder that hold no policy; those with a leading underscore don't either."""
+    from policies.engine.base import Policy
 
 
 @cache
@@ -23,9 +20,9 @@ def policy_names() -> tuple[str, ...]:
     >>> "raven-ucb" in policy_names()
     True
     """
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    names = [name.replace("_", "-") for name in modules if name not in HELPERS and not name.startswith("_")]
-    return tuple(sorted(names, key=lambda name: (name.startswith("published-"), name)))
+    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
+    published = [module.name for module in pkgutil.iter_modules([f"{__path__[0]}/published"])]
+    return tuple(name.replace("_", "-") for name in (*sorted(names), *sorted(published)))
 
 
 def find_policy(name: str) -> type[Policy]:
@@ -37,13 +34,14 @@ def find_policy(name: str) -> type[Policy]:
     if not isinstance(name, str):
         raise InputError(f"policy must be a name but got {name!r}.")
     if name not in policy_names():
-        from policies.own import BROUGHT
+        from policies.engine.plugins import POLICY_PLUGINS
 
-        brought = BROUGHT.get(name)
+        brought = POLICY_PLUGINS.get(name)
         if brought is None:
-            raise BROUGHT.missing(name) or unknown("policy", name, policy_names())
+            raise POLICY_PLUGINS.missing(name) or unknown("policy", name, policy_names())
         return brought
-    module = importlib.import_module(f"policies.{name.replace('-', '_')}")
+    folder = "policies.published" if name.startswith("published-") else "policies"
+    module = importlib.import_module(f"{folder}.{name.replace('-', '_')}")
     policy: type[Policy] = module.POLICY
     return policy
 

@@ -6,7 +6,7 @@ any arm, rewards over p would let the one lucky draw of an unlikely arm decide e
 
 First pulls are no rounds and change no weight; one that comes in the middle of a round is no part of it. Where the arm
 that is played closes, its round ends there, with what was seen so far, and the next begins; so it does online for
-rewards that come later than that. K counts the open arms. Arms that come and go: `policies/_exp3.py`.
+rewards that come later than that. K counts the open arms. Arms that come and go: `policies/engine/exp3.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import replace
 from math import ceil, log, sqrt
 
 from environments.compiled import inlined
-from environments.times import MOST_STEPS
-from policies._exp3 import CELLS, COUNT, ROWS, STAKE, all_alike, draw, keep_in_bounds, look, multiply, probability
-from policies._parameters import HORIZON_PARAMETER
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.base import CLOSED, Param, Sizes, Value
+from environments.errors import MOST_STEPS
+from policies.engine.base import CLOSED, Param, Sizes, Value
+from policies.engine.exp3 import CELLS, COUNT, ROWS, STAKE, all_alike, draw, keep_in_bounds, look, multiply, probability
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.engine.rules import HORIZON_PARAMETER
 
 ROUNDS, ARM, LEFT, SEEN, MEAN, FIT = range(CELLS, CELLS + 6)
 """Cells after those of EXP3: rounds begun, the arm of this one, its steps left, rewards seen in it, x̄, and J."""

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._rules import best_line
-from policies.base import CLOSED, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, Param, Policy, Sizes, Value, best_line
 from policies.ucb1 import MEAN, WIDTH, update
 
 ROUNDS = 3

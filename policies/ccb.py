@@ -11,11 +11,8 @@ from collections.abc import Mapping
 from math import e, sqrt
 
 from environments.compiled import inlined
-from policies._greedy import count_open
-from policies._parameters import HORIZON_PARAMETER
-from policies._resolution import pulls_for, radius
-from policies._rules import best_line
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value, best_line
+from policies.engine.rules import HORIZON_PARAMETER, count_open, pulls_for, radius
 
 MEAN, WIDTH = 1, 2
 """Rows: m, and sqrt(sqrt(T/N)), which only a pull changes."""

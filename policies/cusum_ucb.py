@@ -15,12 +15,10 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._greedy import any_arm, count_open
-from policies._known import best_known_line, unknown_arm
-from policies._parameters import CHANGES
-from policies._restart import COUNT, MEAN, ROWS, WIDTH, forget, take_in
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forget, take_in
+from policies.engine.rules import CHANGES, any_arm, best_known_line, count_open, unknown_arm
 
 REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
 """Rows behind those since the restart: u₀ (once there are M rewards), g⁺ and g⁻."""

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies._discount import MEAN, PAIRS, SQUARES, WEIGHT, fade, gamma, take_in
-from policies._raven import coefficient
-from policies.base import CLOSED, OPEN, Policy, Sizes, Value
+from policies.engine.base import CLOSED, OPEN, Policy, Sizes, Value
+from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT, fade, gamma, take_in
+from policies.engine.rules import coefficient
 from policies.raven_ucb import RavenUCB
 
 VARIANCE, SCORE = 5, 6

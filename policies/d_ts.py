@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._discount import SQUARES, WEIGHT, fade, gamma, take_in
-from policies._forgetting_ts import PRIOR, ForgettingTS, seen
-from policies.base import Sizes, Value
+from policies.engine.base import Sizes, Value
+from policies.engine.discounting import SQUARES, WEIGHT, fade, gamma, take_in
+from policies.engine.families import PRIOR, ForgettingTS, seen
 
 GAMMA = 7
 """Place of γ, after the prior."""

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._discount import MEAN, NOTHING, WEIGHT, fade, gamma
-from policies._known import unknown_or_best_line
-from policies._parameters import CHANGES, XI_PARAMETER
-from policies.base import Policy, Setting, Sizes, Value
+from policies.engine.base import Policy, Setting, Sizes, Value
+from policies.engine.discounting import MEAN, NOTHING, WEIGHT, fade, gamma
+from policies.engine.rules import CHANGES, XI_PARAMETER, unknown_or_best_line
 
 WIDTH = 3
 """Row after weight and mean: 1/sqrt(N_γ)."""

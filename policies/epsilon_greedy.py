@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._greedy import any_arm, best_arm, count_open
-from policies._statistics import learn_mean
-from policies.base import Param, Policy, Sizes, Value
+from policies.engine.base import Param, Policy, Sizes, Value
+from policies.engine.rules import any_arm, best_arm, count_open, learn_mean
 
 
 @inlined

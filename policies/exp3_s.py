@@ -2,7 +2,7 @@
 
 x̂ = z/p for the arm that was drawn, 0 for the others; z = clip((x − low)/(high − low), 0, 1); W is the sum before. The
 second term leaves no arm with less than about e·α/K of all weight, so a late favourite has not far to come.
-K counts the open arms. Arms that come and go, and first pulls: `policies/_exp3.py`.
+K counts the open arms. Arms that come and go, and first pulls: `policies/engine/exp3.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from math import e, log, sqrt
 
 from environments.compiled import inlined
-from policies._exp3 import (
+from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.exp3 import (
     CELLS,
     COUNT,
     INSIDE,
@@ -25,9 +26,8 @@ from policies._exp3 import (
     start,
     was_chosen,
 )
-from policies._parameters import CHANGES, HORIZON_PARAMETER
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.base import Param, Setting, Sizes, Value
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.engine.rules import CHANGES, HORIZON_PARAMETER
 
 HORIZON, _, GAMMA, LOW, HIGH = range(5)
 """Places of the parameters."""

@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._beta import draw_beta
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.base import CLOSED, PULLS, Param, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, draw_beta, to_unit
 
 SUCCESSES, FAILURES, HOT, TURN = 1, 2, 3, 4
 """Rows: S, F, s, and the sum of the rewards of this turn of the ring."""

@@ -23,10 +23,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._known import unknown_arm
-from policies._parameters import CHANGES
-from policies._restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget
-from policies.base import CLOSED, Param, Policy, Setting, Sizes, Value
+from policies.engine.base import CLOSED, Param, Policy, Setting, Sizes, Value
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget
+from policies.engine.rules import CHANGES, unknown_arm
 from policies.kl_ucb import S2_PARAMETER
 
 BASE, SUM, RESTART = ROWS, ROWS + 1, ROWS + 2

@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._known import best_known_line, unknown_arm
-from policies._restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget, take_in
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget, take_in
+from policies.engine.rules import best_known_line, unknown_arm
 
 DIFFERENCE = ROWS
 """Row behind those since the restart: D, while a window is full."""

@@ -19,8 +19,7 @@ from typing import ClassVar
 
 from environments.compiled import inlined
 from environments.world import Floats, Worlds
-from policies._rules import best_line
-from policies.base import PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import PULLS, Param, Policy, Sizes, Value, best_line
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4
 """Rows: M, S², A and B."""
@@ -90,7 +89,7 @@ class RavenUCB(Policy):
 
     @classmethod
     def fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
-        from policies._leader_run import leader_run
+        from policies.engine.leader_run import leader_run
 
         return leader_run(worlds, candidates)
 

@@ -2,7 +2,7 @@
 
 EXP3: an arm is drawn by p = (1−γ)·w/W + γ/K; then the drawn arm's w ← w·exp(γ·x̂/K), x̂ = z/p,
 z = clip((x − low)/(high − low), 0, 1). B is in steps of play, first pulls included; K counts the open arms. Arms
-that come and go, and first pulls: `policies/_exp3.py`.
+that come and go, and first pulls: `policies/engine/exp3.py`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from math import ceil, e, log, sqrt
 
 from environments.compiled import inlined
-from policies._exp3 import CELLS, ROWS, STAKE, all_alike, choose, keep_in_bounds, multiply, start, was_chosen
-from policies._parameters import HORIZON_PARAMETER
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies._window import longest
-from policies.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.exp3 import CELLS, ROWS, STAKE, all_alike, choose, keep_in_bounds, multiply, start, was_chosen
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.engine.rules import HORIZON_PARAMETER
+from policies.engine.window import longest
 
 LAST = CELLS
 """Cell after those of EXP3: the last step before it starts again."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import exp
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
 
 MEAN, WEIGHT = 1, 2
 """Rows: m and w."""

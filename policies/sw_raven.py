@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies._known import unknown_or_best_line
-from policies._raven import coefficient
-from policies._window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push
-from policies.base import Policy, Sizes, Value
+from policies.engine.base import Policy, Sizes, Value
+from policies.engine.rules import coefficient, unknown_or_best_line
+from policies.engine.window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push
 from policies.raven_ucb import RavenUCB
 
 LEVEL, WIDTH = 4, 5

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._forgetting_ts import PRIOR, ForgettingTS, seen
-from policies._parameters import CHANGES
-from policies._window import CELLS, TAU_BY_CHANGES, push
-from policies.base import Sizes, Value
+from policies.engine.base import Sizes, Value
+from policies.engine.families import PRIOR, ForgettingTS, seen
+from policies.engine.rules import CHANGES
+from policies.engine.window import CELLS, TAU_BY_CHANGES, push
 
 TAU = 8
 """Place of τ, after the prior and U."""

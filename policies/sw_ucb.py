@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._known import unknown_or_best_line
-from policies._parameters import CHANGES, XI_PARAMETER
-from policies._window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push
-from policies.base import Policy, Sizes, Value
+from policies.engine.base import Policy, Sizes, Value
+from policies.engine.rules import CHANGES, XI_PARAMETER, unknown_or_best_line
+from policies.engine.window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push
 
 WIDTH = 4
 """Row after those of the window: 1/sqrt(N_τ), which only a change of the window changes."""

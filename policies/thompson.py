@@ -1,6 +1,6 @@
 """Thompson sampling: draw θ of every open arm from its posterior, pull argmax θ.
 
-- gaussian: normal–inverse-gamma (μ₀, κ₀, a₀, b₀), see `policies/_gaussian_posterior.py`.
+- gaussian: normal–inverse-gamma (μ₀, κ₀, a₀, b₀), see `policies/engine/families.py`.
 - bernoulli: Beta(1+S, 1+F) with S = Σz, F = Σ(1−z) = N − S, z = clip((x − low)/(high − low), 0, 1).
 """
 
@@ -10,12 +10,9 @@ import math
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies._beta import draw_beta
-from policies._gaussian_posterior import draw_mean
-from policies._parameters import GAUSSIAN, LIKELIHOOD_PARAMETER
-from policies._statistics import MEAN, SQUARES, take_in
-from policies._unit import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.base import CLOSED, PULLS, Param, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value
+from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, draw_beta, draw_mean, to_unit
+from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, MEAN, SQUARES, take_in
 
 SUCCESSES = 1
 """Row of S, where the likelihood is bernoulli."""

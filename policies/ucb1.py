@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._rules import best_line
-from policies.base import PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import PULLS, Param, Policy, Sizes, Value, best_line
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and 1/sqrt(N), which only a pull changes."""

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from math import e
 
 from environments.compiled import inlined
-from policies._parameters import HORIZON_PARAMETER
-from policies._resolution import pulls_for, radius
-from policies.base import CLOSED, PULLS, WAITING, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy, Sizes, Value
+from policies.engine.rules import HORIZON_PARAMETER, pulls_for, radius
 
 COUNT, MEAN, ACTIVE, SEEN = 1, 2, 3, 4
 """Rows: pulls and mean since the start, 1 where an arm is active, 1 where it was open when last looked at."""

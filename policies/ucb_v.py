@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies._statistics import MEAN, SQUARES, take_in
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.rules import MEAN, SQUARES, take_in
 
 SPREAD, WIDTH = 3, 4
 """Rows behind the statistics: B and C."""

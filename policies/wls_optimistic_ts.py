@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
 
 W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)
 """Rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²."""

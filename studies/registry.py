@@ -2,10 +2,10 @@
 
 Every list and every default is written once. Validation, error messages, the JSON Schema, command-line help, shell
 completion, the study template and the tables of the documentation are derived from it. To add an entry, add it to its
-registry here, and the function of the same name to the table that implements it: `tuning.samplers`, `tuning.pruning`,
-`studies.objective` or `studies.measure`.
+registry here, and the function of the same name to the table that implements it: `tuning.search.samplers`,
+`tuning.search.pruning`, `studies.spec.objective` or `studies.spec.robust`.
 
-Noises are registered in `environments.noise`, export formats in `studies.export`, backends in `tuning.crew`.
+Noises are registered in `environments.noise`, export formats in `studies.export`, backends in `tuning.workers.local`.
 
 This module imports nothing heavy: the command line reads it to print `ravenlab --help`.
 """

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.cluster import DaskCluster
     from tests.postgres import Server
 
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Read when NumPy is loaded, here and in every process that a test starts. Our matrices are small: threads that wait
 for each other cost more than twice what they do, and each core has a test process of its own already."""
@@ -35,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def nothing_brought() -> Iterator[None]:
     """What a test brings of a user's own is not there in the next."""
-    from tests.brought import forget_brought
+    from tests.plugins import forget_brought
 
     yield
     forget_brought()

@@ -22,8 +22,8 @@ from typing import Any
 import psycopg
 from sqlalchemy.engine import URL, make_url
 
-from tests.lacking import lacking
 from tests.ports import free_ports
+from tests.requirements import lacking
 
 VARIABLE = "RAVENLAB_TEST_POSTGRES"
 PASSWORD = "g{ehe}im @%40/:#"

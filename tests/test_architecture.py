@@ -1,43 +1,38 @@
-"""The layout is part of the design: imports point one way, and files stay small."""
+"""The structure of the project: imports run in one line, and modules keep a readable size."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.docs_made.imports import names_in
 from tests.project import ROOT
+from tools.docs.imports import names_in
 
-MAY_IMPORT = {
-    "environments": {"environments"},
-    "policies": {"environments", "policies"},
-    "studies": {"environments", "policies", "studies"},
-    "tuning": {"environments", "policies", "studies", "dashboards", "tuning"},
-    "dashboards": {"environments", "policies", "studies", "dashboards"},
-}
-COMMAND_LINE = ("tuning/cli.py", "tuning/commands/")
+IMPORT_LINE = ("environments", "policies", "studies", "dashboards", "tuning")
+"""Each package may import itself and the packages to its left."""
+
+LONGEST_MODULE = 500
 
 
-@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
-def test_imports_point_one_way(package: str) -> None:
-    files = sorted((ROOT / package).rglob("*.py"))
-    assert files
-    for path in files:
-        where = path.relative_to(ROOT).as_posix()
+@pytest.mark.parametrize("package", IMPORT_LINE)
+def test_imports_run_in_one_line(package: str) -> None:
+    forbidden = {*IMPORT_LINE[IMPORT_LINE.index(package) + 1 :], "ravenlab", "tests", "tools"}
+    paths = sorted((ROOT / package).rglob("*.py"))
+    assert paths
+    for path in paths:
         imported = {name.split(".")[0] for name in names_in(path)}
-        wrong = (imported & ({*MAY_IMPORT, "ravenlab", "tests"})) - MAY_IMPORT[package]
-        assert not wrong, f"{where} imports {wrong}"
+        assert not imported & forbidden, f"{path.relative_to(ROOT)} imports {imported & forbidden}"
 
 
-def test_only_the_command_line_imports_the_command_line() -> None:
-    for path in sorted((ROOT / "tuning").rglob("*.py")):
-        where = path.relative_to(ROOT).as_posix()
-        if where.startswith(COMMAND_LINE):
-            continue
-        wrong = [name for name in names_in(path) if name.startswith(("tuning.cli", "tuning.commands"))]
-        assert not wrong, f"{where} imports {wrong}"
+def test_only_the_entry_point_imports_the_command_line() -> None:
+    for package in IMPORT_LINE:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            place = path.relative_to(ROOT).as_posix()
+            if not place.startswith("tuning/cli/"):
+                imported = [name for name in names_in(path) if name.startswith("tuning.cli")]
+                assert not imported, f"{place} imports {imported}"
 
 
-def test_files_stay_small() -> None:
-    sources = [path for folder in (*MAY_IMPORT, "tests") for path in (ROOT / folder).rglob("*.py")]
-    long = {path.name: n for path in sources if (n := path.read_text(encoding="utf-8").count("\n")) > 400}
-    assert not long
+def test_modules_keep_a_readable_size() -> None:
+    paths = [path for folder in (*IMPORT_LINE, "tests", "tools") for path in (ROOT / folder).rglob("*.py")]
+    lines = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n") for path in paths}
+    assert not {path: count for path, count in lines.items() if count > LONGEST_MODULE}

@@ -20,7 +20,7 @@ import yaml
 from ravenlab import PACKAGES
 from tests.ports import free_ports
 from tests.project import ROOT, environment
-from tuning.cli import run
+from tuning.cli.app import run
 
 BIN = Path(sys.executable).parent
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")

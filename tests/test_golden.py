@@ -10,14 +10,14 @@ import optuna
 import optuna_dashboard
 import pytest
 
-from dashboards.figures import explain, front, heat_map, history, world
+from dashboards.figures import explain, plot_front, plot_heat_map, plot_history, plot_world
 from environments import find_scenario
+from tests.command import refused, said_by
 from tests.dashboards.drawn import made_grid, names
+from tests.dashboards.figures.test_study import SPEC, made_rows
+from tests.dashboards.figures.test_worlds import made_front
 from tests.dashboards.outline import Outline
-from tests.dashboards.test_figures_study import SPEC, made_rows
-from tests.dashboards.test_figures_worlds import made_front
 from tests.golden import assert_golden
-from tests.said import refused, said_by
 from tests.studies.made import recommendation, stored
 
 STORAGE = "sqlite:///studies.sqlite3"
@@ -139,10 +139,10 @@ def test_comparison() -> None:
 def test_figures() -> None:
     """Title, legend and description of each figure; the report shows the others."""
     figures = [
-        heat_map(made_grid(), recommendation()),
-        history(made_rows(20), recommendation(), SPEC),
-        front(made_front(["blips", "periodic"])),
-        world(find_scenario("arm-churn"), 1000, 5),
+        plot_heat_map(made_grid(), recommendation()),
+        plot_history(made_rows(20), recommendation(), SPEC),
+        plot_front(made_front(["blips", "periodic"])),
+        plot_world(find_scenario("arm-churn"), 1000, 5),
     ]
     lines = [(figure.layout.title.text, *names(figure), explain(figure)) for figure in figures]
     assert_golden("figures", "\n\n".join("\n".join(each) for each in lines))

@@ -21,7 +21,7 @@ for name in policy_names():
     simulate(name, "stationary", horizon=30, arms=3, replications=1)
     stats = kernel(find_policy(name)).stats
     print(name, sum(stats.cache_misses.values()), sum(stats.cache_hits.values()))
-for module in (policies._leader_run, policies._blocks, environments.world):
+for module in (policies.engine.leader_run, policies.engine.leader_run, environments.world):
     for name, value in vars(module).items():
         if isinstance(value, Dispatcher):
             print(f"{module.__name__}.{name}", sum(value.stats.cache_misses.values()), 1)

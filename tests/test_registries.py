@@ -20,10 +20,8 @@ from environments import find_scenario
 from environments.errors import InputError
 from environments.noise import DEFAULT_NOISE, NOISES, Noise
 from environments.text import join_words
-from policies.simulation import simulate
-from studies import export, measure, objective
-from studies.comparison.spec import ComparisonSpec
-from studies.grid import GridSpec
+from policies.engine.simulation import simulate
+from studies import export
 from studies.registry import (
     MEASURES,
     OBJECTIVES,
@@ -38,14 +36,18 @@ from studies.registry import (
     shown,
     written,
 )
-from studies.robust import RobustSpec, robust_spec_from
-from studies.schema import study_file_schema
-from studies.shipped import study_template
-from studies.spec import StudySpec
-from tests.docs_made import scenarios, study_files
-from tests.docs_made.commands import leaves
+from studies.results.grid import GridSpec
+from studies.spec import objective, robust
+from studies.spec.comparison import ComparisonSpec
+from studies.spec.files import study_template
+from studies.spec.robust import RobustSpec, robust_spec_from
+from studies.spec.schema import study_file_schema
+from studies.spec.study import StudySpec
 from tests.project import ROOT, python
-from tuning import crew, pruning, samplers
+from tools.docs import scenarios, study_files
+from tools.docs.commands import leaves
+from tuning.search import pruning, samplers
+from tuning.workers import local
 
 PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
 
@@ -55,15 +57,15 @@ REGISTRIES: dict[str, Collection[str]] = {
     "objective": OBJECTIVES,
     "measure": MEASURES,
     "noise": NOISES,
-    "backend": crew.BACKENDS,
+    "backend": local.BACKENDS,
     "format": export.FORMATS,
 }
 
 KEYED = {
-    "tuning/pruning.py": "pruner",
-    "studies/objective.py": "objective",
-    "studies/measure.py": "measure",
-    "studies/diagnosis/noise_shape.py": "noise",
+    "tuning/search/pruning.py": "pruner",
+    "studies/spec/objective.py": "objective",
+    "studies/spec/robust.py": "measure",
+    "studies/diagnosis/base.py": "noise",
 }
 """Modules that implement a registry with a table of functions by name."""
 
@@ -71,7 +73,7 @@ REGISTERED = {
     "studies/registry.py": {"sampler", "pruner", "objective", "measure"},
     "environments/noise.py": {"noise"},
     "studies/export/__init__.py": {"format"},
-    "tuning/crew.py": {"backend"},
+    "tuning/workers/local.py": {"backend"},
 }
 
 
@@ -146,18 +148,18 @@ def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(measure.COUNTED) == set(MEASURES)
+    assert set(robust.COUNTED) == set(MEASURES)
     assert option("tune", "--measure").help.endswith(
         f"{join_words(written(MEASURES))}. [default: {StudyDefaults.measure}]"
     )
     monkeypatch.setitem(MEASURES, "two-worst", Choice("an added measure"))
-    monkeypatch.setitem(measure.COUNTED, "two-worst", lambda scenarios, level: 2)
-    assert measure.parse_measure("two-worst").value(np.array([1.0, 4.0, 2.0])) == 3.0
+    monkeypatch.setitem(robust.COUNTED, "two-worst", lambda scenarios, level: 2)
+    assert robust.parse_measure("two-worst").value(np.array([1.0, 4.0, 2.0])) == 3.0
     assert re.search(field_schema("measure", "Robust")["pattern"], "two-worst")
     assert completed("tune", "--measure", "tw") == ["two-worst"]
     assert "an added measure" in "\n".join(study_files.parts()["measures"])
     with pytest.raises(InputError, match=r"two-worst but got 'best'"):
-        measure.parse_measure("best")
+        robust.parse_measure("best")
 
 
 def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,15 +179,15 @@ def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("tune", "grid", "compare", "reproduce"):
         found = option(command, "--backend")
-        assert (found.help, found.default) == (f"{join_words(list(crew.BACKENDS))}.", crew.DEFAULT_BACKEND)
+        assert (found.help, found.default) == (f"{join_words(list(local.BACKENDS))}.", local.DEFAULT_BACKEND)
     for function in (ravenlab.tune, ravenlab.grid, ravenlab.compare, ravenlab.reproduce):
-        assert inspect.signature(function).parameters["backend"].default == crew.DEFAULT_BACKEND
-        assert all(f'"{name}"' in (function.__doc__ or "") for name in crew.BACKENDS)
-    monkeypatch.setitem(crew.BACKENDS, "fibers", crew.Backend("an added backend", joblib="threading"))
-    assert crew.LocalCrew(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
+        assert inspect.signature(function).parameters["backend"].default == local.DEFAULT_BACKEND
+        assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
+    monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", joblib="threading"))
+    assert local.LocalCrew(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
     assert completed("tune", "--backend", "fi") == ["fibers"]
     with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
-        crew.LocalCrew(2, "fibres")
+        local.LocalCrew(2, "fibres")
 
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,5 +282,5 @@ def test_a_second_list_would_be_noticed(tmp_path: Path) -> None:
 
 def test_registries_import_nothing_heavy() -> None:
     heavy = ("numpy", "numba", "pandas", "pydantic", "optuna", "joblib")
-    check = f"import sys, tuning.cli; print([name for name in {heavy} if name in sys.modules])"
+    check = f"import sys, tuning.cli.app; print([name for name in {heavy} if name in sys.modules])"
     assert python("-c", check).stdout.strip() == "[]"

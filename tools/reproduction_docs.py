@@ -14,7 +14,7 @@ from dashboards.pages.reproduction.page import SIGNS
 from environments.text import format_number
 from studies.paper.claims import Verdict
 from tests.dashboards.browser import find_browser, launched
-from tests.screenshots import IMAGES
+from tools.screenshots import IMAGES
 
 PAGE = IMAGES.parent / "reproduction.md"
 

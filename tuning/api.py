@@ -8,24 +8,23 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from environments.checks import nonnegative
-from environments.own_scenarios import bring_scenario
-from policies.own import bring_policy
-from studies.comparison.document import Document as Comparisons
+from environments.catalog import load_scenario_plugin
+from environments.errors import nonnegative
+from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
-from studies.grid import FINE_VALUES, Grid
+from studies.export.comparison import Document as Comparisons
 from studies.paper.results import ReproductionResult
-from studies.reading import grid_spec_from, spec_from
-from studies.recommendation import Recommendation
 from studies.registry import ComparisonDefaults, StudyDefaults
-from studies.robust import robust_spec_from
-from studies.robust_recommendation import Front, RobustRecommendation
-from studies.urls import storage_url
-from tuning.crew import DEFAULT_BACKEND, hired
-from tuning.grids import run_grid
-from tuning.robust.running import run_robust
-from tuning.running import run_study
-from tuning.side_by_side import side_by_side
+from studies.results.grid import FINE_VALUES, Grid
+from studies.results.recommendation import Recommendation
+from studies.results.robust import Front, RobustRecommendation
+from studies.spec.parse import grid_spec_from, spec_from
+from studies.spec.robust import robust_spec_from
+from studies.storage.urls import storage_url
+from tuning.grid_run import run_grid
+from tuning.robust.run import run_robust
+from tuning.study_run import run_study
+from tuning.workers.local import DEFAULT_BACKEND, hired, side_by_side
 
 
 def _each(given: Any) -> list[Any]:
@@ -39,7 +38,7 @@ def _seconds(timeout: float | None) -> float | None:
 
 def _with_own_policy(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields with a policy of the caller's own, named as ./file.py:Name, loaded."""
-    return {**fields, "policy": bring_policy(fields["policy"])} if "policy" in fields else fields
+    return {**fields, "policy": load_policy_plugin(fields["policy"])} if "policy" in fields else fields
 
 
 def tune(
@@ -76,7 +75,7 @@ def tune(
     >>> sorted(found[0].params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    asked = [{} if name is None else {"scenario": bring_scenario(name)} for name in _each(scenario)]
+    asked = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _each(scenario)]
     fields = _with_own_policy(fields)
     specs = [spec_from({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
     url, limit = storage_url(storage), _seconds(timeout)
@@ -121,7 +120,7 @@ def tune_robust(
     >>> [contender.name for contender in found.contenders]
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
-    brought = [bring_scenario(name) for name in _each(scenarios)]
+    brought = [load_scenario_plugin(name) for name in _each(scenarios)]
     asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
     spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
     limit = _seconds(timeout)
@@ -161,7 +160,7 @@ def grid(
     """
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
-    asked = product(map(bring_scenario, _each(scenario)), _each(horizon))
+    asked = product(map(load_scenario_plugin, _each(scenario)), _each(horizon))
     specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     url = storage_url(storage)
     with hired(jobs, backend, cluster) as crew:
@@ -200,7 +199,7 @@ def compare(
     >>> sorted(standing.policy for standing in found.results[0].main.standings)
     ['ccb', 'ucb1']
     """
-    from tuning.comparison.asking import compare_all, specs_of
+    from tuning.comparison.run import compare_all, specs_of
 
     specs = specs_of(_each(scenario), _each(horizon), policies, fields)
     folder = None if output is None else Path(output)
@@ -235,8 +234,8 @@ def export(
     study
     """
     from studies.export import export as written
-    from studies.library import recommendations, robust_findings
-    from studies.storage import opened
+    from studies.storage.database import opened
+    from studies.storage.library import recommendations, robust_findings
 
     names = None if studies is None else _each(studies)
     with opened(storage) as store:

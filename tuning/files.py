@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
-from environments.paths import resolved
+from environments.files import resolved
 
 LONGEST_NAME = 255
 """Bytes of a file's or folder's name that any file system of today takes."""

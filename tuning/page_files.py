@@ -11,8 +11,9 @@ from environments.errors import InputError
 from tuning.files import check_folder, check_place, make_folder, replacing
 
 if TYPE_CHECKING:
-    from dashboards.report.gather import Material
-    from studies.comparison.document import Document as ComparisonDocument
+    from dashboards.pages.report.material import Material
+    from studies.export.comparison import Document as ComparisonDocument
+
 
 COMPARISON_NAME = "compare"
 
@@ -33,9 +34,7 @@ def write_report(
     names: Sequence[str] | None, output: Path, figure_folder: Path | None, storage: str | None
 ) -> WrittenReport:
     """Write the report as one HTML file, atomically, and then the figures where a folder is given."""
-    from dashboards.report.page import build
-    from dashboards.report.pictures import write_pictures
-    from dashboards.report.render import render
+    from dashboards.pages.report.page import build, render, write_pictures
 
     check_place(output)
     if figure_folder is not None:
@@ -60,9 +59,9 @@ def write_report(
 
 def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
-    from dashboards.report.gather import gather
-    from studies.storage import opened
-    from studies.urls import DEFAULT_URL, shown, sqlite_file, storage_url
+    from dashboards.pages.report.material import gather
+    from studies.storage.database import opened
+    from studies.storage.urls import DEFAULT_URL, shown, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
@@ -74,7 +73,7 @@ def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
 
 def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
     """Write a comparison as HTML, JSON, CSV, Markdown and LaTeX, each file atomically."""
-    from dashboards.comparison.render import render
+    from dashboards.pages.comparison.page import render
 
     texts = {
         "html": render(document),

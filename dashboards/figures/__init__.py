@@ -10,25 +10,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dashboards.figures._critical_difference import critical_difference
-    from dashboards.figures._curves import curves
-    from dashboards.figures._diagnosis import diagnosis
-    from dashboards.figures._distributions import distributions
-    from dashboards.figures._front import front
-    from dashboards.figures._heat_map import heat_map
-    from dashboards.figures._history import HistoryPoint, history
-    from dashboards.figures._horizons import horizons
-    from dashboards.figures._importances import importances
-    from dashboards.figures._logged import logged
-    from dashboards.figures._prices import prices
-    from dashboards.figures._recorded import recorded
-    from dashboards.figures._regret_curves import regret_curves
-    from dashboards.figures._sensitivity_lines import sensitivity_lines
-    from dashboards.figures._standings import standings
-    from dashboards.figures._style import THEMES, explain, themed
-    from dashboards.figures._surface import surface
-    from dashboards.figures._winners import winners
-    from dashboards.figures._world import world
+    from dashboards.figures.comparison import critical_difference, standings, winners
+    from dashboards.figures.curves import curves, regret_curves
+    from dashboards.figures.diagnosis import diagnosis
+    from dashboards.figures.distributions import distributions
+    from dashboards.figures.heat_map import heat_map
+    from dashboards.figures.history import HistoryPoint, history
+    from dashboards.figures.parameters import horizons, importances
+    from dashboards.figures.recorded import logged, recorded
+    from dashboards.figures.robust import front, prices
+    from dashboards.figures.sensitivity_lines import sensitivity_lines
+    from dashboards.figures.style import THEMES, explain, themed
+    from dashboards.figures.surface import surface
+    from dashboards.figures.world import world
+
 
 __all__ = [
     "THEMES",
@@ -55,17 +50,35 @@ __all__ = [
     "world",
 ]
 
-_ELSEWHERE = {
-    "THEMES": "_style",
-    "HistoryPoint": "_history",
-    "explain": "_style",
-    "themed": "_style",
+_MODULES = {
+    "HistoryPoint": "history",
+    "THEMES": "style",
+    "critical_difference": "comparison",
+    "curves": "curves",
+    "diagnosis": "diagnosis",
+    "distributions": "distributions",
+    "explain": "style",
+    "front": "robust",
+    "heat_map": "heat_map",
+    "history": "history",
+    "horizons": "parameters",
+    "importances": "parameters",
+    "logged": "recorded",
+    "prices": "robust",
+    "recorded": "recorded",
+    "regret_curves": "curves",
+    "sensitivity_lines": "sensitivity_lines",
+    "standings": "comparison",
+    "surface": "surface",
+    "themed": "style",
+    "winners": "comparison",
+    "world": "world",
 }
-"""Public names whose file is not their name with an underscore before it."""
+"""The module of each public name."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a figure's file when it is asked for."""
-    if name not in __all__:
+    """Import a figure's module when the figure is first used."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'dashboards.figures' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"dashboards.figures.{_ELSEWHERE.get(name, '_' + name)}"), name)
+    return getattr(importlib.import_module(f"dashboards.figures.{_MODULES[name]}"), name)

@@ -25,9 +25,9 @@ print(night_shift.parameters())
 harder = night_shift.with_settings({"loss": 0.6, "noise": "laplace"})
 
 # %% Look at one world: means and variances of the arms over time, in a page of its own.
-from dashboards.figures import world  # noqa: E402
+from dashboards.figures import plot_world  # noqa: E402
 
-world(night_shift, horizon=5000, arms=5).write_html("night_shift.html", include_plotlyjs="directory")
+plot_world(night_shift, horizon=5000, arms=5).write_html("night_shift.html", include_plotlyjs="directory")
 
 # %% Check what must hold: nights without a loss are days, so nothing changes at all.
 calm = night_shift.with_settings({"loss": 0.0})

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.base import Draft, Effect
-from environments.errors import InputError
-from environments.times import Time, steps
+from environments.errors import InputError, Time, steps
 
 
 @dataclass(frozen=True)

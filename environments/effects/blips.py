@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Change, Draft, Effect
-from environments.errors import InputError
-from environments.times import Time, steps
+from environments.errors import InputError, Time, steps
 
 
 @dataclass(frozen=True)

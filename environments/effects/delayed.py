@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.checks import whole
-from environments.times import MOST_STEPS
+from environments.errors import MOST_STEPS, whole
 
 
 @dataclass(frozen=True)

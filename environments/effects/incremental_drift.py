@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.checks import nonnegative
-from environments.times import Time, steps
+from environments.errors import Time, nonnegative, steps
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.base import Change, Draft, Effect
-from environments.times import Share, Time, share_of, steps
+from environments.errors import Share, Time, share_of, steps
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.growth import growth
 from studies.diagnosis.levels import levels
 from studies.diagnosis.model import Fit, Scale, fit
-from studies.diagnosis.ramp import ramp
-from studies.diagnosis.season import season
-from studies.diagnosis.terms import Term
-from studies.diagnosis.trend import trend
-from studies.holm import holm_by_name
+from studies.diagnosis.shapes import ramp, season
+from studies.diagnosis.terms import Term, growth, trend
+from studies.statistics.paired import holm_by_name
 
 ENOUGH = 0.1
 """By how much the criterion must be better; less is rounding."""

@@ -15,7 +15,7 @@ from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.change_points import MOST
 from studies.diagnosis.model import Fit, Scale
 from studies.diagnosis.terms import Bools, Term
-from studies.ranges import three_digits
+from studies.spec.space import three_digits
 
 Z95 = 1.959964
 NONE_SEEN = "none seen"

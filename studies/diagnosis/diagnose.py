@@ -1,22 +1,113 @@
-"""From a table of rewards to what the world is like."""
+"""A log as a table: one arm is seen a step, so the others' cells are missing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
+from environments.errors import InputError
+from environments.recorded.files import parquet_file
+from environments.recorded.log_file import read_log
+from environments.recorded.trace_file import MOST_CELLS, read_trace
 from environments.text import plural
 from environments.world import Floats
-from studies.diagnosis.base_ranges import base_ranges
+from studies.diagnosis.base import base_ranges, noise_shape
 from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.choose import DOUBT, KINDS, Choice, choose
-from studies.diagnosis.churn import Absence, absences
 from studies.diagnosis.describe import NONE_SEEN, TELLERS, Seen, Told, percent
-from studies.diagnosis.noise_shape import noise_shape
 from studies.diagnosis.result import Diagnosis, Finding, Mark, Picture
-from studies.holm import holm_by_name
+from studies.statistics.paired import holm_by_name
+
+
+def log_table(arms: Sequence[str], rewards: Sequence[float]) -> tuple[tuple[str, ...], Floats]:
+    """Names of the arms in the order in which they first appear, and values [N, K] for `diagnose`.
+
+    >>> names, values = log_table(["b", "a", "b"], [1.0, 2.0, 3.0])
+    >>> names, values.tolist()
+    (('b', 'a'), [[1.0, nan], [nan, 2.0], [3.0, nan]])
+    """
+    names = tuple(dict.fromkeys(arms))
+    place = {name: k for k, name in enumerate(names)}
+    values = np.full((len(arms), len(names)), np.nan)
+    values[np.arange(len(arms)), [place[arm] for arm in arms]] = rewards
+    return names, values
+
+
+def read_rewards(path: Path) -> tuple[tuple[str, ...], Floats]:
+    """Names of the arms and rewards [N, K], NaN where nothing was seen."""
+    if {"arm", "reward"} <= {name.strip().strip('"').lower() for name in _columns(path)}:
+        return _read_log(path)
+    trace = read_trace(path)
+    return trace.names, trace.values
+
+
+def _columns(path: Path) -> list[str]:
+    """Names of a file's columns; none where it can't be read, which the trace's reader then says."""
+    try:
+        if not path.is_file():
+            return []
+        if path.suffix.lower() == ".parquet":
+            with parquet_file(path) as file:
+                return list(file.schema_arrow.names)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return file.readline(10_000).split(",")
+    except (OSError, ValueError):
+        return []
+
+
+def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
+    log = read_log(path)
+    if len(log.names) * log.arm.size > MOST_CELLS:
+        raise InputError(
+            f"log {path}: {log.arm.size:,} rows of {len(log.names)} arms are more than {MOST_CELLS:,} cells."
+        )
+    return log_table([log.names[k] for k in log.arm], list(log.reward))
+
+
+SHORTEST = 0.01
+"""Of the rows; a shorter absence is a missing value."""
+SURE = 0.01
+"""Largest probability of an absence that is called one."""
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Rows first … last − 1, counted from 0, at which an arm was not there."""
+
+    arm: int
+    first: int
+    last: int
+    p: float
+
+
+def absences(values: Floats) -> list[Absence]:
+    """All absences that chance does not explain, in the order of arms and rows.
+
+    >>> table = np.ones((1000, 2))
+    >>> table[:300, 1] = np.nan
+    >>> [(each.arm, each.first, each.last) for each in absences(table)]
+    [(1, 0, 300)]
+    """
+    rows, arms = values.shape
+    out = []
+    for k in range(arms):
+        seen = np.flatnonzero(~np.isnan(values[:, k]))
+        if not seen.size:
+            continue
+        edges = np.concatenate([[-1], seen, [rows]])
+        gaps = np.diff(edges) - 1
+        long = [int(i) for i in np.flatnonzero(gaps >= max(2.0, SHORTEST * rows))]
+        usual = rows - int(gaps[long].sum())
+        rate = min(seen.size / usual, seen.size / (seen.size + 1.0))
+        for i in long:
+            p = min(1.0, float(np.exp(gaps[i] * np.log1p(-rate))) * (seen.size + 1) * arms)
+            if p < SURE:
+                out.append(Absence(k, int(edges[i]) + 1, int(edges[i + 1]), p))
+    return out
+
 
 FEWEST_ROWS = 200
 """Below this the answer is that nothing can be said."""

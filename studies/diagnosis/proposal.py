@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from environments.errors import InputError
-from environments.recorded import USUAL_SPREAD
+from environments.recorded.recording import USUAL_SPREAD
 from policies import find_policy
-from policies.base import Setting
+from policies.engine.base import Setting
 from studies.diagnosis.result import STATIONARY, Diagnosis
-from studies.ranges import own_range
 from studies.registry import StudyDefaults
+from studies.spec.space import own_range
 
 ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""

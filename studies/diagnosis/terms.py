@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from environments.world import Floats
+from studies.diagnosis.blocks import Blocks
 
 Bools = NDArray[np.bool_]
 
@@ -48,3 +49,13 @@ def plain_term(kind: str, arms: int, mean: Floats | None = None, variance: Float
     variance = np.empty((rows, 0)) if variance is None else variance
     used = [np.ones((table.shape[1], arms), dtype=bool) for table in (mean, variance)]
     return Term(kind, mean, used[0], variance, used[1], **more)
+
+
+def trend(blocks: Blocks) -> Term:
+    """The coefficient of an arm is what its mean gains over the whole stretch."""
+    return plain_term("incremental-drift", blocks.arms, mean=blocks.time[:, None])
+
+
+def growth(blocks: Blocks) -> Term:
+    """The coefficient of an arm is what its σ² gains over the whole stretch."""
+    return plain_term("variance-drift", blocks.arms, variance=blocks.time[:, None])

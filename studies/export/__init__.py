@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from environments.errors import unknown
 
 if TYPE_CHECKING:
-    from studies.recommendation import Recommendation
-    from studies.robust_recommendation import RobustRecommendation
+    from studies.results.recommendation import Recommendation
+    from studies.results.robust import RobustRecommendation
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,11 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation, table_rows
+from studies.results.grid import Grid
+from studies.results.recommendation import Recommendation
+from studies.results.robust import Front, Member, RobustRecommendation, table_rows
+from studies.tables import Cell as tables_Cell
+from studies.tables import make_table, to_csv
 
 Cell = str | int | float
 
@@ -105,3 +108,71 @@ def _line(cells: Sequence[Cell]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerow(cells)
     return buffer.getvalue().removesuffix("\r\n") + "\n"
+
+
+COLUMNS = (
+    "scenario",
+    "horizon",
+    "alpha0",
+    "beta0",
+    "epsilon",
+    "regret",
+    "stderr",
+    "replications",
+    "indistinguishable",
+)
+
+
+def write_grids(grids: Iterable[Grid]) -> str:
+    """A header, then the cells, α₀ outer and β₀ inner; numbers with every digit, so the same grid gives the same bytes.
+
+    >>> write([]).strip()
+    'scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable'
+    """
+    rows: list[dict[str, tables_Cell]] = []
+    for grid in grids:
+        spec = grid.spec
+        flat = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
+        for cell, (mean, stderr, equal) in zip(spec.cells(), flat, strict=True):
+            place = [f"{cell[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")]
+            found = [float(mean), float(stderr), spec.replications, "true" if equal else "false"]
+            cells = [spec.scenario, spec.horizon, *place, *found]
+            rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    return to_csv(make_table(rows, COLUMNS))
+
+
+BEFORE = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
+AFTER = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
+
+
+def write_robust(found: Iterable[RobustRecommendation | Front]) -> str:
+    """A header, then the rows; numbers with every digit, so the same result gives the same bytes.
+
+    `front` says whether nothing beats the setting on fresh worlds; it is empty where no front was asked for.
+
+    >>> write([]).startswith("study,policy,horizon,arms,setting,tuned_for,front,scenario")
+    True
+    """
+    found = list(found)
+    settings = [(one, each) for one in found for each in (one.members if isinstance(one, Front) else one.contenders)]
+    params = list(dict.fromkeys(name for _, each in settings for name in each.params))
+    columns = (*BEFORE, *params, *AFTER)
+    rows: list[dict[str, tables_Cell]] = []
+    for one, each in settings:
+        front = str(each.kept).lower() if isinstance(each, Member) else ""
+        place: list[tables_Cell] = [
+            one.study,
+            one.policy,
+            one.horizon,
+            one.arms,
+            each.name,
+            each.tuned_for or "",
+            front,
+        ]
+        values = [each.params.get(name, "") for name in params]
+        for world in each.worlds:
+            regret, price = world.regret, world.price
+            numbers = [regret.mean, regret.low, regret.high, price.mean, price.low, price.high]
+            cells = [*place, *values, world.scenario, *numbers, regret.replications]
+            rows.append(dict(zip(columns, cells, strict=True)))
+    return to_csv(make_table(rows, columns))

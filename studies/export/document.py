@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from studies.fields import Frozen
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation
+from studies.spec.fields import Frozen
 
-SCHEMA_FILE = Path(__file__).resolve().parent.parent / "schemas" / "recommendations.json"
+SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
 
 
 class Document(Frozen):

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from studies.export.document import document
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:

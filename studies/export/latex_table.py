@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from environments.text import format_number
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation, table_rows
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation, table_rows
 from studies.symbols import SYMBOLS
 
 SPECIAL = {

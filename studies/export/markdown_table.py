@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from environments.text import format_interval, format_number
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation, table_rows
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation, table_rows
 from studies.symbols import format_params
 
 COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from policies import find_policy, policy_names
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import tomli_w
 
 from studies.export.document import document
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:

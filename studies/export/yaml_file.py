@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import yaml
 
 from studies.export.document import document
-from studies.recommendation import Recommendation
-from studies.robust_recommendation import RobustRecommendation
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation
 
 NEVER = 10**9
 """A line is not broken before this width: a broken name is hard to find."""

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from studies.keys import project_version
 from studies.paper.claims import ClaimResult
 from studies.paper.rules import RULES
+from studies.storage.keys import project_version
 from studies.tables import to_json_object
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 Facts = Mapping[str, Any]
 """Plain numbers and strings that a section mentions in addition to its tables."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tests.lacking import lacking
+from tests.requirements import lacking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dashboards.figures import explain
-from studies.grid import Grid, GridSpec
 from studies.registry import PAPER_VALUES
+from studies.results.grid import Grid, GridSpec
 
 FINE = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 

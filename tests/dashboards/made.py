@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import optuna
 
-from studies.grid import GridSpec
-from studies.keys import write_recommendation, write_spec
-from studies.spec import StudySpec
-from studies.storage import open_storage
+from studies.results.grid import GridSpec
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from studies.storage.keys import write_recommendation, write_spec
 from tests.studies.made import EVEN, WILD, recommendation, store_grid, stored
 
 GIVEN = [

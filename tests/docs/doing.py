@@ -23,7 +23,7 @@ from tests.dashboards.served import ask, served
 from tests.docs.markdown import Block
 from tests.docs.stand_ins import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, smaller
 from tests.project import DOCS, ROOT
-from tuning import cli
+from tuning.cli import app
 
 
 class Doing:
@@ -81,7 +81,7 @@ class Doing:
 
     def _ravenlab(self, words: list[str]) -> str:
         asked = words if self.full else self._small_study(smaller(words))
-        code = cli.run(asked)
+        code = app.run(asked)
         printed = self.capsys.readouterr()
         assert code == 0, f"ravenlab {' '.join(asked)}: {printed.err}"
         return printed.out
@@ -92,7 +92,7 @@ class Doing:
             return words
         import tomli_w
 
-        from studies.shipped import find_study_file
+        from studies.spec.files import find_study_file
 
         place = words.index("--study") + 1
         document = tomllib.loads(find_study_file(words[place]).read_text(encoding="utf-8"))
@@ -144,7 +144,7 @@ class Doing:
 
     def _toml(self, text: str) -> None:
         """A study file is read as one; anything else has to be TOML."""
-        from studies.files import load_robust_tables, load_study_file
+        from studies.spec.files import load_robust_tables, load_study_file
 
         if not {"study", "robust"} & set(tomllib.loads(text)):
             return

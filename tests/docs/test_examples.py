@@ -23,7 +23,7 @@ from tests.project import DOCS
 EXAMPLES = DOCS / "examples"
 SCRIPTS = ("tune.py", "custom_scenario.py", "read_results.py", "service.py")
 BROUGHT = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
-"""Not scripts: tests/tuning/test_own.py brings them."""
+"""Not scripts: tests/tuning/cli/test_plugins.py brings them."""
 
 
 def test_every_example_is_known() -> None:

@@ -12,11 +12,11 @@ import typer
 
 import ravenlab
 from policies import policy_names
-from tests.benchmarks.__main__ import GROUPS
 from tests.docs.markdown import Page, pages, read_page
-from tests.docs_made.pages import made, stale
 from tests.project import DOCS, ROOT
-from tuning.cli import COMMANDS, app_for
+from tools.benchmarks.__main__ import GROUPS
+from tools.docs.pages import made, stale
+from tuning.cli.app import COMMANDS, app_for
 
 ELSEWHERE = ("http://", "https://", "mailto:")
 SIZE_OF_ALL_IMAGES = 3_000_000
@@ -72,7 +72,7 @@ def _targets(path: Path) -> list[Path]:
 
 def test_made_parts_are_current() -> None:
     names = [path.name for path in stale()]
-    assert not names, f"run python -m tests.docs_made: {', '.join(names)}"
+    assert not names, f"run python -m tools.docs: {', '.join(names)}"
     assert len(made()) >= 20
 
 

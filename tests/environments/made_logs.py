@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.log_file import Log
+from environments.recorded.log_file import Log
 
 
 def made_log(events: int = 1500, arms: int = 3, seed: int = 1, propensities: bool = False) -> Log:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.trace_file import Trace
+from environments.recorded.trace_file import Trace
 from environments.world import Floats
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from environments.checks import nonnegative, number, whole
-from environments.errors import InputError
+from environments.errors import InputError, nonnegative, number, whole
 from tests.messages import raises_naming
 
 

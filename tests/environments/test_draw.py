@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import find_scenario
-from environments.any_world import BLOCK_BYTES, blocks
-from environments.catalogue import EFFECTS, scenarios
+from environments.blocks import BLOCK_BYTES, blocks
+from environments.catalog import EFFECTS, scenarios
 from environments.draw import draw_worlds
 from environments.errors import InputError
 from environments.streams import Stream

@@ -8,7 +8,7 @@ import pytest
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.world import Worlds, tables
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 
 SENSITIVITY = ["published-variance-drift", "published-incremental-drift", "published-blips"]
 

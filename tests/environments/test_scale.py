@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from environments import find_scenario
+from environments.blocks import reward_scale
 from environments.draw import draw_worlds
-from environments.scale import reward_scale
 from environments.streams import Stream
 from environments.world import tables
 

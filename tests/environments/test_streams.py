@@ -7,7 +7,7 @@ import pytest
 
 from environments import base
 from environments.base import Effect
-from environments.catalogue import EFFECTS, find_scenario
+from environments.catalog import EFFECTS, find_scenario
 from environments.draw import draw_worlds
 from environments.effects.fixed_levels import FixedLevels
 from environments.published import scenarios as published

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.errors import InputError
-from environments.times import MOST_STEPS, share_of, steps
+from environments.errors import MOST_STEPS, InputError, share_of, steps
 from tests.environments.properties import quick
 from tests.messages import raises_naming
 

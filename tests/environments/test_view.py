@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from environments import find_scenario
-from environments.catalogue import EFFECTS
+from environments.catalog import EFFECTS
 from environments.draw import draw_worlds
 from environments.view import thinned, view_of
 from environments.world import tables

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import find_scenario
-from environments.catalogue import EFFECTS
+from environments.catalog import EFFECTS
 from environments.draw import draw_worlds
 from environments.world import DELAYED, tables
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from tests.environments import plain_world
 from tests.environments.plain_means import PlainWorld
 from tests.environments.properties import quick

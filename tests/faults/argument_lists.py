@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from hypothesis import strategies as st
 
-from tuning import cli
+from tuning.cli import app
 
 ROOT = "(none)"
 """Stands for `ravenlab` without a command."""
@@ -60,7 +60,7 @@ TEXT = st.text(max_size=12).filter(lambda text: "/" not in text)
 def parsed(name: str) -> Any:
     """A command as click knows it; `ROOT` is all of them together."""
     words = [] if name == ROOT else name.split()
-    found: Any = typer.main.get_command(cli.app_for(words))
+    found: Any = typer.main.get_command(app.app_for(words))
     for word in words:
         found = found.commands[word]
     return found
@@ -68,7 +68,7 @@ def parsed(name: str) -> Any:
 
 def names() -> list[str]:
     """Every command there is."""
-    return [ROOT, *LISTS, *cli.COMMANDS]
+    return [ROOT, *LISTS, *app.COMMANDS]
 
 
 def options_of(name: str) -> list[str]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from environments.compiled import cache_folder
-from environments.paths import cache_home
-from tests.said import said_by
+from environments.files import cache_home
+from tests.command import said_by
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 ELSEWHERE = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "pty.spawn")

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.command import said_by
 from tests.project import environment, python
-from tests.said import said_by
 
 TRIALS, BATCH = 40, 8
 KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))

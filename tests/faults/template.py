@@ -6,12 +6,11 @@ from pathlib import Path
 
 import optuna
 
-from environments.example_log import as_csv as log_csv
-from environments.example_log import example_log
-from environments.example_trace import as_csv as trace_csv
-from environments.example_trace import example_trace
-from studies.storage import open_storage
-from tests.said import said_by
+from environments.recorded.examples import example_log, example_trace
+from environments.recorded.examples import log_to_csv as log_csv
+from environments.recorded.examples import trace_to_csv as trace_csv
+from studies.storage.database import open_storage
+from tests.command import said_by
 
 MINE = """
 from environments import find_scenario

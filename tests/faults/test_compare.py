@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.faults.studies import kill_when, states
-from tuning import cli
+from tuning.cli import app
 
 POLICIES, TRIALS = 3, 10
 ALL = 2 * POLICIES + POLICIES * TRIALS
@@ -21,7 +21,7 @@ FILES = ("compare.csv", "compare.json", "compare.md", "compare.tex")
 def finish(folder: Path, jobs: int) -> dict[str, bytes]:
     """Run to the end in this process, and give what was written."""
     places = [f"--storage=sqlite:///{folder}/studies.sqlite3", f"--output={folder}/comparison"]
-    assert cli.run([*SMALL, f"--jobs={jobs}", *places]) == 0
+    assert app.run([*SMALL, f"--jobs={jobs}", *places]) == 0
     return {name: (folder / "comparison" / name).read_bytes() for name in FILES}
 
 

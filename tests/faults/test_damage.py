@@ -17,11 +17,11 @@ from pathlib import Path
 import optuna
 import pytest
 
-from dashboards.server import DashboardServer
+from dashboards.optuna_dashboard.server import DashboardServer
+from tests.command import said_by
 from tests.faults.damage import damaged
 from tests.faults.template import SMALL_TUNE, make_storage
 from tests.messages import assert_names
-from tests.said import said_by
 
 CASES = int(os.environ.get("RAVENLAB_DAMAGED", "20"))
 AT_A_TIME = 14 if CASES >= 200 else 3

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cluster import DaskCluster
 from tests.faults.studies import SMALL, exported, states, storage_in
 from tests.postgres import Server
-from tuning import cli
+from tuning.cli import app
 
 SMALLER = ["--trials=20", "--selection=300", "--report=300"]
 
@@ -23,7 +23,7 @@ def test_crews_and_storages_do_not_show(cluster: DaskCluster, postgres: Server, 
     for (crew, words), kind in product(crews.items(), ("sqlite", "postgres")):
         (tmp_path / crew).mkdir(exist_ok=True)
         place = tmp_path / crew if kind == "sqlite" else postgres.new_database()
-        assert cli.run([*SMALL, *SMALLER, *words, f"--storage={storage_in(place)}"]) == cli.DONE, (crew, kind)
+        assert app.run([*SMALL, *SMALLER, *words, f"--storage={storage_in(place)}"]) == app.DONE, (crew, kind)
         assert states(place) == {"COMPLETE": 20}
         found[crew, kind] = exported(place)
     assert len(found) == 6

@@ -13,11 +13,11 @@ import pytest
 import typer
 from hypothesis import HealthCheck, Phase, given, settings
 
-from dashboards.server import DashboardServer
+from dashboards.optuna_dashboard.server import DashboardServer
 from tests.faults.argument_lists import argument_lists, names
 from tests.faults.box import Box, Done
 from tests.faults.template import make_template
-from tuning import cli
+from tuning.cli import app
 
 LISTS = int(os.environ.get("RAVENLAB_FUZZ", "40"))
 """Argument lists for each command; `make stress` draws 1000."""
@@ -43,11 +43,11 @@ def _nothing_waits() -> Iterator[None]:
         patch.delenv("RAVENLAB_STORAGE", raising=False)
         patch.setattr(DashboardServer, "serve_forever", lambda self: None)
         patch.setattr("webbrowser.open", lambda url: True)
-        patch.setattr("dashboards.report.pictures._draw", lambda page, folder: None)
-        whole = cli.app_for
+        patch.setattr("dashboards.pages.report.page._draw", lambda page, folder: None)
+        whole = app.app_for
         by_name = cache(lambda words: whole(list(words)))
         patch.setattr("typer.main.get_command", cache(typer.main.get_command))
-        patch.setattr(cli, "app_for", lambda words: by_name(tuple(word for word in words if word in cli.COMMANDS)))
+        patch.setattr(app, "app_for", lambda words: by_name(tuple(word for word in words if word in app.COMMANDS)))
         yield
 
 

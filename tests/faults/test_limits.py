@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from environments.room import memory
+from environments.draw import memory
+from tests.command import refused, said_by
 from tests.messages import assert_names
-from tests.said import refused, said_by
 
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
 
@@ -57,13 +57,13 @@ PLAYING = [
 @pytest.mark.parametrize("words", PLAYING)
 def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
-    monkeypatch.setattr("environments.room.memory", lambda: (2**40, 10**9))
+    monkeypatch.setattr("environments.draw.memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
     assert_names(line, "horizon", "100000000", "1.7 GB", "1.0 GB")
 
 
 def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("environments.room.memory", lambda: (10**9, None))
+    monkeypatch.setattr("environments.draw.memory", lambda: (10**9, None))
     line = refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
     assert_names(line, "pulls", "1000")
 
@@ -72,7 +72,7 @@ def test_memory_that_runs_out_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
     def no_more(*given: object, **options: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("policies.simulation.simulate", no_more)
+    monkeypatch.setattr("policies.engine.simulation.simulate", no_more)
     code, _, err = said_by(["simulate", "blips"])
     assert (code, len(err.splitlines())) == (1, 1)
     assert_names(err, "memory")

@@ -13,14 +13,14 @@ import psycopg
 import pytest
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from studies.driver import driving, only_driver
-from studies.postgres import holding, lock_key
-from studies.spec import StudySpec
-from studies.storage import open_storage
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from studies.storage.lock import driving, only_driver
+from studies.storage.postgres import holding, lock_key
 from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, start, states, wait_for
 from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
-from tuning import cli
+from tuning.cli import app
 
 NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=8, replications=40).study_name()
 Captured = pytest.CaptureFixture[str]
@@ -94,7 +94,7 @@ def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: s
         waiter.join()
 
     happening = beside(taking)
-    assert cli.run([*SMALL, f"--storage={database}"]) == 2
+    assert app.run([*SMALL, f"--storage={database}"]) == 2
     happening.join()
     kept = landed(database)
     other.close()
@@ -116,7 +116,7 @@ def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkey
 
     happening = beside(stop)
     try:
-        assert cli.run([*SMALL, f"--storage={database}"]) == 1
+        assert app.run([*SMALL, f"--storage={database}"]) == 1
         took = time.monotonic() - gone[0]
     finally:
         happening.join()
@@ -167,7 +167,7 @@ def test_a_commit_that_nobody_heard_of_is_not_landed_twice(
             raise psycopg.OperationalError("server closed the connection unexpectedly")
 
     monkeypatch.setattr(PGDialect_psycopg, "do_commit", commit)
-    assert cli.run([*SMALL, f"--storage={database}"]) == 0
+    assert app.run([*SMALL, f"--storage={database}"]) == 0
     monkeypatch.undo()
     looking.close()
     assert limit[0] == 10**9

@@ -13,12 +13,12 @@ import pytest
 from optuna_dashboard import get_note, save_note, save_plotly_graph_object
 from sqlalchemy import Engine, MetaData, create_engine, event, select
 
-from studies.driver import only_driver
-from studies.storage import open_storage, opened
+from studies.storage.database import open_storage, opened
+from studies.storage.lock import only_driver
 from tests.faults.studies import exported
 from tests.postgres import Server
 from tests.studies.made import WILD, recommendation, stored, url
-from tuning.cli import run
+from tuning.cli.app import run
 
 LONG = "α₀ «long» \\ \x00 note\n" * 1000
 STALE = {"version_info", "alembic_version"}

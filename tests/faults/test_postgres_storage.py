@@ -12,16 +12,16 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy.engine import make_url
 
-from dashboards.server import make_server
-from studies.storage import opened
-from studies.urls import shown
+from dashboards.optuna_dashboard.server import make_server
+from studies.storage.database import opened
+from studies.storage.urls import shown
 from tests.faults.studies import asked
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server
 from tests.project import python
 from tests.studies.made import url
-from tuning.cli import run
-from tuning.commands.attaching import attach_to
+from tuning.cli.app import run
+from tuning.cli.dashboard import attach_to
 
 Captured = pytest.CaptureFixture[str]
 TINY = ["--horizon=60", "--arms=3", "--replications=4", "--seed=1", "--quiet", "--jobs=1"]

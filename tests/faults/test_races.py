@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.driver import driving
+from studies.storage.lock import driving
 from tests.faults.studies import KILLS, SMALL, Place, landed, start, states, storage_in, wait_for
 
 ROUNDS = max(1, KILLS // 4)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tests.faults.studies import start
-from tuning import cli
+from tuning.cli import app
 
 SMALL = ["reproduce", "figure3", "--replications=2", "--quiet"]
 
@@ -29,7 +29,7 @@ def test_a_killed_reproduction_goes_on_to_the_same_bytes(tmp_path: Path) -> None
     before = {path: path.stat().st_mtime_ns for path in pieces(cut)}
     assert not (cut / "reproduction.json").exists()
     for folder, jobs in ((cut, 1), (whole, 2)):
-        assert cli.run([*SMALL, f"--jobs={jobs}", f"--output={folder}"]) == cli.DONE
+        assert app.run([*SMALL, f"--jobs={jobs}", f"--output={folder}"]) == app.DONE
     assert (cut / "reproduction.json").read_bytes() == (whole / "reproduction.json").read_bytes()
     assert before.items() <= {path: path.stat().st_mtime_ns for path in pieces(cut)}.items()
     assert len(before) < len(pieces(cut))

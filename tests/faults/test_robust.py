@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.robust import robust_spec_from
-from studies.robust_csv import write
+from studies.export.csv_table import write_robust
+from studies.spec.robust import robust_spec_from
 from tests.faults.studies import kill_when, states, within
-from tuning.robust.running import run_robust
+from tuning.robust.run import run_robust
 
 TRIALS = 16
 FIELDS = {"horizon": 300, "arms": 4, "trials": TRIALS, "batch": 8, "replications": 20, "selection": 200, "report": 200}
@@ -24,4 +24,4 @@ def test_a_killed_search_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     again = within(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
     assert again.returncode == 0, again.stderr
     assert states(tmp_path) == {"COMPLETE": 3 * TRIALS}
-    assert (tmp_path / "matrix.csv").read_text() == write([whole.found])
+    assert (tmp_path / "matrix.csv").read_text() == write_robust([whole.found])

@@ -14,19 +14,19 @@ import optuna
 import pytest
 from sqlalchemy import text
 
-from dashboards.gate import is_loopback
-from dashboards.server import DashboardServer, make_server
-from studies.spec import StudySpec
-from studies.storage import open_storage
+from dashboards.optuna_dashboard.access import is_loopback
+from dashboards.optuna_dashboard.server import DashboardServer, make_server
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.command import said_by
 from tests.dashboards.outline import Outline
-from tests.docs_made.imports import imports
 from tests.faults.box import watching
 from tests.faults.template import tiny
 from tests.project import ROOT
-from tests.said import said_by
 from tests.studies.made import recommendation, store
-from tuning.cli import COMMANDS
-from tuning.connecting import LOOPBACK
+from tools.docs.imports import imports
+from tuning.cli.app import COMMANDS
+from tuning.workers.cluster import LOOPBACK
 
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
@@ -37,10 +37,10 @@ PLAIN = {"json", "tomllib"}
 """Modules whose `load` and `loads` give plain data."""
 
 ALLOWED = {
-    ("environments/own.py", "exec_module"): "a Python file that the user names on the command line",
-    ("environments/own.py", "load"): "what an installed package offers, which the user names",
-    ("policies/base.py", "load"): "our own reader of recommendations, which are plain data",
-    ("tuning/cluster_tasks.py", "loads"): "a task on a cluster's worker, which runs what its scheduler sends anyway",
+    ("environments/plugins.py", "exec_module"): "a Python file that the user names on the command line",
+    ("environments/plugins.py", "load"): "what an installed package offers, which the user names",
+    ("policies/engine/base.py", "load"): "our own reader of recommendations, which are plain data",
+    ("tuning/workers/payload.py", "loads"): "a task on a cluster's worker, which runs what its scheduler sends anyway",
 }
 
 
@@ -108,7 +108,7 @@ NAMES = [
 
 def test_figures_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one command that names files after studies; any name can stand in a storage."""
-    monkeypatch.setattr("dashboards.report.pictures._draw", lambda page, folder: None)
+    monkeypatch.setattr("dashboards.pages.report.page._draw", lambda page, folder: None)
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     for number, name in enumerate(NAMES):
         study = store(storage, StudySpec(scenario="blips", horizon=20, arms=3, trials=3, name=f"{number}"), 3)
@@ -209,7 +209,7 @@ def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
 
 
 def test_servers_are_for_this_machine_alone(here: Path) -> None:
-    """Unless told otherwise; that they refuse another Host is in tests/dashboards/test_server.py."""
+    """Unless told otherwise; that they refuse another Host is in tests/dashboards/optuna_dashboard/test_server.py."""
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     store(storage, StudySpec(scenario="blips", horizon=20), 1, recommendation())
     with make_server(storage, port=0) as server:

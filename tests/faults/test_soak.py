@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from studies.spec import StudySpec
-from tests.lacking import lacking
-from tuning import fanout
-from tuning.running import run_study
+from studies.spec.study import StudySpec
+from tests.requirements import lacking
+from tuning.study_run import run_study
+from tuning.workers import problem
 
 STUDIES = int(os.environ.get("RAVENLAB_SOAK", "36"))
 WARM = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
@@ -59,9 +59,9 @@ def test_memory_and_files_are_flat(tmp_path: Path) -> None:
 
 def test_small_worlds_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory that they are kept in is bounded in bytes, which thousands of short studies never reach."""
-    kept = fanout._Kept()
-    monkeypatch.setattr(fanout, "KEPT_RANGES", 4)
+    kept = problem._Kept()
+    monkeypatch.setattr(problem, "KEPT_RANGES", 4)
     for seed in range(10):
-        game = fanout.Game.of(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
+        game = problem.Game.of(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
         kept.get(game, 1, 0, 2)
     assert [key[3] for key in kept.worlds] == [6, 7, 8, 9]

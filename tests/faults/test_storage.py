@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import studies.storage
+from studies.storage import database
 from tests.faults.studies import SMALL, exported, landed, run, start, states, wait_for, within
-from tests.lacking import lacking
 from tests.messages import assert_names
 from tests.project import python
+from tests.requirements import lacking
 
 
 def refused(done: subprocess.CompletedProcess[str], *names: str, code: int = 2) -> None:
@@ -66,7 +66,7 @@ def test_a_locked_database_is_said_to_be_locked(eight: Path, tmp_path: Path, mon
     blocker = sqlite3.connect(tmp_path / "studies.sqlite3", isolation_level=None)
     blocker.execute("BEGIN EXCLUSIVE")
     try:
-        monkeypatch.setattr(studies.storage, "BUSY_SECONDS", 1)
+        monkeypatch.setattr(database, "BUSY_SECONDS", 1)
         refused(within(*SMALL, "--trials=16", folder=tmp_path), "locked")
     finally:
         blocker.execute("ROLLBACK")

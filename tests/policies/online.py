@@ -10,7 +10,7 @@ import numpy as np
 
 from environments.compiled import inlined
 from policies import find_policy
-from policies.base import CLOSED, WAITING, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, WAITING, Param, Policy, Sizes, Value
 
 NAMES = ["raven-ucb", "ucb1"]
 MEAN = 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from policies.base import Policy
+from policies.engine.base import Policy
 
 
 class SlowRestart:

@@ -11,7 +11,7 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from policies.ars_exp3 import rounds_that_fit
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from tests.policies.slow_draw import by_share
 from tests.policies.slow_exp3 import SlowWeights
 from tests.policies.twin import check_twin

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from policies import find_policy
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from tests.policies.twin import check_twin
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.base import CLOSED, OPEN, WAITING
 from policies.cusum_ucb import ALARMS, CUSUMUCB, select
-from policies.simulation import simulate
+from policies.engine.base import CLOSED, OPEN, WAITING
+from policies.engine.simulation import simulate
 from tests.policies.slow_restart import SlowRestart, rewards_until_alarm
 from tests.policies.twin import check_twin
 

@@ -8,7 +8,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from tests.policies.twin import check_twin
 
 

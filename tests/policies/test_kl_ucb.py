@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from environments.errors import InputError
 from policies import find_policy
-from policies._binary_bound import negative_entropy, upper_bound
+from policies.kl_ucb import negative_entropy, upper_bound
 from tests.policies.twin import check_twin
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.base import OPEN, WAITING
+from policies.engine.base import OPEN, WAITING
+from policies.engine.simulation import simulate
 from policies.m_ucb import ALARMS, MUCB, select
-from policies.simulation import simulate
 from tests.policies.slow_restart import SlowRestart, forced, rewards_until_alarm
 from tests.policies.twin import check_twin
 

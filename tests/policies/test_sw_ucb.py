@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies.base import OPEN, WAITING
+from policies.engine.base import OPEN, WAITING
 from policies.sw_ucb import SWUCB, select
 from tests.policies.history import History
 from tests.policies.twin import check_twin

@@ -17,7 +17,7 @@ from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.streams import Stream, generator
 from policies import find_policy
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from tests.environments import plain_world
 
 TIE = 1e-9

@@ -10,12 +10,12 @@ import numpy as np
 import optuna
 
 from environments.world import Floats
-from studies.grid import GridSpec
-from studies.grid_storage import land_cell
-from studies.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec
-from studies.recommendation import Edge, Estimate, Recommendation, Rival, Scale
-from studies.spec import StudySpec
-from studies.storage import open_storage
+from studies.results.grid import GridSpec
+from studies.results.recommendation import Edge, Estimate, Recommendation, Rival, Scale
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from studies.storage.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec
+from studies.storage.trials import land_cell
 
 WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
 """A name of 200 letters that no format may trip over."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from environments.text import format_number
-from studies.describe import WITHIN_NOISE, describe_edges, describe_recommendation, describe_regret
-from studies.ranges import Range
-from studies.reading import spec_from
-from studies.spec import StudySpec
+from studies.results.describe import WITHIN_NOISE, describe_edges, describe_recommendation, describe_regret
+from studies.spec.parse import spec_from
+from studies.spec.space import Range
+from studies.spec.study import StudySpec
 from tests.studies.made import recommendation
-from tuning.commands.words import parse_ranges
-from tuning.edges import edges
+from tuning.cli.options import parse_ranges
+from tuning.validation.recommend import edges
 
 
 def test_a_description_states_every_number() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from environments.identity import ABSENT, LIBRARIES, identity
+from environments.fingerprint import ABSENT, LIBRARIES, identity
 from environments.text import plural
 from tuning.doctor import NOTE, OK, PROBLEM, Check, reason
 from tuning.doctor.machine import kernel_speed
@@ -44,7 +44,7 @@ CANNOT_FORWARD = "the scheduler cannot forward tasks"
 
 @dataclass(frozen=True)
 class Node:
-    """A scheduler or a worker. `identity` has the keys of `environments.identity`, without those it did not report."""
+    """A scheduler or a worker. `identity` has the keys of `fingerprint.identity` that it reported."""
 
     address: str
     identity: dict[str, str]

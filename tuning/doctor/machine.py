@@ -6,7 +6,7 @@ import platform
 import time
 from importlib import metadata
 
-from environments.identity import ABSENT, ROOT, identity, installed
+from environments.fingerprint import ABSENT, ROOT, identity, installed
 from tuning.doctor import NOTE, PROBLEM, Check, reason
 
 OURS = "ravenlab"
@@ -100,7 +100,7 @@ def kernel_speed(seconds: float = SECONDS) -> float:
     from environments import find_scenario
     from environments.draw import draw_worlds
     from policies import find_policy
-    from policies.playing import evaluate
+    from policies.engine.play import evaluate
 
     policy = find_policy("raven-ucb")
     values = [

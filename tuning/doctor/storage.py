@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from environments.errors import InputError
-from studies.faults import reason_of
-from studies.postgres import connect_args
-from studies.storage import check_file
-from studies.urls import is_postgres, is_sqlite, parse, shown, sqlite_file
+from studies.storage.database import check_file
+from studies.storage.faults import reason_of
+from studies.storage.postgres import connect_args
+from studies.storage.urls import is_postgres, is_sqlite, parse, shown, sqlite_file
 from tuning.doctor import NOTE, PROBLEM, Check, reason
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
 
 BUSY_SECONDS = 5.0
 """How long to wait for another writer: storing a batch of trials takes some milliseconds."""

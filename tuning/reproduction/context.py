@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.pages.reproduction.page import ReproductionSection
-from environments.checks import whole
-from environments.errors import InputError
-from environments.identity import computation_fingerprint
+from environments.errors import InputError, whole
+from environments.fingerprint import computation_fingerprint
 from environments.text import join_words
 from studies.paper.claims import Claim
 from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.spec import StudySpec
-from tuning.crew import ALONE, Crew
+from studies.spec.study import StudySpec
 from tuning.reproduction import BOTH, PROTOCOLS
-from tuning.running import Ran, run_study
+from tuning.study_run import Ran, run_study
+from tuning.workers.local import ALONE, Crew
 
 DEFAULT_REPLICATIONS = 50
 """Default precision: the paper's number of replications in Table 3. All other counts are proportional to it."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._parts import band
-from dashboards.figures._scales import numbers
-from dashboards.figures._style import DASHES, GREY, MARKERS, Trace, make
+from dashboards.figures.style import DASHES, GREY, MARKERS, Trace, band, make, numbers
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
 
 COLUMNS = 2
 """Two columns at most, so that panels stay legible on a phone."""

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION
+from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION
 from environments.streams import Stream
 from environments.world import Floats
-from policies.base import Value
-from policies.simulation import Simulation
+from policies.engine.base import Value
+from policies.engine.simulation import Simulation
 from studies.paper.numbers import POLICIES as PAPER_POLICIES
 from studies.paper.numbers import PUBLISHED, printed_rows
-from studies.spec import StudySpec
+from studies.spec.study import StudySpec
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 
 POLICIES = tuple(PAPER_POLICIES.values())
@@ -102,7 +102,7 @@ PRINTED_MARK = {"symbol": "x-thin", "size": 10, "color": VERMILION, "line": {"co
 def list_comparisons(context: RunContext) -> list[str]:
     """List the comparisons of the requested protocols.
 
-    >>> from tuning.crew import ALONE
+    >>> from tuning.workers.local import ALONE
     >>> list_comparisons(RunContext(0, 50, ("defined",), ALONE, ""))
     ['defaults', 'tuned']
     """
@@ -112,7 +112,7 @@ def list_comparisons(context: RunContext) -> list[str]:
 def describe_size(context: RunContext) -> dict[str, Any]:
     """Facts that the sections of all three experiments mention.
 
-    >>> from tuning.crew import ALONE
+    >>> from tuning.workers.local import ALONE
     >>> describe_size(RunContext(0, 50, ("defined",), ALONE, ""))
     {'horizon': 50000, 'arms': 100, 'worlds': 50}
     """

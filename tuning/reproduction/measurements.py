@@ -7,7 +7,7 @@ from math import hypot, sqrt
 
 from environments.world import Floats
 from studies.paper.claims import Measurement
-from tuning.statistics import mean_interval
+from studies.statistics.intervals import mean_interval
 
 Z95 = 1.959964
 """Half-width of a 95 % interval in standard errors."""

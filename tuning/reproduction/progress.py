@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tuning.interrupts import heard
+from tuning.progress import LINE_EVERY, Screen
 from tuning.reproduction.context import RunPiece
 from tuning.reproduction.runner import ReproductionListener
-from tuning.screen import LINE_EVERY, Screen
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID

@@ -19,7 +19,7 @@ from studies.tables import to_csv
 from tuning.files import replacing
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece
-from tuning.side_by_side import side_by_side
+from tuning.workers.local import side_by_side
 
 CSV_FOLDER = "csv"
 

@@ -9,18 +9,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboards.html import render_page
-from dashboards.report.panels import Panel, panel
-from dashboards.report.sections import Entry, ShownTable
-from dashboards.report.slugs import Slugs
+from dashboards.pages.html import Panel, Slugs, panel, render_page
+from dashboards.pages.sections import Entry, ShownTable
 from environments.text import format_number
-from studies.keys import project_version
 from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import RULES
+from studies.storage.keys import project_version
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
 
 TITLE = "Reproduction of the RAVEN-UCB paper"
 

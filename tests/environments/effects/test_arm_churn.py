@@ -11,7 +11,7 @@ from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.errors import InputError
 from environments.world import tables
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from tests.environments.plain_means import PlainWorld
 from tests.environments.properties import quick
 from tests.messages import raises_naming

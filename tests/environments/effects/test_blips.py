@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import find_scenario
-from environments.catalogue import EFFECTS
+from environments.catalog import EFFECTS
 from environments.draw import draw_worlds
 from environments.errors import InputError
 from environments.world import tables

@@ -8,7 +8,7 @@ import pytest
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.world import tables
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 
 
 def test_parts_are_uniform_spacings() -> None:

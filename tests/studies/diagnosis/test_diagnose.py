@@ -12,10 +12,10 @@ from environments.world import Floats
 from studies.diagnosis import diagnose
 from studies.diagnosis.choose import KINDS
 from studies.diagnosis.proposal import propose
-from studies.files import load_study_file
+from studies.spec.files import load_study_file
 from tests.messages import assert_names
-from tests.studies.diagnosis.confusion import answers
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
+from tools.diagnosis_accuracy import answers
 
 SHARE = {"stationary": 0.95} | dict.fromkeys(KINDS, 0.85)
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from environments.streams import generator
 from policies import find_policy
-from studies.spec import StudySpec
-from tuning.crew import LocalCrew
+from studies.spec.study import StudySpec
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
 from tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
+from tuning.workers.local import LocalCrew
 
 PLACES = {name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))}
 """Regrets that bear the paper's claims out: RAVEN-UCB first, CCB next."""

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 from studies.paper.results import ExperimentResult, ReproductionResult
-from tuning.crew import LocalCrew
 from tuning.reproduction import PROTOCOLS, find_experiment
 from tuning.reproduction.bounds.run import CHECKPOINTS, DECADES
 from tuning.reproduction.context import PieceData, RunContext
+from tuning.workers.local import LocalCrew
 
 
 def small(protocols: tuple[str, ...] = PROTOCOLS, replications: int = 2, jobs: int = 1) -> RunContext:

@@ -10,10 +10,10 @@ from studies.paper.claims import Measurement, Verdict
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import judge_cost
 from studies.tables import to_records
-from tuning.crew import LocalCrew
 from tuning.reproduction.advice.run import list_cases
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.runner import reproduce
+from tuning.workers.local import LocalCrew
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from studies.paper.claims import Verdict
 from studies.tables import select_row
 from tests.tuning.reproduction.made_pieces import made_bounds, small

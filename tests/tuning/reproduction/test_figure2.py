@@ -10,18 +10,18 @@ import optuna
 import pytest
 
 from environments.streams import Stream
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 from studies.paper.claims import Measurement, Verdict
 from studies.paper.rules import judge_about
+from studies.statistics.intervals import relative_shares
 from studies.tables import select_row
 from tests.tuning.reproduction.made_figure2 import made
-from tuning.crew import LocalCrew
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
 from tuning.reproduction.figure2 import run as runs
 from tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
-from tuning.statistics import relative_shares
+from tuning.workers.local import LocalCrew
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
     "alpha0": optuna.distributions.FloatDistribution(0.01, 10.0, log=True),

@@ -10,10 +10,10 @@ from studies.paper.results import ReproductionResult
 from studies.tables import select_row
 from tests.dashboards.drawn import check, names
 from tests.tuning.reproduction.made_figure2 import made
-from tuning.crew import LocalCrew
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
+from tuning.workers.local import LocalCrew
 
 
 @pytest.mark.parametrize("protocols", [PROTOCOLS, PROTOCOLS[:1], PROTOCOLS[1:]])

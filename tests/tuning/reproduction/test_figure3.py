@@ -12,20 +12,20 @@ import pytest
 from scipy.stats import norm
 
 from environments.streams import Stream
-from policies.playing import REGRET
-from studies.grid import GridSpec
+from policies.engine.play import REGRET
 from studies.paper.claims import Verdict
 from studies.paper.numbers import played_scenario, read_optima
 from studies.paper.results import ReproductionResult
+from studies.results.grid import GridSpec
 from studies.tables import select, select_row, unique
 from tests.tuning import plain_grid
-from tuning.crew import LocalCrew
-from tuning.fanout import Evaluator
-from tuning.grids import game_of
+from tuning.grid_run import game_of
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure3.run import play_grid, resample
 from tuning.reproduction.runner import reproduce
+from tuning.workers.local import LocalCrew
+from tuning.workers.problem import Evaluator
 
 KNOWN = {
     (1000, 1.0, 1.0): (13.44, 0.26),

@@ -12,10 +12,10 @@ from environments.text import format_number
 from studies.paper.results import ReproductionResult
 from studies.tables import to_records
 from tests.dashboards.drawn import check, shown_text
-from tuning.crew import LocalCrew
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.runner import reproduce
+from tuning.workers.local import LocalCrew
 
 
 @pytest.fixture(scope="module")

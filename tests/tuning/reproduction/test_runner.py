@@ -13,8 +13,8 @@ from filelock import FileLock
 from environments.errors import InputError
 from studies.paper.results import ExperimentResult
 from studies.tables import make_table
+from tests.command import refused
 from tests.messages import assert_names, raises_naming
-from tests.said import refused
 from tuning.reproduction import runner
 from tuning.reproduction.context import PieceData, RunContext, RunPiece, make_context
 from tuning.reproduction.progress import ReproductionReporter

@@ -14,12 +14,12 @@ from studies.paper.claims import ClaimResult, Verdict
 from studies.paper.results import ReproductionResult
 from studies.tables import select
 from tests.tuning.reproduction.made_logistics import context, made
-from tuning.crew import LocalCrew
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
 from tuning.reproduction.table3.run import compute_variance, make_pieces
 from tuning.reproduction.table3.verdicts import CLAIMS
+from tuning.workers.local import LocalCrew
 
 RERUN = {
     "raven-ucb": (1694.0, 99.0),

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from environments.streams import Stream
-from policies.playing import REGRET
-from studies.advice import CONTEXTS, EPSILON, SHORT
+from policies.engine.play import REGRET
+from studies.paper.advice import CONTEXTS, EPSILON, SHORT
 from studies.paper.numbers import played_scenario, printed_rows, read_optima
-from studies.spec import StudySpec
-from tuning.fanout import Evaluator
+from studies.spec.study import StudySpec
+from studies.statistics.intervals import mean_interval, relative_interval
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.statistics import mean_interval, relative_interval
+from tuning.workers.problem import Evaluator
 
 TRIALS, REPLICATIONS, CANDIDATES = 64, 200, 8
 

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._parts import faded, shaded, whiskers
-from dashboards.figures._scales import axis, labelled, numbers
-from dashboards.figures._style import BLUE, GREEN, ORANGE, VERMILION, Trace, make
-from dashboards.figures._titles import heading
+from dashboards.figures.style import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    VERMILION,
+    Trace,
+    axis,
+    faded,
+    heading,
+    labelled,
+    make,
+    numbers,
+    shaded,
+    whiskers,
+)
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import format_number
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -19,6 +30,7 @@ from studies.tables import select, to_records
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "The advice of Section 5"
 

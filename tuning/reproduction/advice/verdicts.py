@@ -6,21 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from environments.text import format_number
-from studies.advice import EPSILON
+from studies.paper.advice import EPSILON
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import judge_cost, judge_costs
 from studies.symbols import format_params
 from studies.tables import make_table
-from tuning.reproduction.advice.run import (
-    HELD_OUT,
-    MIN_TRIALS,
-    REPLICATIONS,
-    SELECTION,
-    TRIALS,
-    AdviceCase,
-    list_cases,
-)
+from tuning.reproduction.advice.run import HELD_OUT, MIN_TRIALS, REPLICATIONS, SELECTION, TRIALS, AdviceCase, list_cases
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.measurements import interval_columns, to_percent
 

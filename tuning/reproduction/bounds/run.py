@@ -17,12 +17,12 @@ import numpy as np
 from environments.effects.fixed_levels import FixedLevels
 from environments.scenario import Scenario
 from environments.world import Floats
-from policies.base import Value
+from policies.engine.base import Value
 from studies.paper.claims import Measurement
+from studies.statistics.intervals import relative_interval
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.reproduction.measurements import measure_mean
-from tuning.statistics import relative_interval
 
 HORIZON = 1_000_000
 DECADES = tuple(10**power for power in range(1, 7))

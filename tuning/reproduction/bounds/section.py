@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._scales import axis, log_ticks
-from dashboards.figures._style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, make
-from dashboards.figures._titles import heading, safe
+from dashboards.figures.style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, axis, heading, log_ticks, make, safe
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import format_approximate, format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
@@ -20,6 +18,7 @@ from tuning.reproduction.figures import guide_line, line, line_with_band
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Regret bounds: growth of the regret with T"
 

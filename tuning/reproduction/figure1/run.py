@@ -12,9 +12,9 @@ import numpy as np
 
 from environments.streams import Stream, generator
 from environments.world import Floats
+from studies.statistics.intervals import mean_interval
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.reproduction.measurements import interval_columns, measure_share
-from tuning.statistics import mean_interval
 
 SIZES = (5, 10, 50, 100, 500, 1000)
 PUBLISHED_SAMPLES = 100

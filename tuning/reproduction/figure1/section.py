@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._parts import WHITE, box, faded, whiskers
-from dashboards.figures._scales import axis, labelled, log_ticks, numbers
-from dashboards.figures._style import BLUE, VERMILION, Trace, make
-from dashboards.figures._titles import heading
+from dashboards.figures.style import (
+    BLUE,
+    VERMILION,
+    WHITE,
+    Trace,
+    axis,
+    box,
+    faded,
+    heading,
+    labelled,
+    log_ticks,
+    make,
+    numbers,
+    whiskers,
+)
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, select_row, to_records, unique
@@ -19,6 +30,7 @@ from tuning.reproduction.figures import guide_line, line
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Figure 1: sample means and variances of few rewards"
 COLOURS = {"published": VERMILION, "defined": BLUE}

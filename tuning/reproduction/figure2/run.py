@@ -18,13 +18,12 @@ from environments import find_scenario
 from environments.streams import Stream, generator
 from environments.world import Floats
 from policies import find_policy
-from policies.base import Value
-from policies.playing import REGRET
-from studies.files import load_study_file
-from studies.shipped import find_study_file
-from studies.spec import StudySpec
-from tuning.fanout import Evaluator, Game
+from policies.engine.base import Value
+from policies.engine.play import REGRET
+from studies.spec.files import find_study_file, load_study_file
+from studies.spec.study import StudySpec
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
+from tuning.workers.problem import Evaluator, Game
 
 RAVEN, UCB1, BASELINE = "raven-ucb", "ucb1", "published-ucb1"
 """The tuned policies, and the baseline: UCB1 with bonus sqrt(2·ln t / (N+1))."""
@@ -82,7 +81,7 @@ def load_studies() -> dict[int, StudySpec]:
 def make_spec(context: RunContext, horizon: int) -> StudySpec:
     """The search at any horizon: 50 worlds per trial, or fewer below the default precision.
 
-    >>> from tuning.crew import ALONE
+    >>> from tuning.workers.local import ALONE
     >>> make_spec(RunContext(0, 500, ("defined",), ALONE, ""), 200_000).replications
     50
     """

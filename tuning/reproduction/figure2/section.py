@@ -6,12 +6,24 @@ from collections.abc import Mapping
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dashboards.figures._parts import faded, shaded, whiskers
-from dashboards.figures._scales import axis, numbers
-from dashboards.figures._style import BLUE, CHANGE, GREEN, GREY, ORANGE, VERMILION, Trace, make
-from dashboards.figures._titles import heading
+from dashboards.figures.style import (
+    BLUE,
+    CHANGE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILION,
+    Trace,
+    axis,
+    faded,
+    heading,
+    make,
+    numbers,
+    shaded,
+    whiskers,
+)
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import keep_pairs_together
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
@@ -22,6 +34,7 @@ from tuning.reproduction.figures import line, line_with_band
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Figure 2: regret reduction against the horizon"
 

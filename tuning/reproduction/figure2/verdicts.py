@@ -14,13 +14,14 @@ from environments.world import Floats
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import ABOUT, judge_about, judge_all_above, judge_growth
+from studies.statistics.intervals import mean_interval, relative_shares
 from studies.tables import make_table
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.figure2 import run
-from tuning.statistics import mean_interval, relative_shares
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 CLAIMS = index_claims(
     [

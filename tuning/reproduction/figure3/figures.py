@@ -8,19 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures import sensitivity_lines, surface
-from dashboards.figures._parts import WHITE, box, ink, whiskers
-from dashboards.figures._scales import axis, labelled, log_ticks, numbers
-from dashboards.figures._style import BLUE, GREY, ORANGE, SCALE, VERMILION, Trace, make
-from dashboards.figures._titles import heading
+from dashboards import figures
+from dashboards.figures import plot_sensitivity_lines
+from dashboards.figures.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    SCALE,
+    VERMILION,
+    WHITE,
+    Trace,
+    axis,
+    box,
+    heading,
+    ink,
+    labelled,
+    log_ticks,
+    make,
+    numbers,
+    whiskers,
+)
 from environments.text import format_number
-from studies.grid import Grid, GridSpec
+from studies.results.grid import Grid, GridSpec
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.figures import combine_panels
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 ARMS = 10
 MAX_TICKS = 5
@@ -49,7 +65,7 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
     """The paper's Figure 3: regret against α₀ with one line per β₀, and the printed optimum."""
     panels = []
     for title, grid in _read_grids(cells, protocol):
-        figure = sensitivity_lines(grid)
+        figure = plot_sensitivity_lines(grid)
         printed = select_row(optima, protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon)
         low = min(float(grid.mean.min()), printed["printed_regret"])
         figure.add_trace(_plot_printed(printed))
@@ -87,7 +103,7 @@ def plot_selection(cells: DataFrame, protocol: str, replications: int) -> go.Fig
 def plot_surface(cells: DataFrame, protocol: str) -> go.Figure:
     """The authors' 3-D surface: variance drift at the longer horizon."""
     _, grid = [each for each in _read_grids(cells, protocol) if each[0].startswith("variance-drift")][-1]
-    return surface(grid)
+    return figures.plot_surface(grid)
 
 
 def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figure:

@@ -17,13 +17,13 @@ import numpy as np
 
 from environments.streams import Stream, generator
 from environments.world import Floats
-from policies.playing import REGRET
-from studies.grid import GridSpec
+from policies.engine.play import REGRET
 from studies.paper.numbers import Optimum, played_scenario, read_optima
-from tuning.fanout import Evaluator
-from tuning.grids import game_of
+from studies.results.grid import GridSpec
+from studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
+from tuning.grid_run import game_of
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.statistics import indistinguishable, mean_interval, relative_interval
+from tuning.workers.problem import Evaluator
 
 PAPER_REPLICATIONS = 10
 """Replications per cell in the paper."""
@@ -58,7 +58,7 @@ def piece_key(protocol: str, optimum: Optimum) -> str:
 def count_worlds(context: RunContext, horizon: int) -> int:
     """Worlds of a grid: enough to distinguish its cells; long horizons cost more.
 
-    >>> from tuning.crew import ALONE
+    >>> from tuning.workers.local import ALONE
     >>> count_worlds(RunContext(0, 50, (), ALONE, ""), 1000)
     4000
     """

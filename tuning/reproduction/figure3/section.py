@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
@@ -20,6 +20,7 @@ from tuning.reproduction.figure3.figures import (
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 TITLE = "Figure 3: the best parameters"
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._parts import band, change_lines
-from dashboards.figures._scales import axis, numbers
-from dashboards.figures._style import Trace, make
-from dashboards.figures._titles import counts, heading
+from dashboards.figures.style import Trace, axis, band, change_lines, counts, heading, make, numbers
 from dashboards.pages.reproduction.page import ReproductionSection
 from environments import find_scenario
-from environments.moments import moments_of_change
 from environments.text import capitalize_first
+from environments.view import moments_of_change
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records
 from tuning.reproduction.logistics import (
@@ -29,6 +26,7 @@ from tuning.reproduction.logistics import (
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Figure 4: regret and reward of nine policies over time"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from environments.world import Floats
 from studies.paper.results import ExperimentResult
+from studies.statistics.intervals import mean_interval
 from studies.tables import make_table
 from tuning.reproduction.context import Experiment, PieceData, RunContext
 from tuning.reproduction.figure5.section import TITLE, make_section
@@ -22,7 +23,6 @@ from tuning.reproduction.logistics import (
     samples_by_policy,
 )
 from tuning.reproduction.measurements import interval_columns
-from tuning.statistics import mean_interval
 
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 """Whiskers, quartiles and median of a box plot."""

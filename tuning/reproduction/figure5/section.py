@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._distributions import MEAN
-from dashboards.figures._parts import box, whiskers
-from dashboards.figures._scales import axis, labelled, numbers
-from dashboards.figures._style import GREY, Trace, make
-from dashboards.figures._titles import counts, heading, safe
+from dashboards.figures.distributions import MEAN
+from dashboards.figures.style import GREY, Trace, axis, box, counts, heading, labelled, make, numbers, safe, whiskers
 from dashboards.pages.reproduction.page import ReproductionSection
 from environments.text import capitalize_first
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -27,6 +24,7 @@ from tuning.reproduction.logistics import (
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Figure 5: regret, reward and suboptimal pulls by world"
 

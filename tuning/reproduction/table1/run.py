@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from environments.any_world import blocks
+from environments.blocks import blocks
 from environments.draw import draw_worlds
-from environments.moments import moments_of_change
-from environments.view import thinned, view_of
+from environments.view import moments_of_change, thinned, view_of
 from environments.world import Floats, tables
 from studies.paper.numbers import played_scenario, printed_rows
 from tuning.reproduction.context import PieceData, RunContext, RunPiece

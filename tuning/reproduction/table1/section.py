@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures._world import world_figure
+from dashboards.figures.world import world_figure
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import format_number
 from environments.view import View
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -17,6 +17,7 @@ from studies.tables import select, to_records, unique
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Table 1: seven kinds of change"
 CATEGORIES = {"DPC": "distributional parameter change", "PC": "periodic change", "TF": "temporary fluctuation"}

@@ -6,12 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures._parts import whiskers
-from dashboards.figures._scales import axis, labelled, numbers, rounded
-from dashboards.figures._style import BLUE, GREEN, GREY, ORANGE, PINK, Trace, make
-from dashboards.figures._titles import counts, heading, safe
+from dashboards.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    Trace,
+    axis,
+    counts,
+    heading,
+    labelled,
+    make,
+    numbers,
+    rounded,
+    safe,
+    whiskers,
+)
 from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.report.sections import ShownTable
+from dashboards.pages.sections import ShownTable
 from environments.text import capitalize_first, format_number, format_p_value
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
@@ -22,6 +35,7 @@ from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAM
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
+
 
 TITLE = "Table 3: nine policies in the logistics case"
 

@@ -11,8 +11,9 @@ from environments.world import Floats
 from policies import find_policy
 from policies.raven_ucb import ESTIMATORS
 from studies.paper.claims import Measurement
+from studies.statistics.intervals import mean_interval, paired_interval, relative_interval, relative_shares
+from studies.statistics.paired import paired_tests
 from studies.tables import make_table
-from tuning.paired import paired_tests
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import (
     ARMS,
@@ -28,10 +29,10 @@ from tuning.reproduction.logistics import (
 )
 from tuning.reproduction.measurements import interval_columns
 from tuning.reproduction.table3.run import RECURSION, SIZES, VARIANTS, variant_samples
-from tuning.statistics import mean_interval, paired_interval, relative_interval, relative_shares
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 Samples = Mapping[str, Floats]
 """One number per world, by policy."""

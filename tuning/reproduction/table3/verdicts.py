@@ -13,7 +13,7 @@ from policies.raven_ucb import ESTIMATORS
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import judge_best, judge_definition, judge_growth, judge_number
-from tuning.paired import paired_tests
+from studies.statistics.paired import paired_tests
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import (
     CCB,

@@ -1,0 +1,256 @@
+"""Who stands where: mean regret of every policy with its interval, tuned and at its defaults."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dashboards.figures.style import (
+    CHANGE,
+    SCALE,
+    Trace,
+    axis,
+    colour_at,
+    counts,
+    heading,
+    labelled,
+    legend_only,
+    log_ticks,
+    make,
+    nothing,
+    numbers,
+    rounded,
+    safe,
+    whiskers,
+    wide,
+)
+from environments.text import format_interval, format_number, format_percent
+from studies.export.comparison import by_relative_regret, mark, relative
+from studies.results.comparison import SETTINGS, Board, Result, Standing
+from studies.spec.comparison import SettingOf
+from studies.symbols import format_params
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+ROW = 30
+"""Pixels of a policy."""
+
+SYMBOLS = {"tuned": "circle", "defaults": "circle-open"}
+APART = 0.14
+"""How far a policy's marks lie from the middle of its row where it has two, so that neither hides the other."""
+
+NAMES = {"tuned": "tuned", "defaults": "at its defaults"}
+
+
+def standings(result: Result, order: Sequence[str]) -> go.Figure:
+    """Means with 95 % intervals, the best of the main board on top; `order` settles the policies' colours."""
+    spec = result.comparison.spec
+    rows = [each.policy for each in result.main.standings]
+    marks = {each.policy: mark(each) for each in result.main.standings}
+    values = [value for board in result.boards for each in board.standings for value in (each.low, each.high)]
+    log = wide(values)
+    dots = [
+        _dot(board.find(policy), board.setting, row + shift, order.index(policy))
+        for board, shift in zip(result.boards, (-APART, APART) if len(result.boards) > 1 else (0.0,), strict=True)
+        for row, policy in enumerate(rows)
+    ]
+    said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
+    return make(
+        [*dots, *(_entry(board.setting) for board in result.boards)],
+        heading("Regret of every policy", safe(spec.scenario), *counts(spec.horizon, spec.arms, spec.replications)),
+        f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
+        f" R = {spec.replications:,}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
+        height=150 + ROW * len(rows),
+        margin={"t": 60, "r": 16, "b": 84, "l": 60},
+        xaxis=axis("mean regret, less is better", "log" if log else "linear", log_ticks(values) if log else None),
+        yaxis=labelled(
+            [f"{safe(policy, 30)} {marks[policy]}".strip() for policy in rows], range=[len(rows) - 0.4, -0.6]
+        ),
+    )
+
+
+def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> Trace:
+    colour = colour_at(place)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers([each.mean]),
+        "y": [y],
+        "error_x": whiskers([each.mean], [each.low], [each.high], colour),
+        "marker": {"color": colour, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": colour}},
+        "legendgroup": setting,
+        "showlegend": False,
+        "hovertext": (
+            f"<b>{safe(each.policy)}</b>, {NAMES[setting]}: place {each.place}<br>mean regret"
+            f" {format_interval(each.mean, each.low, each.high)}<br>"
+            f"{safe(format_params(each.entry.shown_params()), 120)}"
+        ),
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _entry(setting: SettingOf) -> Trace:
+    """What the marks of a setting are, in no policy's colour."""
+    look = {"color": CHANGE, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE}}
+    return legend_only(NAMES[setting], mode="markers", marker=look, legendgroup=setting)
+
+
+WINNERS_ROW = 26
+"""Pixels of a policy."""
+
+MOST_WRITTEN = 16
+"""Columns up to which numbers may fit into the cells; where they do not, Plotly leaves them out."""
+
+WORST = 10.0
+"""Ten times the best one's regret and more is all the same colour."""
+
+
+def winners(results: Sequence[Result]) -> go.Figure:
+    """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
+    policies = by_relative_regret(results)
+    shares = [[relative(result, policy) for result in results] for policy in policies]
+    marks = [[mark(result.main.find(policy)) for result in results] for policy in policies]
+    written = len(results) <= MOST_WRITTEN
+    cells: Trace = {
+        "type": "heatmap",
+        "x": list(range(len(results))),
+        "y": list(range(len(policies))),
+        "z": [[_depth(share) for share in row] for row in shares],
+        "text": [
+            [_written(share, sign, written) for share, sign in zip(row, signs, strict=True)]
+            for row, signs in zip(shares, marks, strict=True)
+        ],
+        "texttemplate": "%{text}",
+        "customdata": [
+            [_says(result, policy, share) for result, share in zip(results, row, strict=True)]
+            for policy, row in zip(policies, shares, strict=True)
+        ],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "colorscale": SCALE,
+        "reversescale": True,
+        "zmin": 0,
+        "zmax": math.log10(1 + WORST),
+        "xgap": 2,
+        "ygap": 2,
+        "colorbar": {
+            "title": {"text": "behind the best", "side": "top"},
+            "tickvals": [math.log10(1 + share) for share in (0, 0.5, 2, 10)],
+            "ticktext": ["0 %", "50 %", "200 %", "1000 %"],
+            "orientation": "h",
+            "thickness": 12,
+            "len": 1,
+            "y": 1.0,
+            "yanchor": "bottom",
+        },
+    }
+    best = "; ".join(f"{result.label}: {result.main.best.policy}" for result in results)
+    how = SETTINGS[results[0].main.setting]
+    return make(
+        [cells],
+        heading("Who wins where", how, f"{len(results)} scenarios and horizons"),
+        f"Regret of {len(policies)} policies relative to the best in each of {len(results)} scenarios and horizons,"
+        f" {how}. The best: {best}.",
+        height=430 + WINNERS_ROW * len(policies),
+        margin={"t": 150, "r": 16, "b": 150, "l": 60},
+        xaxis=labelled(
+            [safe(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
+        ),
+        yaxis=labelled([safe(policy, 30) for policy in policies], range=[len(policies) - 0.5, -0.5], showgrid=False),
+    )
+
+
+def _depth(share: float | None) -> float | None:
+    return None if share is None else rounded(math.log10(1.0 + min(share, WORST)), 4)
+
+
+def _written(share: float | None, sign: str, written: bool) -> str:
+    if not written or share is None:
+        return sign
+    return sign if share == 0.0 else format_percent(share, unit="") + sign
+
+
+def _says(result: Result, policy: str, share: float | None) -> str:
+    each = result.main.find(policy)
+    behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} behind the best"
+    told = ", not told from it" if each.behind is not None and each.among_the_best else ""
+    return f"<b>{safe(policy)}</b><br>{safe(result.label)}<br>mean regret {each.mean:.4g}<br>{behind}{told}"
+
+
+CRITICAL_DIFFERENCE_ROW = 28
+"""Pixels of a policy."""
+
+
+def critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+    """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
+
+    Two policies whose whiskers overlap are not significantly different (Demšar 2006, Nemenyi's test). `order` sets the
+    policies' colours.
+    """
+    spec, ranks = result.comparison.spec, board.ranks
+    title = heading("Mean rank over worlds", safe(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}")
+    if ranks is None:
+        return nothing(title, "One policy has no rank.", "Nothing to draw: only one policy was compared.")
+    ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
+    places = {each.policy: i for i, each in enumerate(ordered)}
+    half = ranks.critical / 2.0
+    highest = ordered[-1].mean_rank + half
+    step = 0.035 * max(1.0, highest)
+    dots = [
+        _critical_difference_dot(each, row, half, colour_at(order.index(each.policy)))
+        for row, each in enumerate(ordered)
+    ]
+    what = legend_only(
+        "mean rank ± half the critical difference",
+        mode="markers",
+        marker={"color": CHANGE, "size": 9},
+        legendgroup="ranks",
+    )
+    bars: list[Trace] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": numbers([highest + step * (i + 1)] * 2),
+            "y": [places[group[0]] - 0.25, places[group[-1]] + 0.25],
+            "line": {"color": CHANGE, "width": 5},
+            "name": "can't be told apart",
+            "legendgroup": "groups",
+            "showlegend": i == 0,
+            "hovertext": f"Can't be told apart:<br>{'<br>'.join(safe(name) for name in group)}",
+            "hoverinfo": "text",
+        }
+        for i, group in enumerate(ranks.groups)
+    ]
+    end = highest + step * (len(ranks.groups) + 1.5)
+    joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
+    said = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
+    alike = "" if ranks.friedman is None else f" Friedman's test of all being alike: p = {ranks.friedman:.2g}."
+    return make(
+        [*dots, what, *bars],
+        title,
+        f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
+        f" {SETTINGS[board.setting]}; rank 1 is the best in every world. From the best: {said}."
+        f" Critical difference {format_number(ranks.critical)}.{alike}"
+        f" Groups that can't be told apart: {joined}.",
+        height=150 + CRITICAL_DIFFERENCE_ROW * len(ordered),
+        margin={"t": 60, "r": 16, "b": 84, "l": 60},
+        xaxis=axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
+        yaxis=labelled([safe(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
+    )
+
+
+def _critical_difference_dot(each: Standing, row: int, half: float, colour: str) -> Trace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers([each.mean_rank]),
+        "y": [row],
+        "error_x": {"type": "constant", "value": half, "color": colour, "thickness": 1.5, "width": 4},
+        "marker": {"color": colour, "size": 9},
+        "legendgroup": "ranks",
+        "showlegend": False,
+        "hovertext": f"<b>{safe(each.policy)}</b><br>mean rank {each.mean_rank:.2f}",
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }

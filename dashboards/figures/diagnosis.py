@@ -1,0 +1,135 @@
+"""A trace as `ravenlab diagnose` sees it: block means of the arms, the model of them, and the changes it found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboards.figures.style import (
+    BLUE,
+    COLOURS,
+    DASHES,
+    ORANGE,
+    Trace,
+    axis,
+    change_lines,
+    counts,
+    faded,
+    heading,
+    make,
+    numbers,
+    safe,
+    shaded,
+)
+from environments.world import Floats
+from studies.diagnosis.result import Diagnosis, Picture
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+MOST_ARMS = 12
+BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
+
+
+def diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
+    """Means (above) and variances (below) of blocks of rows: faint lines are measured, bold ones are the model.
+
+    >>> from studies.diagnosis import diagnose
+    >>> figure = diagnosis(diagnose(np.random.default_rng(0).normal(size=(400, 2))))
+    >>> len(figure.data)
+    8
+    """
+    picture = result.picture
+    assert picture is not None, "there is a picture of every trace that is decidable"
+    x = (picture.starts[1:] + picture.starts[:-1] + 1) / 2.0
+    shown = _shown(picture.means)
+    traces: list[Trace] = []
+    for y, measured, fitted in (
+        ("y", picture.means, picture.fitted),
+        ("y2", picture.variances, picture.fitted_variances),
+    ):
+        for place, k in enumerate(shown):
+            name = safe(result.names[k])
+            traces.append(_line(x, measured[:, k], place, name, y, False))
+            traces.append(_line(x, fitted[:, k], place, name, y, True))
+    entries, shapes = _marks(picture)
+    context = [safe(source)] if source else []
+    context += [result.verdict, *counts(result.rows, result.arms), f"blocks of {result.rows / x.size:.0f} steps"]
+    if len(shown) < result.arms:
+        context.append(f"the {len(shown)} arms that move most")
+    return make(
+        [*traces, *entries],
+        heading("The trace (faint) and the model of it (bold)", *context),
+        _alt(result, picture, shown),
+        height=620,
+        shapes=shapes,
+        xaxis=axis("step t", anchor="y2", range=[0, result.rows + 1]),
+        yaxis=axis("mean of a block", domain=[0.45, 1], **_without_spikes(picture.means)),
+        yaxis2=axis("variance in a block", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)),
+    )
+
+
+def _shown(means: Floats) -> list[int]:
+    """All of a few arms; of many those whose means move most."""
+    if means.shape[1] <= MOST_ARMS:
+        return list(range(means.shape[1]))
+    moving = np.nanstd(means, axis=0)
+    return sorted(int(k) for k in np.argsort(-moving)[:MOST_ARMS])
+
+
+def _without_spikes(table: Floats) -> dict[str, Any]:
+    """The range of an axis where a few spikes would press all else flat; zooming out shows them."""
+    known = table[~np.isnan(table)]
+    low, high = np.quantile(known, [0.005, 0.995])
+    if known.max() - known.min() <= 3.0 * (high - low) or low == high:
+        return {}
+    room = 0.15 * float(high - low)
+    return {"range": [float(low) - room, float(high) + room]}
+
+
+def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> Trace:
+    colour = COLOURS[place % len(COLOURS)]
+    line: dict[str, Any] = {"color": colour, "width": 2.4, "dash": DASHES[place // len(COLOURS) % len(DASHES)]}
+    return {
+        "type": "scatter",
+        "x": numbers(x),
+        "y": numbers(values),
+        "yaxis": y,
+        "mode": "lines",
+        "line": line if model else {"color": colour, "width": 0.8},
+        "opacity": 1.0 if model else 0.45,
+        "name": name,
+        "legendgroup": f"arm {place}",
+        "showlegend": model and y == "y",
+        "hovertemplate": f"{name}, {'model' if model else 'measured'}<br>t = %{{x}}<br>%{{y}}<extra></extra>",
+    }
+
+
+def _marks(picture: Picture) -> tuple[list[Trace], list[dict[str, Any]]]:
+    """Lines where something sets in for good, bands where it lasts a while, each with its legend entry."""
+    jumps = [mark.at for mark in picture.marks if mark.kind == "localized-jump"]
+    entries, shapes = change_lines(jumps)
+    for kind, (colour, word) in BANDS.items():
+        spans = [mark for mark in picture.marks if mark.kind == kind]
+        shapes += [shaded(mark.at, mark.until, faded(colour, 0.18)) for mark in spans if mark.until is not None]
+        if spans:
+            entries.append(_entry(word, {"symbol": "square", "size": 12, "color": faded(colour, 0.35)}))
+    churn = [mark for mark in picture.marks if mark.kind == "arm-churn"]
+    moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
+    entry, lines = change_lines(moments, "an arm comes or goes", dash="longdash")
+    return [*entries, *entry], [*shapes, *lines]
+
+
+def _entry(name: str, marker: dict[str, Any]) -> Trace:
+    return {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "marker": marker, "name": name}
+
+
+def _alt(result: Diagnosis, picture: Picture, shown: list[int]) -> str:
+    found = "; ".join(f"{each.kind}: {each.strength}" for each in result.findings if each.found)
+    drawn = "" if len(shown) == result.arms else f", of which {len(shown)} are drawn"
+    return (
+        f"Means and variances of {picture.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
+        f" {result.verdict}. {found or 'Nothing changes that chance does not explain'}."
+    )

@@ -1,0 +1,117 @@
+"""How the regret of single worlds spreads: box plots of a few candidates."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dashboards.figures.style import (
+    COLOURS,
+    WHITE,
+    Z95,
+    Trace,
+    axis,
+    box,
+    counts,
+    heading,
+    labelled,
+    make,
+    nothing,
+    numbers,
+    safe,
+)
+from environments.text import format_number
+from environments.world import Floats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+MOST = 12
+
+MEAN = {"symbol": "diamond", "size": 9, **WHITE}
+"""How the mean is marked on a box."""
+
+
+def distributions(
+    samples: Mapping[str, Floats],
+    *,
+    scenario: str,
+    horizon: int,
+    arms: int,
+    policy: str = "raven-ucb",
+    measure: str = "regret",
+) -> go.Figure:
+    """A box per candidate over its worlds: quartiles, whiskers from 5 % to 95 %, the mean with its 95 % interval.
+
+    Quantiles are computed here, so that the figure stays small however many worlds there are.
+
+    >>> import numpy as np
+    >>> figure = distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
+    >>> figure.data[0].median
+    (49.5,)
+    """
+    kept = [(name, np.asarray(values, dtype=float)) for name, values in samples.items()]
+    kept = [(name, values[np.isfinite(values)]) for name, values in kept]
+    kept = [(name, values) for name, values in kept if values.size][:MOST]
+    most = max((values.size for _, values in kept), default=0)
+    title = heading(
+        f"Spread of the {safe(measure)} over worlds", safe(policy), safe(scenario), *counts(horizon, arms, most)
+    )
+    if not kept:
+        return nothing(title, "No worlds were played.", f"Nothing to draw: no samples in {scenario}.")
+    traces: list[Trace] = []
+    means: Trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [],
+        "y": [],
+        "text": [],
+        "error_x": {"type": "data", "array": [], "color": "#808080", "thickness": 2, "width": 6},
+        "marker": MEAN,
+        "name": "mean and its 95 % interval",
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+    parts = []
+    for place, (name, values) in enumerate(kept):
+        low, q1, median, q3, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
+        mean = float(values.mean())
+        stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+        colour = COLOURS[place % len(COLOURS)]
+        traces.append(box(place, (low, q1, median, q3, high), colour))
+        means["x"] += numbers([mean])
+        means["y"].append(place)
+        means["error_x"]["array"] += numbers([Z95 * stderr])
+        means["text"].append(
+            f"<b>{safe(name, 100)}</b><br>mean {safe(measure)} {format_number(mean)} ± {format_number(stderr)}"
+            " (standard error)<br>"
+            f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
+            f" {format_number(float(q3))}<br>"
+            f"5 % to 95 %: {format_number(float(low))} to {format_number(float(high))}<br>R = {values.size:,} worlds"
+        )
+        parts.append(
+            f"{name}: mean {format_number(mean)}, median {format_number(float(median))}, 95 % quantile"
+            f" {format_number(float(high))}"
+        )
+    labels = [_wrapped(name) for name, _ in kept]
+    return make(
+        [*traces, means],
+        title,
+        f"Box plots of the {measure} per world, {policy} in {scenario}, T = {horizon:,}, K = {arms}, R = {most:,}. "
+        + "; ".join(parts[:4])
+        + ".",
+        height=190 + 62 * len(kept),
+        xaxis=axis(f"{safe(measure)} of one world (reward units)", nticks=6),
+        yaxis=labelled(labels, range=[len(kept) - 0.5, -0.5], showgrid=False),
+    )
+
+
+def _wrapped(name: str) -> str:
+    """A label of at most three short lines, so that boxes keep their room on a telephone."""
+    joined = re.sub(r" (?=[-.\d])", "\N{NO-BREAK SPACE}", " ".join(str(name).split()))
+    lines = textwrap.wrap(joined, 17, max_lines=3, placeholder=" …")
+    return "<br>".join(safe(line) for line in lines)

@@ -1,0 +1,207 @@
+"""Which parameter mattered in a search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures.style import (
+    BLUE,
+    COLOURS,
+    MARKERS,
+    ORANGE,
+    Trace,
+    axis,
+    counts,
+    faded,
+    heading,
+    labelled,
+    log_ticks,
+    make,
+    nothing,
+    numbers,
+    safe,
+    scale_of,
+    whiskers,
+)
+from environments.errors import InputError
+from environments.text import format_interval, format_number, format_range
+from studies.paper.advice import paper_advice
+from studies.results.recommendation import Recommendation
+from studies.symbols import format_params, format_symbol
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def importances(recommendation: Recommendation) -> go.Figure:
+    """The share of each searched parameter in the good trials' being good (PED-ANOVA); none below 20 trials.
+
+    >>> from studies.results.recommendation import Estimate
+    >>> found = Recommendation.model_construct(
+    ...     study="mine", policy="raven-ucb", scenario="blips", horizon=1000, arms=10, trials=50,
+    ...     regret=Estimate(mean=9.0, low=8.0, high=10.0, replications=200),
+    ...     importance={"alpha0": 0.75, "beta0": 0.25},
+    ... )
+    >>> importances(found).data[0].x
+    (25, 75)
+    """
+    each = recommendation
+    where = safe(each.policy), safe(each.scenario), *counts(each.horizon, each.arms, each.regret.replications)
+    title = heading("Importance of the parameters", *where, f"{each.trials:,} trials")
+    if not each.importance:
+        why = "Not known: it takes 20 trials or more."
+        return nothing(title, why, f"Importances of the parameters in {each.study} are not known: too few trials.")
+    ordered = sorted(each.importance.items(), key=lambda item: item[1])
+    shares = [100 * share for _, share in ordered]
+    names = [safe(format_symbol(name), 24) for name, _ in ordered]
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "x": numbers(shares),
+        "y": list(range(len(names))),
+        "text": [f"{share:.0f} %" for share in shares],
+        "textposition": "outside",
+        "textangle": 0,
+        "marker": {"color": faded(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
+        "customdata": names,
+        "hovertemplate": (
+            f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials:,} trials<extra></extra>"
+        ),
+        "cliponaxis": False,
+    }
+    words = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
+    return make(
+        [bars],
+        title,
+        f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
+        height=170 + 42 * len(names),
+        xaxis=axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
+        yaxis=labelled(names, showgrid=False),
+    )
+
+
+PANEL = 150
+"""Height of the panel of one parameter, in pixels."""
+
+
+def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
+    """A panel per parameter over T, with the range of the candidates that can't be told from the best.
+
+    All must be of one policy in one scenario.
+
+    >>> horizons([]).layout.annotations[0].text
+    'No recommendation yet.'
+    """
+    found = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
+    if not found:
+        title = heading("Recommended parameters against T", "K, R: no study yet")
+        return nothing(title, "No recommendation yet.", "Nothing to draw: no recommendation yet.")
+    if len({(each.policy, each.scenario) for each in found}) > 1:
+        raise InputError("recommendations must be of one policy and one scenario to be drawn against the horizon.")
+    names = [name for name in found[0].params if all(isinstance(each.params.get(name), int | float) for each in found)]
+    layout: dict[str, Any] = {}
+    traces: list[Trace] = []
+    gap = 0.06
+    height = (1 - gap * (len(names) - 1)) / max(1, len(names))
+    for place, name in enumerate(names):
+        top = 1 - place * (height + gap)
+        values = [float(each.params[name]) for each in found]
+        number = "" if place == 0 else str(place + 1)
+        traces += _panel(found, name, values, place, f"y{number}")
+        kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
+        ticks = log_ticks(_reach(found, name, values), 4) if kind == "log" else None
+        layout[f"yaxis{number}"] = axis(
+            safe(format_symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top]
+        )
+    times = sorted({each.horizon for each in found})
+    layout["xaxis"] = axis("horizon T (steps)", scale_of(times), times if len(times) <= 6 else None)
+    layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
+    return make(
+        traces,
+        heading(
+            "Recommended parameters against T",
+            safe(found[0].policy),
+            safe(found[0].scenario),
+            *_counts(found),
+        ),
+        f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
+        + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in found[:8])
+        + ".",
+        height=170 + PANEL * max(1, len(names)),
+        **layout,
+    )
+
+
+def _reach(found: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
+    advice = [paper_advice(each.scenario, each.horizon, each.policy) or {} for each in found]
+    paper = [given[name] for given in advice if name in given]
+    return [*values, *paper, *(end for each in found for end in each.box.get(name, ()))]
+
+
+def _low(found: Sequence[Recommendation], name: str) -> float:
+    return min((each.box[name][0] for each in found if name in each.box), default=1.0)
+
+
+def _counts(found: Sequence[Recommendation]) -> list[str]:
+    return [
+        f"T = {format_range(each.horizon for each in found)} steps",
+        f"K = {format_range(each.arms for each in found)} arms",
+        f"R = {format_range(each.regret.replications for each in found)} worlds",
+    ]
+
+
+def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str) -> list[Trace]:
+    """One parameter: what is recommended with its range, and the paper's advice."""
+    ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
+    colour = COLOURS[place % len(COLOURS)]
+    text = [
+        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
+        f"{safe(format_params(each.params), 200)}<br>"
+        f"{safe(format_symbol(name))} from {format_number(low)} to {format_number(high)} can't be told apart<br>"
+        f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
+        f" {each.regret.replications:,} fresh worlds"
+        for each, (low, high) in zip(found, ends, strict=True)
+    ]
+    out: list[Trace] = [
+        {
+            "type": "scatter",
+            "x": [each.horizon for each in found],
+            "y": numbers(values),
+            "yaxis": y,
+            "mode": "lines+markers" if len(found) > 1 else "markers",
+            "line": {"color": colour, "width": 2},
+            "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
+            "error_y": whiskers(
+                values,
+                [min(value, low) for value, (low, _) in zip(values, ends, strict=True)],
+                [max(value, high) for value, (_, high) in zip(values, ends, strict=True)],
+                width=5,
+            ),
+            "text": text,
+            "hovertemplate": "%{text}<extra></extra>",
+            "name": "recommended, with the range not told apart",
+            "legendgroup": "recommended",
+            "showlegend": place == 0,
+        }
+    ]
+    advice = [(each.horizon, paper_advice(each.scenario, each.horizon, each.policy)) for each in found]
+    points = [(horizon, given[name]) for horizon, given in advice if given is not None and name in given]
+    if points:
+        out.append(
+            {
+                "type": "scatter",
+                "x": [horizon for horizon, _ in points],
+                "y": numbers(value for _, value in points),
+                "yaxis": y,
+                "mode": "markers",
+                "marker": {"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
+                "name": "the paper's advice",
+                "legendgroup": "paper",
+                "showlegend": place == 0,
+                "hovertemplate": (
+                    f"The paper's advice<br>T = %{{x}}: {safe(format_symbol(name))} = %{{y}}<extra></extra>"
+                ),
+            }
+        )
+    return out

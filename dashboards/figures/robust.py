@@ -1,0 +1,221 @@
+"""A Pareto front: two worlds against each other, or more of them side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    SCALE,
+    VERMILION,
+    Trace,
+    axis,
+    counts,
+    folded,
+    heading,
+    ink,
+    labelled,
+    make,
+    numbers,
+    rounded,
+    safe,
+    whiskers,
+)
+from environments.text import format_interval, format_number, format_percent
+from studies.results.robust import Contender, Front, Member, RobustRecommendation
+from studies.symbols import format_params
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def front(found: Front) -> go.Figure:
+    """The settings of a front on fresh worlds, with those that the search had but fresh worlds do not bear out.
+
+    Two worlds: regret in one against regret in the other. More: a line a setting over the worlds, in percent above
+    the setting tuned for each, since regrets of different worlds do not share a scale.
+    """
+    kept = found.kept()
+    plain = [member for member in kept if member.tuned_for is None and member.name != "defaults"]
+    known = [member for member in found.members if member.tuned_for is not None or member.name == "defaults"]
+    gone = [member for member in found.members if not member.kept and member not in known]
+    even = min(kept, key=lambda member: member.price.mean)
+    fresh = found.members[0].worlds[0].regret.replications
+    title = heading("Pareto front", safe(found.policy), safe(found.scenario), *counts(found.horizon, found.arms, fresh))
+    groups = [
+        ("not borne out by fresh worlds", gone, GREY, "x-thin-open", "dot"),
+        ("on the front", plain, BLUE, "circle", "solid"),
+        ("tuned for one world, and defaults", known, ORANGE, "diamond", "dash"),
+        ("most even", [even], VERMILION, "star", "solid"),
+    ]
+    two = len(found.scenarios) == 2
+    draw = _points if two else _lines
+    traces = [trace for group in groups if group[1] for trace in draw(*group)]
+    if two:
+        names = [f"mean regret in {safe(name, 28)}" for name in found.scenarios]
+        return make(traces, title, _alt(found, even), height=520, xaxis=axis(names[0]), yaxis=axis(names[1]))
+    labels = [folded(name, 20) for name in found.scenarios]
+    return make(
+        traces,
+        title,
+        _alt(found, even),
+        height=520,
+        margin={"t": 80, "r": 16, "b": 110, "l": 60},
+        xaxis=labelled(labels, range=[-0.2, len(labels) - 0.8]),
+        yaxis=axis("above the tuned setting (%)"),
+    )
+
+
+def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: str) -> list[Trace]:
+    """Regret in the second world over that in the first, with both 95 % intervals."""
+
+    def errors(place: int) -> dict[str, Any]:
+        regrets = [member.worlds[place].regret for member in members]
+        mean, low, high = ([getattr(each, name) for each in regrets] for name in ("mean", "low", "high"))
+        return whiskers(mean, low, high, colour, thickness=1, width=0)
+
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": numbers(member.worlds[0].regret.mean for member in members),
+            "y": numbers(member.worlds[1].regret.mean for member in members),
+            "error_x": errors(0),
+            "error_y": errors(1),
+            "marker": {"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 8, "line": {"width": 1}},
+            "name": name,
+            "customdata": [_says(member) for member in members],
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+    ]
+
+
+def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash: str) -> list[Trace]:
+    """One trace for all members, with a gap after each line."""
+    x: list[int | None] = []
+    y: list[float | None] = []
+    says: list[str | None] = []
+    for member in members:
+        x += [*range(len(member.worlds)), None]
+        y += [*numbers(100.0 * world.price.mean for world in member.worlds), None]
+        says += [*[_says(member)] * len(member.worlds), None]
+    width = 3 if symbol == "star" else 1.5
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": x,
+            "y": y,
+            "line": {"color": colour, "dash": dash, "width": width},
+            "marker": {"color": colour, "symbol": symbol, "size": 12 if symbol == "star" else 7, "line": {"width": 1}},
+            "opacity": 0.5 if dash == "dot" else 0.9,
+            "name": name,
+            "customdata": says,
+            "hovertemplate": "%{customdata}<extra></extra>",
+        }
+    ]
+
+
+def _says(member: Member) -> str:
+    worlds = "<br>".join(
+        f"{safe(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
+        for world in member.worlds
+    )
+    return f"{safe(member.name)}: {safe(format_params(member.params), 80)}<br>{worlds}"
+
+
+def _alt(found: Front, even: Member) -> str:
+    kept = found.kept()
+    spans = [
+        f"{format_number(min(member.worlds[s].regret.mean for member in kept))} to"
+        f" {format_number(max(member.worlds[s].regret.mean for member in kept))} in {name}"
+        for s, name in enumerate(found.scenarios)
+    ]
+    return (
+        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon:,}, K = {found.arms}:"
+        f" {len(kept)} settings on fresh worlds, of mean regret {', '.join(spans)}. The most even one,"
+        f" {format_params(even.params)}, costs at most {format_percent(even.price.mean)} more than knowing the world."
+    )
+
+
+def prices(found: RobustRecommendation) -> go.Figure:
+    """The price of every setting in every world, in percent above the one tuned for it.
+
+    Colours go by the root of the price: a world in which everything is dear leaves something to see of the others.
+    """
+    rows = list(reversed(found.contenders))
+    across, down = list(range(len(found.scenarios))), list(range(len(rows)))
+    shades = [[math.sqrt(max(0.0, world.price.mean)) for world in each.worlds] for each in rows]
+    top = max(max(row) for row in shades) or 1.0
+    cells: Trace = {
+        "type": "heatmap",
+        "x": across,
+        "y": down,
+        "z": [[rounded(shade, 4) for shade in row] for row in shades],
+        "zmin": 0,
+        "zmax": rounded(top, 4),
+        "xgap": 2,
+        "ygap": 2,
+        "customdata": [[_prices_says(each, s) for s in across] for each in rows],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "colorscale": SCALE,
+        "reversescale": True,
+        "showscale": False,
+    }
+    written: Trace = {
+        "type": "scatter",
+        "mode": "text",
+        "x": [s for _ in rows for s in across],
+        "y": [row for row in down for _ in across],
+        "text": [
+            f"<b>{format_percent(world.price.mean)}</b><br>{format_number(world.regret.mean)}"
+            for each in rows
+            for world in each.worlds
+        ],
+        "textfont": {"color": ink([0.0, *(shade for row in shades for shade in row)])[1:], "size": 12},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    fresh = found.contenders[0].worlds[0].regret.replications
+    where = safe(found.policy), *counts(found.horizon, found.arms, fresh)
+    bare: dict[str, Any] = {"showgrid": False, "showline": False}
+    return make(
+        [cells, written],
+        heading("What a setting costs in each world", *where, "bold: above the tuned one; below it: mean regret"),
+        _prices_alt(found),
+        height=170 + 58 * len(rows),
+        margin={"t": 80, "r": 8, "b": 48, "l": 8},
+        xaxis=labelled([folded(name, 24) for name in found.scenarios], "the world it is", **bare),
+        yaxis=labelled([_label(each) for each in rows], **bare),
+    )
+
+
+def _label(each: Contender) -> str:
+    if each.tuned_for is None:
+        return f"<b>{safe(each.name)}</b>" if each.name == "recommended" else safe(each.name)
+    return f"tuned for<br>{safe(each.tuned_for, 24)}"
+
+
+def _prices_says(each: Contender, place: int) -> str:
+    world = each.worlds[place]
+    price, regret = world.price, world.regret
+    return (
+        f"{safe(each.name)}, played in {safe(world.scenario)}<br>"
+        f"price {format_percent(price.mean)} (95 %: {format_percent(price.low)} to {format_percent(price.high)})<br>"
+        f"regret {format_interval(regret.mean, regret.low, regret.high)}"
+    )
+
+
+def _prices_alt(found: RobustRecommendation) -> str:
+    lines = [
+        f"{each.name}: " + ", ".join(f"{format_percent(world.price.mean)} in {world.scenario}" for world in each.worlds)
+        for each in found.contenders
+    ]
+    return (
+        f"Heat map of the price of settings of {found.policy}, T = {found.horizon:,}, K = {found.arms}: their regret"
+        f" above that of the setting tuned for the scenario. {'; '.join(lines)}."
+    )

@@ -1,0 +1,193 @@
+"""Lines of arms over time, and which of many arms are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dashboards.figures.style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILION,
+    Trace,
+    axis,
+    band,
+    change_lines,
+    counts,
+    faded,
+    heading,
+    make,
+    numbers,
+    rounded,
+    safe,
+)
+from environments.draw import draw_worlds
+from environments.scenario import Scenario
+from environments.text import format_number
+from environments.view import View, moments_of_change, straight, view_of
+from environments.world import Floats, Ints
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
+MOST_ARMS = 8
+
+
+def arm_style(place: int) -> dict[str, Any]:
+    """Colour and dash of the arm at a place; no two of the first thirty have both in common."""
+    return {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2}
+
+
+def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row") -> Trace:
+    """A recorded arm over time, with gaps where it has no value."""
+    return {
+        "type": "scatter",
+        "x": numbers(x),
+        "y": numbers(values),
+        "mode": "lines",
+        "connectgaps": False,
+        "line": arm_style(place),
+        "name": safe(name, 24),
+        "hovertemplate": f"{safe(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>",
+    }
+
+
+def arms_to_draw(time: Any, means: Floats) -> list[int]:
+    """All of a few arms; of many those that are the best for the longest time, then the best on average.
+
+    >>> arms_to_draw(np.array([0, 5, 5]), np.array([[0.1, 0.2, 0.3]]))
+    [0, 1, 2]
+    >>> arms_to_draw(np.array([9, *[0] * 19]), np.arange(20.0)[None])
+    [0, 13, 14, 15, 16, 17, 18, 19]
+    """
+    if time.size <= MOST_ARMS + 4:
+        return list(range(time.size))
+    average = np.nan_to_num(np.nanmean(means, axis=0))
+    return sorted(int(k) for k in np.lexsort((-average, -time))[:MOST_ARMS])
+
+
+def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
+    """Means (above) and variances (below) of all arms of one world, the best arm of the moment in bold.
+
+    >>> from environments import find_scenario
+    >>> figure = world(find_scenario("stationary"), 500, 3)
+    >>> [len(trace.x) for trace in figure.data if trace.name == "best arm of the moment"]
+    [2, 2]
+    """
+    return world_figure(
+        view_of(draw_worlds(scenario, horizon, arms, seed, first=replication)),
+        name=scenario.name,
+        meaning=scenario.meaning,
+        horizon=horizon,
+        arms=arms,
+        changes=moments_of_change(scenario, horizon),
+        which=f"no. {replication}, seed {seed}",
+    )
+
+
+def world_figure(
+    seen: View,
+    *,
+    name: str,
+    meaning: str,
+    horizon: int,
+    arms: int,
+    changes: Sequence[int],
+    which: str,
+    title: str = "One world: the arms over time",
+    height: int = 560,
+) -> go.Figure:
+    """The same from a world that was looked at before, such as one that was read from a table."""
+    steps, means, variances = seen
+    best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
+    total = means.shape[1]
+    shown = arms_to_draw(np.bincount(best, minlength=total), means)
+    traces: list[Trace] = []
+    for what, table, y in (("mean", means, "y"), ("variance", variances, "y2")):
+        if len(shown) < total:
+            spread = "range of all arms"
+            low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
+            traces.append(_spread(steps, low, high, spread, y))
+        for place, k in enumerate(shown):
+            traces.append(_arm(steps, table[:, k], what, k, place, y))
+        of_best = table[np.arange(steps.size), best]
+        traces.append(_best(steps, of_best, best, what, y))
+    entry, shapes = change_lines(changes)
+    context = [safe(name), *counts(horizon, arms), f"R = 1 world ({which})"]
+    if len(shown) < total:
+        context.append(f"{len(shown)} of {total} arms drawn")
+    return make(
+        [*traces, *entry],
+        heading(safe(title), *context),
+        _alt(name, meaning, horizon, seen, best, len(changes)),
+        height=height,
+        shapes=shapes,
+        xaxis=axis("step t", anchor="y2", range=[0, horizon + 1]),
+        yaxis=axis("mean reward μ", domain=[0.53, 1]),
+        yaxis2=axis("variance σ²", domain=[0, 0.47], rangemode="tozero"),
+    )
+
+
+def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> Trace:
+    kept = straight(steps, values)
+    return {
+        "type": "scatter",
+        "x": [int(steps[i]) for i in kept],
+        "y": [rounded(values[i]) for i in kept],
+        "yaxis": y,
+        "mode": "lines",
+        "line": arm_style(place),
+        "name": "an arm",
+        "legendgroup": "arms",
+        "showlegend": what == "mean" and place == 0,
+        "hovertemplate": f"arm {k + 1}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
+    }
+
+
+def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> Trace:
+    kept = set(straight(steps, values))
+    turns = np.flatnonzero(np.diff(best))
+    if turns.size < 40:
+        kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
+    places = sorted(kept)
+    return {
+        "type": "scatter",
+        "x": [int(steps[i]) for i in places],
+        "y": [rounded(values[i]) for i in places],
+        "yaxis": y,
+        "mode": "lines",
+        "line": {"color": VERMILION, "width": 4},
+        "opacity": 0.85,
+        "name": "best arm of the moment",
+        "legendgroup": "best",
+        "showlegend": what == "mean",
+        "customdata": [int(best[i]) + 1 for i in places],
+        "hovertemplate": f"best arm: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
+    }
+
+
+def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> Trace:
+    more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": faded(GREY, 0.25)}
+    below, above = straight(steps, low), straight(steps, high)
+    kept = sorted({*below, *above})
+    return band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
+
+
+def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: int) -> str:
+    number = len(set(best.tolist()))
+    low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
+    least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
+    return (
+        f"Means and variances of {seen.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
+        f" Means from {low} to {high}, variances from {least} to {most};"
+        f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time; {changes} moments of change."
+    )

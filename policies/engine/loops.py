@@ -1,0 +1,211 @@
+"""Steps that the loops share, written into each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from environments.compiled import inlined
+from environments.world import DELAYED, mean_of, reward_of
+from policies.engine.base import PULLS
+
+
+@inlined
+def first_untried(open_, arms):  # type: ignore[no-untyped-def]
+    """The open arm of lowest index that was never pulled; there is one."""
+    k = 0
+    while open_[k] == 0 or arms[PULLS, k] > 0.0:
+        k += 1
+    return k
+
+
+@inlined
+def note_step(r, t, k, regret, reward, mark, marks, curve, pulls):  # type: ignore[no-untyped-def]
+    """Keep what is asked for of step t of replication r; gives the next mark to come to."""
+    if pulls.shape[1] > 0:
+        pulls[r, t - 1] = k
+    if mark < marks.shape[0] and marks[mark] == t:
+        curve[r, mark, 0] = regret
+        curve[r, mark, 1] = reward
+        return mark + 1
+    return mark
+
+
+PEEKS = False
+
+
+start: Any = None
+select: Any = None
+update: Any = None
+
+
+def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]
+    """Play worlds first … last − 1 and write regret, reward and suboptimal pulls into out[r].
+
+    Scratch: open_ [K], arms [rows, K], cells, memory, due (a ring for delayed feedback). `curve`
+    [R, marks, 2] takes regret and reward up to each marked step; `pulls` [R, T] who was pulled
+    when; either may be empty.
+    """
+    kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
+    horizon, count = worlds.noise.shape[1], open_.shape[0]
+    for r in range(first, last):
+        level, motion, noise, best, coin = (
+            worlds.level[r],
+            worlds.motion[r],
+            worlds.noise[r],
+            worlds.best[r],
+            worlds.coin[r],
+        )
+        opens, closes = worlds.opens[r], worlds.closes[r]
+        open_[:] = 0
+        arms[:] = 0.0
+        cells[:] = 0.0
+        memory[:] = 0.0
+        due[:] = 0.0
+        start(arms, cells, memory, p)
+        segment, event, untried, mark = -1, 1, 0, 0
+        row, blip = 0, 0
+        regret, reward, suboptimal = 0.0, 0.0, 0
+        for t in range(1, horizon + 1):
+            if t == starts[segment + 1]:
+                segment += 1
+                row, blip = worlds.row[segment], worlds.blip[segment]
+            if t == event:
+                untried, event = 0, horizon + 1
+                for k in range(count):
+                    open_[k] = 1 if opens[k] <= t < closes[k] else 0
+                    if open_[k] == 1 and arms[PULLS, k] == 0.0:
+                        untried += 1
+                    if opens[k] > t:
+                        event = min(event, opens[k])
+                    if closes[k] > t:
+                        event = min(event, closes[k])
+            if untried > 0:
+                k = first_untried(open_, arms)
+                untried -= 1
+            else:
+                k = select(t, open_, arms, cells, memory, p, rng)
+            x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
+            seen = x
+            if kind & DELAYED:
+                ring = due.shape[0]
+                for i in range(worlds.parts.shape[2]):
+                    due[(t + worlds.delay[r, t - 1, i]) % ring] += x * worlds.parts[r, t - 1, i]
+                seen = due[t % ring]
+                due[t % ring] = 0.0
+            if PEEKS:
+                low, high = np.inf, -np.inf
+                for j in range(count):
+                    if open_[j] == 1:
+                        true_mean = mean_of(kind, level, motion, season, share, row, blip, j, t)
+                        low, high = min(low, true_mean), max(high, true_mean)
+                seen = min(1.0, max(0.0, (seen - low) / (high - low + 1e-6)))
+            arms[PULLS, k] += 1.0
+            update(t, k, seen, open_, arms, cells, memory, p, rng)
+            mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
+            regret += best[t - 1] - mean
+            reward += x
+            if mean < best[t - 1]:
+                suboptimal += 1
+            mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
+        out[r, 0] = regret
+        out[r, 1] = reward
+        out[r, 2] = suboptimal
+
+
+def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, out, curve, pulls, by_row, by_step):  # type: ignore[no-untyped-def]
+    """Play windows first … last − 1 and write regret, reward and suboptimal pulls into out[r].
+
+    `by_row` [N] and `by_step` [T] add up regret by the row and by the step of the window at which it came; either
+    may be empty. The rest is as in `_loop.play`.
+    """
+    values, smoothed, best, turns = worlds.values, worlds.smoothed, worlds.best, worlds.turns
+    horizon, count = worlds.horizon, open_.shape[0]
+    for r in range(first, last):
+        offset = worlds.offsets[r]
+        arms[:] = 0.0
+        cells[:] = 0.0
+        memory[:] = 0.0
+        start(arms, cells, memory, p)
+        untried, mark = 0, 0
+        regret, reward, suboptimal = 0.0, 0.0, 0
+        for t in range(1, horizon + 1):
+            row = offset + t - 1
+            if t == 1 or turns[row] == 1:
+                untried = 0
+                for k in range(count):
+                    open_[k] = 1 if values[row, k] == values[row, k] else 0
+                    if open_[k] == 1 and arms[PULLS, k] == 0.0:
+                        untried += 1
+            if untried > 0:
+                k = first_untried(open_, arms)
+                untried -= 1
+            else:
+                k = select(t, open_, arms, cells, memory, p, rng)
+            x = values[row, k]
+            arms[PULLS, k] += 1.0
+            update(t, k, x, open_, arms, cells, memory, p, rng)
+            lost = best[row] - smoothed[row, k]
+            regret += lost
+            reward += x
+            if lost > 0.0:
+                suboptimal += 1
+            mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
+            if by_row.shape[0] > 0:
+                by_row[row] += lost
+                by_step[t - 1] += lost
+        out[r, 0] = regret
+        out[r, 1] = reward
+        out[r, 2] = suboptimal
+
+
+def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, again, tally):  # type: ignore[no-untyped-def]
+    """Replay logs first … last − 1 and write Σ w·reward, Σ w, Σ w², matched events and Σ of all rewards to tally[r].
+
+    `again` says whether the policy draws anew at each event or holds on to its choice until that arm comes. The rest
+    is as in `_loop.play`.
+    """
+    arm, reward, weight, block = worlds.arm, worlds.reward, worlds.weight, worlds.block
+    events, count, turns = arm.shape[0], open_.shape[0], worlds.turn_at.shape[0]
+    for r in range(first, last):
+        arms[:] = 0.0
+        cells[:] = 0.0
+        memory[:] = 0.0
+        start(arms, cells, memory, p)
+        untried, turn, t, k = 0, 0, 1, -1
+        gained, weights, squares, total = 0.0, 0.0, 0.0, 0.0
+        for i in range(count):
+            open_[i] = worlds.begins[i]
+            untried += open_[i]
+        for place in range(worlds.starts.shape[1]):
+            begin = worlds.starts[r, place]
+            for offset in range(min(block, events - place * block)):
+                while turn < turns and worlds.turn_at[turn] <= place * block + offset:
+                    i = worlds.turn_arm[turn]
+                    if open_[i] != worlds.turn_open[turn] and arms[PULLS, i] == 0.0:
+                        untried += 1 if worlds.turn_open[turn] == 1 else -1
+                    open_[i] = worlds.turn_open[turn]
+                    turn += 1
+                    k = -1
+                if k < 0 or again:
+                    k = first_untried(open_, arms) if untried > 0 else select(t, open_, arms, cells, memory, p, rng)
+                event = begin + offset
+                x = reward[event]
+                total += x
+                if arm[event] == k:
+                    if arms[PULLS, k] == 0.0:
+                        untried -= 1
+                    arms[PULLS, k] += 1.0
+                    update(t, k, x, open_, arms, cells, memory, p, rng)
+                    w = weight[event]
+                    gained += w * x
+                    weights += w
+                    squares += w * w
+                    t += 1
+                    k = -1
+        tally[r, 0] = gained
+        tally[r, 1] = weights
+        tally[r, 2] = squares
+        tally[r, 3] = t - 1
+        tally[r, 4] = total

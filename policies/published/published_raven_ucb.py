@@ -1,0 +1,24 @@
+"""RAVEN-UCB as the logistics script ran it: α₀ 0.5, β₀ 1, ε 1e-6, variance accumulated, ln t under the first root."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from policies.engine.base import Value
+from policies.raven_ucb import RavenUCB
+
+NUMBERS: dict[str, Value] = {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6, "variance": "accumulated", "logarithm": "t"}
+
+
+class PublishedRavenUCB(RavenUCB):
+    """The rules of raven-ucb with the numbers behind the paper's Table 3."""
+
+    name = "published-raven-ucb"
+    family = "published"
+    reference = "RAVEN-UCB, logistics script"
+    parameters = tuple(
+        replace(param, default=NUMBERS[param.name], low=None, high=None) for param in RavenUCB.parameters
+    )
+
+
+POLICY = PublishedRavenUCB

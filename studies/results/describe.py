@@ -1,0 +1,320 @@
+"""Recommendations described in sentences: parameters, regret, comparisons with baselines, and the data used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from environments.text import (
+    format_approximate,
+    format_count,
+    format_interval,
+    format_number,
+    format_percent,
+    join_words,
+    plural,
+)
+from studies.results.recommendation import (
+    ENOUGH_EVENTS,
+    ENOUGH_ROWS,
+    Edge,
+    Estimate,
+    LogFacts,
+    Needed,
+    Recommendation,
+    Rival,
+    TraceFacts,
+)
+from studies.results.robust import Contender, Front, Price, RobustRecommendation, World
+from studies.spec.robust import parse_measure
+from studies.spec.space import parameters_of
+from studies.symbols import format_params, format_symbol
+
+BASELINES = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
+
+WITHIN_NOISE = "within sampling noise"
+INCONCLUSIVE = "inconclusive"
+
+SAMPLE_SIZE_RULE = "n·(half-width / difference)², because standard errors shrink with √n"
+
+
+def describe_recommendation(found: Recommendation) -> list[str]:
+    """Describe a recommendation: parameters, regret, baselines, importance and data, one or two sentences per item."""
+    lines = [f"Use {format_params(found.params)}."]
+    lines += describe_regret(found)
+    lines += describe_indistinguishable(found.indistinguishable, found.box)
+    lines += [_describe_baseline(found, rival) for rival in found.versus]
+    if found.importance:
+        ordered = sorted(found.importance.items(), key=lambda item: -item[1])
+        shares = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in ordered)
+        lines.append(f"Parameter importance: {shares}.")
+    lines += describe_edges(found.policy, found.edge)
+    lines += [] if found.trace is None else _describe_trace(found, found.trace)
+    lines += [] if found.log is None else _describe_log(found.log)
+    unit = "costs" if found.recorded is not None and found.recorded.minimize else "rewards"
+    lines.append(
+        f"Tuned on {unit} with mean {format_number(found.scale.mean)} and spread {format_number(found.scale.spread)}"
+        f" ({plural(found.trials, 'trial')}, seed {found.seed}, version {found.version})."
+    )
+    return lines
+
+
+def describe_regret(found: Recommendation) -> list[str]:
+    """Describe the regret on held-out worlds or held-out data, and how reliable the estimate is."""
+    if found.trace is not None:
+        return _describe_trace_regret(found, found.trace)
+    if found.log is not None:
+        return _describe_log_score(found, found.log)
+    regret = found.regret
+    biased = found.objective == "mean" and found.search_estimate < regret.low
+    bias = ", which is optimistically biased (selection bias)" if biased else ""
+    return [
+        f"Mean regret {format_estimate(regret)} on {format_count(regret.replications)} held-out worlds not used for"
+        f" selection; the search estimate was {format_number(found.search_estimate)} (objective"
+        f" {found.objective}){bias}."
+    ]
+
+
+def describe_indistinguishable(candidates: Sequence[object], box: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Describe the candidates that are as good as the best; an empty list if there are none."""
+    if not box or len(candidates) < 2:
+        return []
+    ranges = [
+        f"{format_symbol(name)} {format_number(low)} to {format_number(high)}" for name, (low, high) in box.items()
+    ]
+    return [
+        f"{format_count(len(candidates))} candidates are statistically indistinguishable from the best:"
+        f" {', '.join(ranges)}."
+    ]
+
+
+def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
+    """Describe values at the edge of their search range, each with the wider range to search.
+
+    For a parameter searched as 1 − x the edge holds 1 − x; the range is given for x itself.
+
+    >>> describe_edges("d-raven", [Edge(param="gamma", value=0.75, low=0.00001, high=0.75)])
+    ['γ 0.75 is at the edge of the search range; search again with --range gamma=0.25:0.99999.']
+    """
+    rates = {param.name for param in parameters_of(policy) if param.scale == "one-minus"}
+    lines = []
+    for edge in edges:
+        inverted = edge.param in rates and edge.low <= 1.0 - edge.value <= edge.high
+        low, high = (1.0 - edge.high, 1.0 - edge.low) if inverted else (edge.low, edge.high)
+        lines.append(
+            f"{format_symbol(edge.param)} {format_number(edge.value)} is at the edge of the search range;"
+            f" search again with --range {edge.param}={low:.10g}:{high:.10g}."
+        )
+    return lines
+
+
+def format_estimate(estimate: Estimate) -> str:
+    """Format a mean with its 95 % confidence interval."""
+    return format_interval(estimate.mean, estimate.low, estimate.high)
+
+
+def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
+    """Format the rows or events of one segment: search, selection or report."""
+    first, last = facts.stretches[name]
+    unit = "rows" if isinstance(facts, TraceFacts) else "events"
+    return f"{unit} {format_count(first)} to {format_count(last)}"
+
+
+def warn_few_events(facts: LogFacts) -> str:
+    """Warn that too few events match, with the size of a log that would have enough."""
+    factor = ENOUGH_EVENTS / max(1.0, facts.effective)
+    return (
+        f"Inconclusive: only {format_count(facts.matched)} events match (effective sample size"
+        f" {format_count(round(facts.effective))}); at least {ENOUGH_EVENTS} are needed, that is a log of about"
+        f" {format_approximate(factor * facts.events)} events."
+    )
+
+
+def describe_needed_events(facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})") -> list[str]:
+    """Describe the size of a log that would make each inconclusive difference significant."""
+    rivals = {"the defaults": facts.versus_defaults, "the logging policy": facts.versus_logged}
+    return [
+        f"Sample size needed for a significant difference from {name}: {_format_needed(needed)}{rule}."
+        for name, needed in rivals.items()
+        if needed is not None
+    ]
+
+
+def describe_robust(found: RobustRecommendation) -> list[str]:
+    """Describe one setting for several scenarios: its price, and the prices of a wrong guess and of the defaults."""
+    replications = found.contenders[0].worlds[0].regret.replications
+    lines = [
+        f"Use {format_params(found.params)} if the scenario is unknown ({join_words(found.scenarios)}).",
+        f"{describe_price(found)} The price is the regret above that of the setting tuned for the scenario, on"
+        f" {format_count(replications)} held-out worlds per scenario; the search estimate, which is optimistically"
+        f" biased, was {format_percent(found.search_estimate - 1.0)}.",
+    ]
+    guess = worst_guess(found)
+    if guess is not None:
+        setting, world = guess
+        low, high = format_percent(world.price.low), format_percent(world.price.high)
+        lines.append(
+            f"A wrong guess costs up to {format_percent(world.price.mean)}: the setting tuned for {setting.tuned_for},"
+            f" used in {world.scenario} (95 % CI of this pair alone {low} to {high})."
+        )
+    defaults = found.contenders[-1]
+    lines.append(
+        f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)}"
+        f" (measure {found.measure})."
+    )
+    lines += describe_indistinguishable(found.indistinguishable, found.box)
+    lines += describe_edges(found.policy, found.edge)
+    lines.append(f"{plural(found.trials, 'trial')}, seed {found.seed}, version {found.version}.")
+    return lines
+
+
+def describe_price(found: RobustRecommendation) -> str:
+    """Describe the price of not knowing the scenario in one sentence."""
+    scenarios = len(found.scenarios)
+    counted = parse_measure(found.measure).counted(scenarios)
+    if counted == 1:
+        how = "at most"
+    elif counted == scenarios:
+        how = "on average"
+    else:
+        how = f"on average over the worst {counted}"
+    return f"Not knowing which of the {scenarios} scenarios applies costs {how} {format_price(found.price)}."
+
+
+def worst_guess(found: RobustRecommendation) -> tuple[Contender, World] | None:
+    """Return the wrong guess with the highest price: a setting tuned for one scenario, used in another."""
+    pairs = [
+        (setting, world)
+        for setting in found.contenders
+        for world in setting.worlds
+        if setting.tuned_for is not None and world.scenario != setting.tuned_for
+    ]
+    return max(pairs, key=lambda pair: pair[1].price.mean, default=None)
+
+
+def describe_front(found: Front) -> list[str]:
+    """Describe how many settings stay on the Pareto front, and the price of the most balanced one."""
+    kept = found.kept()
+    searched = sum(member.trial is not None for member in found.members)
+    stayed = sum(member.trial is not None for member in kept)
+    balanced = min(kept, key=lambda member: member.price.mean)
+    return [
+        f"{stayed} of the {searched} settings on the Pareto front of the search are also on the front on held-out"
+        f" worlds; including tuned settings and defaults, {len(kept)} settings are on it.",
+        f"The most balanced setting, {format_params(balanced.params)}, has a regret at most"
+        f" {format_price(balanced.price)} above that of the setting tuned for the scenario.",
+    ]
+
+
+def format_price(price: Price) -> str:
+    """Format a price with its 95 % confidence interval.
+
+    >>> format_price(Price(mean=0.1, low=0.05, high=0.15))
+    '10 % (95 % CI 5.0 % to 15 %)'
+    """
+    return f"{format_percent(price.mean)} (95 % CI {format_percent(price.low)} to {format_percent(price.high)})"
+
+
+def _describe_baseline(found: Recommendation, rival: Rival) -> str:
+    baseline = BASELINES[rival.name]
+    if rival.params == found.params and rival.difference == 0.0:
+        return f"{baseline} {'is' if rival.name == 'paper' else 'are'} identical to this recommendation."
+    direction = "higher" if rival.difference >= 0 else "lower"
+    unclear = WITHIN_NOISE if found.recorded is None else INCONCLUSIVE
+    verdict = "" if rival.told else f"; {unclear}"
+    return (
+        f"{baseline} ({format_params(rival.params)}): regret {format_number(abs(rival.difference))} {direction}"
+        f" (95 % CI of the difference {format_number(rival.low)} to {format_number(rival.high)}{verdict})."
+    )
+
+
+def _describe_trace_regret(found: Recommendation, facts: TraceFacts) -> list[str]:
+    unit = "cost" if facts.minimize else "reward"
+    needed = f"; at least {ENOUGH_ROWS} are needed for a reliable interval"
+    return [
+        f"Mean regret {format_estimate(found.regret)} per window of {format_count(found.horizon)} steps, on"
+        f" {format_count(found.regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
+        f" for search or selection; the search estimate was {format_number(found.search_estimate)}.",
+        f"Regret against the best fixed arm of each window: {format_estimate(facts.regret_fixed)}."
+        f" Mean {unit} per step: {format_number(facts.per_step)}.",
+        f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
+        f"{'' if facts.enough else needed}.",
+    ]
+
+
+def _describe_trace(found: Recommendation, facts: TraceFacts) -> list[str]:
+    missing = sum(facts.arms.values())
+    incomplete = sum(count > 0 for count in facts.arms.values())
+    gaps = "no missing cells"
+    if missing:
+        gaps = f"{plural(missing, 'missing cell')} in {plural(incomplete, 'arm')}, where the arm is unavailable"
+    empty = f"; {plural(facts.empty_rows, 'empty row')} dropped" if facts.empty_rows else ""
+    return [
+        f"{facts.file}: {format_count(facts.rows)} rows, {plural(len(facts.arms), 'arm')}; {gaps}{empty}.",
+        f"{_describe_segments(facts)}; windows of {format_count(found.horizon)} rows.",
+        _describe_scale(facts.scale),
+        *(["Cells are costs: pass their negatives to the policy as rewards."] if facts.minimize else []),
+    ]
+
+
+def _describe_log_score(found: Recommendation, facts: LogFacts) -> list[str]:
+    first, last = facts.stretches["report"]
+    unit = "cost" if facts.minimize else "reward"
+    matched = f"{format_count(facts.matched)} of {format_count(last - first + 1)} events match"
+    if facts.propensities:
+        effective = format_count(round(facts.effective))
+        matched += f", weighted by inverse propensity (effective sample size {effective})"
+    return [
+        *([] if facts.enough else [warn_few_events(facts)]),
+        f"Replay score {format_estimate(facts.score)}, the mean {unit} over resampled orders of the log; {matched}, in"
+        f" {format_segment(facts, 'report')}, which were not used for search or selection.",
+        f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)};"
+        f" {_compare_to_logging(found, facts)}.",
+        *describe_needed_events(facts),
+    ]
+
+
+def _compare_to_logging(found: Recommendation, facts: LogFacts) -> str:
+    """Compare the policy with the one that produced the log."""
+    lost = found.regret
+    direction = "better" if lost.mean < 0.0 else "worse"
+    amount = f"the policy is {format_number(abs(lost.mean))} {direction}"
+    if facts.enough and not lost.low <= 0.0 <= lost.high:
+        low, high = sorted((abs(lost.low), abs(lost.high)))
+        return f"{amount} (95 % CI {format_number(low)} to {format_number(high)})"
+    low, high = -lost.high, -lost.low
+    return f"{amount} (95 % CI of the gain {format_number(low)} to {format_number(high)}; {INCONCLUSIVE})"
+
+
+def _describe_log(facts: LogFacts) -> list[str]:
+    rarest = min(facts.arms, key=lambda name: facts.arms[name])
+    propensities = "with propensities" if facts.propensities else "without propensities"
+    clipped = ""
+    if facts.clipped:
+        clipped = f"; {plural(facts.clipped, 'reported weight')} clipped at {format_number(facts.clip)}"
+    return [
+        f"{facts.file}: {plural(facts.events, 'event')}, {plural(len(facts.arms), 'arm')}, {propensities}{clipped}; the"
+        f" rarest arm, {rarest!r}, has {plural(facts.arms[rarest], 'event')}.",
+        f"{_describe_segments(facts)}; bootstrap blocks of {format_count(facts.block)} events.",
+        _describe_scale(facts.scale),
+        *(["Rewards in the log are costs: pass their negatives to the policy."] if facts.minimize else []),
+    ]
+
+
+def _describe_segments(facts: TraceFacts | LogFacts) -> str:
+    uses = [f"{name} on {format_segment(facts, name)}" for name in ("search", "selection", "report")]
+    text = join_words(uses, "and")
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _describe_scale(scale: float) -> str:
+    return (
+        f"Ranges and defaults that depend on the reward scale are multiplied by {format_number(scale)} relative to"
+        " simulated worlds."
+    )
+
+
+def _format_needed(needed: Needed) -> str:
+    if needed.matched is None or needed.events is None:
+        return "no log is large enough, because the estimated difference is zero"
+    matched, events = format_approximate(needed.matched), format_approximate(needed.events)
+    return f"about {matched} matched events, that is a log of about {events}"

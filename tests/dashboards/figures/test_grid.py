@@ -1,0 +1,120 @@
+"""Figures of a grid: heat map, lines and surface."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboards.figures import explain, plot_heat_map, plot_sensitivity_lines, plot_surface
+from studies.results.grid import Grid
+from tests.dashboards.drawn import FINE, check, made_grid, names
+from tests.messages import assert_names
+from tests.studies.made import recommendation
+
+RECOMMENDED = recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon": 0.003})
+
+
+def test_the_heat_map_has_log_axes_and_every_mark() -> None:
+    figure = plot_heat_map(made_grid(), RECOMMENDED)
+    out = check(figure)
+    assert out["layout"]["xaxis"]["type"] == out["layout"]["yaxis"]["type"] == "log"
+    assert out["layout"]["xaxis"]["tickvals"] == [0.5, 1, 5, 10]
+    assert "α₀" in out["layout"]["xaxis"]["title"]["text"]
+    assert "β₀" in out["layout"]["yaxis"]["title"]["text"]
+    assert len(names(figure)) == 4
+    (star,) = [trace for trace in out["data"] if (trace.get("x"), trace.get("y")) == ([0.8], [2.2])]
+    assert star["name"] in names(figure)
+    assert "41.5" in star["text"][0]
+    assert_names(explain(figure), "13.55", "α₀ = 1, β₀ = 1")
+
+
+def test_cells_stand_where_they_belong_and_say_everything() -> None:
+    grid = made_grid(alpha0=(1.0, 10.0, 100.0), beta0=(1.0, 10.0))
+    cells = check(plot_heat_map(grid))["data"][0]
+    assert cells["x"] == pytest.approx([10**-0.5, 10**0.5, 10**1.5, 10**2.5], rel=1e-4)
+    assert np.shape(cells["z"]) == (2, 3)
+    alpha0, beta0, mean, stderr, apart = cells["customdata"][1][2]
+    assert (alpha0, beta0, apart) == (100, 10, "yes")
+    assert mean == pytest.approx(grid.mean[2, 1], rel=1e-4)
+    assert stderr == pytest.approx(grid.stderr[2, 1], rel=1e-2)
+    for word in ("α₀", "β₀", "ε = 0.1", "standard error", "R = 500", "told apart"):
+        assert word in cells["hovertemplate"]
+
+
+def test_the_region_is_outlined_exactly() -> None:
+    """Every side between a cell inside and one outside is drawn, and no other."""
+    grid = made_grid(FINE, FINE)
+    inside = np.random.default_rng(1).random((25, 25)) < 0.4
+    figure = plot_heat_map(Grid(grid.spec, grid.study, grid.mean, grid.stderr, inside))
+    outline = next(trace for trace in figure.data if trace.type == "scatter" and trace.line.width == 3)
+    padded = np.pad(inside, 1)
+    sides = int((padded[1:] != padded[:-1]).sum() + (padded[:, 1:] != padded[:, :-1]).sum())
+    step = math.log(FINE[1] / FINE[0])
+    drawn = 0.0
+    for a, b in zip(range(0, len(outline.x), 3), range(1, len(outline.x), 3), strict=True):
+        drawn += abs(math.log(outline.x[b] / outline.x[a])) + abs(math.log(outline.y[b] / outline.y[a]))
+    assert drawn / step == pytest.approx(sides, rel=1e-3)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
+def test_fine_grids_stay_small(share: float) -> None:
+    grid = made_grid(FINE, FINE)
+    inside = np.random.default_rng(0).random((25, 25)) < share
+    fine = Grid(grid.spec, grid.study, grid.mean, grid.stderr, inside)
+    out = check(plot_heat_map(fine, RECOMMENDED), most=60_000)
+    assert out["layout"]["xaxis"]["tickvals"] == [0.01, 0.1, 1, 10]
+    check(plot_surface(fine), most=40_000)
+    check(plot_sensitivity_lines(fine))
+
+
+def test_a_wide_range_of_regret_is_coloured_on_a_log_scale() -> None:
+    grid = made_grid()
+    wide = Grid(grid.spec, grid.study, grid.mean**3, grid.stderr, grid.indistinguishable)
+    cells = check(plot_heat_map(wide))["data"][0]
+    assert cells["z"][1][1] == pytest.approx(math.log10(13.55**3), rel=1e-4)
+    assert cells["colorbar"]["ticktext"]
+
+
+def test_lines_have_bands_dashes_and_markers_of_their_own() -> None:
+    figure = plot_sensitivity_lines(made_grid())
+    out = check(figure)
+    assert names(figure) == ["β₀ = 0.5", "β₀ = 1", "β₀ = 5", "β₀ = 10"]
+    lines = [trace for trace in out["data"] if trace["mode"] == "lines+markers"]
+    bands = [trace for trace in out["data"] if trace.get("fill") == "toself"]
+    assert len(bands) == len(lines) == 4
+    assert len({trace["line"]["dash"] for trace in lines}) == len({trace["marker"]["symbol"] for trace in lines}) == 4
+    assert out["layout"]["xaxis"]["type"] == "log"
+    grid = made_grid()
+    assert max(bands[0]["y"]) == pytest.approx((grid.mean + 1.96 * grid.stderr)[:, 0].max(), rel=1e-4)
+
+
+def test_many_lines_are_thinned_and_keep_the_best() -> None:
+    grid = made_grid(FINE, FINE)
+    figure = plot_sensitivity_lines(grid)
+    assert len(names(figure)) == 6
+    assert_names(figure.layout.title.text, "6 of 25")
+    assert f"β₀ = {grid.spec.beta0[grid.best[1]]:.4g}" in names(figure)
+
+
+@pytest.mark.parametrize("draw", [plot_heat_map, plot_sensitivity_lines, plot_surface])
+@pytest.mark.parametrize("alpha0", [(1.0,), (1.0, 2.0, 3.0)])
+@pytest.mark.parametrize("beta0", [(5.0,), (0.5, 10.0)])
+def test_narrow_grids(draw: Any, alpha0: tuple[float, ...], beta0: tuple[float, ...]) -> None:
+    out = check(draw(made_grid(alpha0, beta0)))
+    if draw is plot_surface:
+        narrow = min(len(alpha0), len(beta0)) == 1
+        assert out["data"][0]["type"] == ("scatter3d" if narrow else "surface")
+
+
+def test_the_surface_has_log_axes() -> None:
+    scene = check(plot_surface(made_grid()))["layout"]["scene"]
+    assert scene["xaxis"]["type"] == scene["yaxis"]["type"] == "log"
+    assert (scene["xaxis"]["title"]["text"], scene["yaxis"]["title"]["text"]) == ("α₀", "β₀")
+
+
+def test_a_scenario_without_advice_has_no_mark_for_it() -> None:
+    with_advice, without = (names(plot_heat_map(made_grid(scenario=name))) for name in ("variance-drift", "periodic"))
+    assert len(without) == len(with_advice) - 1

@@ -1,0 +1,151 @@
+"""Figures over time: curves, worlds and the moments of change."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from dashboards.figures import explain, plot_curves, plot_world
+from environments import find_scenario
+from environments.catalog import scenarios
+from environments.draw import draw_worlds
+from environments.view import moments_of_change
+from environments.world import tables
+from policies.engine.simulation import simulate
+from tests.dashboards.drawn import check, names, shown_text
+from tests.studies.made import WILD
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "moments"),
+    [
+        ("stationary", {}, []),
+        ("variance-drift", {}, []),
+        ("localized-jump", {"every": 300}, [300, 600, 900]),
+        ("gradual-drift", {"start": 200, "end": 700}, [200, 700]),
+        ("arm-churn", {"opens": 100, "closes": "50%"}, [100, 500]),
+        ("published-blips", {"every": 400}, [400, 800]),
+    ],
+)
+def test_moments(name: str, settings: dict[str, int | str], moments: list[int]) -> None:
+    assert moments_of_change(find_scenario(name, settings), 1000) == moments
+
+
+def test_blips_begin_and_end() -> None:
+    scenario = find_scenario("blips")
+    worlds = draw_worlds(scenario, 1000, 10, seed=3)
+    assert moments_of_change(scenario, 1000) == [int(t) for t in worlds.starts[1:-1]]
+
+
+SHORT = {"blips": {"every": 5, "lasting": 2}}
+
+
+@pytest.mark.parametrize("name", sorted(scenarios()))
+def test_moments_lie_within_a_short_horizon(name: str) -> None:
+    """Also where the horizon is shorter than the scenario's own number of arms."""
+    assert all(1 < t <= 20 for t in moments_of_change(find_scenario(name, SHORT.get(name)), 20))
+
+
+@pytest.mark.parametrize("name", sorted(scenarios()))
+def test_every_world_is_drawn_as_it_is(name: str) -> None:
+    """The best arm's points are exact; lines between an arm's points come near its mean at 95 % of the steps."""
+    scenario = find_scenario(name)
+    figure = plot_world(scenario, 2000, scenario.arms, seed=1)
+    out = check(figure, most=27_000)
+    means, variances = tables(draw_worlds(scenario, 2000, scenario.arms, seed=1))
+    for column, table in (("y", means), ("y2", variances)):
+        best = next(t for t in out["data"] if t.get("name") == "best arm of the moment" and t["yaxis"] == column)
+        places = np.array(best["x"]) - 1
+        kept = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
+        np.testing.assert_allclose(best["y"], table[places, kept[places]], rtol=1e-5)
+    arms = [trace for trace in out["data"] if trace.get("name") == "an arm" and trace["yaxis"] == "y"]
+    for trace in arms:
+        k = int(trace["hovertemplate"].split("<")[0].split()[1]) - 1
+        points = [(x, y) for x, y in zip(trace["x"], trace["y"], strict=True) if y is not None]
+        x = np.array([point[0] for point in points])
+        seen = np.arange(x.min(), x.max() + 1)
+        line = np.interp(seen, x, [point[1] for point in points])
+        away = np.abs(line - means[seen - 1, k])
+        assert np.nanquantile(away, 0.95) < 0.02, name
+    assert "over 2,000 steps" in explain(figure)
+
+
+def test_worlds_mark_their_changes() -> None:
+    figure = plot_world(find_scenario("arm-churn"), 1000, 5)
+    assert figure.layout.shapes[0].path == "M330,0V1M670,0V1"
+    assert names(figure) == ["an arm", "best arm of the moment", "moment of change"]
+
+
+@pytest.mark.parametrize(("horizon", "arms"), [(1, 1), (2, 1), (3, 3), (5000, 40)])
+def test_small_and_large_worlds(horizon: int, arms: int) -> None:
+    check(plot_world(find_scenario("localized-jump"), horizon, arms))
+
+
+def test_a_world_with_a_wild_name() -> None:
+    scenario = dataclasses.replace(find_scenario("blips"), name=WILD, meaning=WILD)
+    assert "<script" not in shown_text(check(plot_world(scenario, 100, 3)))
+
+
+def test_curves_have_bands_and_moments() -> None:
+    results = [
+        simulate("raven-ucb", "blips", horizon=400, replications=5, checkpoints=400, params={"alpha0": a})
+        for a in (0.5, 5.0)
+    ]
+    figure = plot_curves(results, changes=[100, 200])
+    out = check(figure)
+    assert len([trace for trace in out["data"] if trace.get("fill") == "toself"]) == 3
+    assert figure.layout.shapes[0].path == "M100,0V1M200,0V1"
+    assert "moment of change" in names(figure)
+    regret = next(trace for trace in out["data"] if trace["mode"] == "lines" and "customdata" in trace)
+    assert regret["x"][-1] == 400
+    assert regret["y"][-1] == pytest.approx(results[0].regret.mean(), rel=1e-5)
+    assert len({trace["line"].get("dash") for trace in out["data"] if "customdata" in trace}) == 2
+
+
+@pytest.mark.parametrize("costs", [False, True])
+def test_rewards_are_held_against_the_first_in_the_same_worlds(costs: bool) -> None:
+    """Else the lines of all policies lie on top of each other."""
+    results = [
+        simulate("raven-ucb", "blips", horizon=400, replications=5, checkpoints=400, params={"alpha0": a})
+        for a in (0.5, 5.0)
+    ]
+    figure = plot_curves(results, names=["ours", "theirs"], costs=costs)
+    ours, theirs = (trace for trace in check(figure)["data"] if trace["yaxis"] == "y2" and "customdata" in trace)
+    more = (results[1].reward - results[0].reward) * (-1 if costs else 1)
+    unit = "cost" if costs else "reward"
+    assert set(ours["y"]) == {0}
+    assert theirs["y"][-1] == pytest.approx(more.mean(), rel=1e-4)
+    assert theirs["customdata"][-1] == pytest.approx(more.std(ddof=1) / 5**0.5, rel=1e-4)
+    assert f"mean {unit} minus that of ours" in theirs["hovertemplate"]
+    assert figure.layout.yaxis2.title.text == f"cumulative {unit},<br>minus that of ours"
+    assert f"Regret and difference in {unit} over time" in figure.layout.title.text
+    assert f"cumulative regret and {unit}, the latter minus that of ours, over 400 steps" in explain(figure)
+
+
+def test_rewards_of_other_worlds_are_drawn_as_they_are() -> None:
+    results = [simulate("ucb1", "blips", horizon=400, replications=5, checkpoints=400, seed=seed) for seed in (0, 1)]
+    for figure in (plot_curves(results), plot_curves(results[:1])):
+        last = check(figure)["data"][-1]
+        assert last["y"][-1] == pytest.approx(results[len(figure.data) // 4 - 1].reward.mean(), rel=1e-5)
+        assert figure.layout.yaxis2.title.text == "cumulative reward"
+
+
+def test_curves_of_one_world_one_step_or_none() -> None:
+    one = simulate("ucb1", "blips", horizon=50, replications=1, checkpoints=1)
+    check(plot_curves([one]))
+    check(plot_curves([simulate("ucb1", "blips", horizon=50, replications=1)]))
+    check(plot_curves([]), title=())
+
+
+def test_many_changes_are_thinned() -> None:
+    one = simulate("ucb1", "stationary", horizon=5000, replications=2, checkpoints=100)
+    figure = plot_curves([one], changes=range(2, 5000))
+    check(figure)
+    assert any("drawn" in name for name in names(figure))
+
+
+def test_six_curves_stay_small() -> None:
+    one = simulate("raven-ucb", "blips", horizon=1000, replications=3, checkpoints=500)
+    check(plot_curves([one] * 6, names=[WILD] * 6), most=40_000)

@@ -1,0 +1,104 @@
+"""Figures of searches over several scenarios: the matrix of prices, and Pareto fronts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dashboards.figures import explain, plot_front, plot_prices
+from dashboards.optuna_dashboard.notes import worlds_note
+from dashboards.pages.report.material import Material
+from dashboards.pages.report.page import render
+from studies.results.recommendation import Estimate, Scale
+from studies.results.robust import Contender, Front, Member, Price, RobustRecommendation, Tuned, World
+from tests.dashboards.drawn import check, names, shown_text
+from tests.messages import assert_names
+
+WILD = "<b>%{x}"
+PARAMS: dict[str, float | str] = {"alpha0": 1.5, "beta0": 2.0}
+
+
+def world(scenario: str, price: float) -> World:
+    regret = Estimate(mean=50 + 50 * price, low=45.0, high=120.0, replications=300)
+    return World(scenario=scenario, regret=regret, price=Price(mean=price, low=price - 0.05, high=price + 0.05))
+
+
+def contender(name: str, scenarios: list[str], shares: list[float], **more: Any) -> dict[str, Any]:
+    worst = max(shares)
+    return {
+        "name": name, "params": PARAMS, "worlds": [world(*pair) for pair in zip(scenarios, shares, strict=True)],
+        "price": Price(mean=worst, low=worst - 0.05, high=worst + 0.05), **more,
+    }  # fmt: skip
+
+
+def common(scenarios: list[str]) -> dict[str, Any]:
+    return {
+        "study": "robust/mine", "policy": "raven-ucb", "scenario": ",".join(scenarios), "scenarios": scenarios,
+        "horizon": 1000, "arms": 10, "trials": 20, "seed": 0, "version": "0.1.0",
+        "tuned": [Tuned(scenario=name, study=name, params=PARAMS) for name in scenarios],
+    }  # fmt: skip
+
+
+def made(scenarios: list[str]) -> RobustRecommendation:
+    rows = [contender("recommended", scenarios, [0.1, -0.02])]
+    rows += [
+        contender(f"tuned for {name}", scenarios, [0.0 if s == n else 1.5 for s in range(2)], tuned_for=name)
+        for n, name in enumerate(scenarios)
+    ]
+    rows.append(contender("defaults", scenarios, [0.3, 0.4]))
+    return RobustRecommendation(
+        **common(scenarios), params=PARAMS, measure="worst", price=Price(mean=0.1, low=0.05, high=0.15),
+        search_estimate=1.05, indistinguishable=[PARAMS], box={}, contenders=[Contender(**row) for row in rows],
+        importance=None, scales=[Scale(mean=0.5, spread=0.2)] * 2,
+    )  # fmt: skip
+
+
+def made_front(scenarios: list[str]) -> Front:
+    shares = [[0.0, 1.0, 0.5], [0.5, 0.0, 0.5], [0.2, 0.2, 0.2], [0.9, 0.9, 0.9]]
+    labels = [f"tuned for {scenarios[0]}", "defaults", "trial 3", "trial 4"]
+    members = [
+        Member(
+            **contender(name, scenarios, row[: len(scenarios)], tuned_for=scenarios[0] if n == 0 else None),
+            trial=n, kept=n < 3,
+        )
+        for n, (name, row) in enumerate(zip(labels, shares, strict=True))
+    ]  # fmt: skip
+    return Front(**common(scenarios), members=members)
+
+
+def test_the_matrix_says_every_price() -> None:
+    figure = plot_prices(made(["blips", WILD]))
+    out = check(figure)
+    cells, written = out["data"]
+    assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
+    assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
+    assert_names(explain(figure), "blips", "0.0 %", "150 %")
+    assert WILD not in shown_text(out)
+
+
+@pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
+def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
+    figure = plot_front(made_front(scenarios))
+    out = check(figure)
+    assert len(names(figure)) == 4
+    best = out["data"][-1]
+    if len(scenarios) == 2:
+        assert (best["x"], best["y"]) == ([60], [60])
+        assert best["error_x"]["array"] == [60]
+    else:
+        assert best["y"] == [20, 20, 20, None]
+        assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
+    assert_names(explain(figure), "3")
+    assert WILD not in shown_text(out)
+
+
+def test_note_and_report_say_the_price() -> None:
+    found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
+    assert_names(worlds_note(found), "2", "10 %")
+    assert_names(worlds_note(its_front), "Pareto")
+    page = render(Material("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"]))
+    assert_names(page, "10 %", "5.0 % to 15 %")
+    assert_names(page, "150 %")
+    assert "robust/begun" in page
+    assert WILD not in page.partition("<script")[0]

@@ -1,0 +1,220 @@
+"""Notes and figures in the storage: there once, small, and harmless to what was measured."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import optuna
+import optuna_dashboard
+import plotly.graph_objects as go
+import pytest
+
+from dashboards.optuna_dashboard.attach import attach, attach_to_grid, attach_to_study, is_attached, stored_figure
+from studies.export import export
+from studies.results.grid import FINE_VALUES
+from studies.spec.objective import parse_objective
+from studies.spec.study import StudySpec
+from studies.storage import keys
+from studies.storage.copy import read_study, write_study
+from studies.storage.database import open_storage
+from studies.storage.library import find_studies, recommendations
+from tests.dashboards.made import gridded, searched
+from tests.studies.made import recommendation, snapshot, store, url
+from tuning.cli.app import run
+
+HARD = "raven-ucb/variance-drift/T1000/K10"
+
+
+def rows(path: Path) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute("SELECT * FROM study_system_attributes ORDER BY 1").fetchall()
+    finally:
+        connection.close()
+
+
+def figures(study: optuna.Study) -> set[str]:
+    system = study._storage.get_study_system_attrs(study._study_id)
+    return {key.split(":")[2] for key in system if key.startswith("dashboard:plot_data:")}
+
+
+def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> None:
+    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    assert attach_to_study(study) == 5
+    note = optuna_dashboard.get_note(study)
+    assert note.startswith("# Use α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
+    assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
+    assert "$" not in note
+    assert figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
+    assert study.metric_names == ["mean regret"]
+    assert stored_figure(study, "ravenlab-world")["layout"]["height"] == 450
+
+
+def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    study = gridded(storage)
+    assert attach_to_grid(study) == 5
+    assert figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
+    assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
+    assert "2 of 16 cells can't be told" in optuna_dashboard.get_note(study)
+    before = stored_figure(study, "ravenlab-heat-map")
+    searched(storage)
+    assert attach_to_grid(study) >= 1
+    assert "recommended" in json.dumps(stored_figure(study, "ravenlab-heat-map"))
+    assert stored_figure(study, "ravenlab-heat-map") != before
+
+
+def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite3"
+    storage = open_storage(url(path), create=True)
+    names = [searched(storage).study_name, gridded(storage).study_name]
+    for name in names:
+        attach(optuna.load_study(study_name=name, storage=storage))
+    before = rows(path)
+    other = open_storage(url(path), create=False)
+    for name in names:
+        assert attach(optuna.load_study(study_name=name, storage=other)) == 0
+    assert rows(path) == before
+
+
+def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    grid = gridded(storage)
+    assert attach(grid, missing=True) == 5
+    study = searched(storage)
+    assert attach(study, missing=True) == 5
+    assert attach(grid, missing=True) >= 1, "there is a recommendation to mark now"
+    with monkeypatch.context() as patched:
+        patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
+        assert attach(study, missing=True) == 0
+        assert attach(grid, missing=True) == 0
+    keys.write_recommendation(study, recommendation(study=study.study_name, seed=9))
+    assert attach(study, missing=True) >= 1
+    keys.write_recommendation(study, None)
+    assert attach(study, missing=True) >= 1
+
+
+def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    names = [searched(storage).study_name, gridded(storage).study_name]
+    trials = [snapshot(storage, name) for name in names]
+    attributes = [study.user_attrs for study in find_studies(storage, names)]
+    exported = [export(recommendations(storage), kind) for kind in ("json", "toml", "csv")]
+    for name in names:
+        attach(optuna.load_study(study_name=name, storage=storage))
+    assert [snapshot(storage, name) for name in names] == trials
+    assert [study.user_attrs for study in find_studies(storage, names)] == attributes
+    assert [export(recommendations(storage), kind) for kind in ("json", "toml", "csv")] == exported
+
+
+def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite3"
+    study = searched(open_storage(url(path), create=True), done=200)
+    attach(study)
+    before = len(rows(path))
+    keys.write_recommendation(study, None)
+    attach(study)
+    assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
+    assert len(rows(path)) <= before
+    assert stored_figure(study, "ravenlab-history") is not None
+
+
+def test_figures_stay_small() -> None:
+    """2000 trials and 625 cells: a row is 2 kB and a commit, and every page reads them all."""
+    memory = optuna.storages.InMemoryStorage()
+    for study in (searched(memory, done=2000), gridded(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
+        assert attach(study) == 5
+        assert len(memory.get_study_system_attrs(study._study_id)) < 60
+
+
+def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
+    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    attach(study)
+    optuna_dashboard.save_note(study, "mine")
+    assert attach(study) == 0
+    assert optuna_dashboard.get_note(study) == "mine"
+    optuna_dashboard.save_note(study, "")
+    assert attach(study) == 1
+    assert optuna_dashboard.get_note(study).startswith("# Use")
+
+
+def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    study = searched(storage)
+    optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")
+    attach(study)
+    assert "theirs" in figures(study)
+    theirs = optuna.create_study(study_name="theirs", storage=storage)
+    assert attach(theirs) == 0
+    assert storage.get_study_system_attrs(theirs._study_id) == {}
+
+
+def test_a_figure_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
+    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    attach(study)
+    whole = stored_figure(study, "ravenlab-history")
+    study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
+    assert stored_figure(study, "ravenlab-history") is None
+    assert attach(study) == 1
+    assert stored_figure(study, "ravenlab-history") == whole
+
+
+@pytest.mark.parametrize("done", [0, 1, 3])
+def test_unfinished_studies(tmp_path: Path, done: int) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    study = store(storage, StudySpec(scenario="blips", horizon=100, trials=10), done)
+    assert attach(study) > 0
+    assert f"{done} of 10 trials" in optuna_dashboard.get_note(study)
+    assert attach(study) == 0
+    assert attach(gridded(storage, finished=False)) == 0
+
+
+def test_a_scenario_of_its_users_own_is_not_drawn_where_it_is_not_at_hand(tmp_path: Path) -> None:
+    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
+    assert attach(study) == 4
+    assert figures(study) == {"ravenlab-history", "ravenlab-importances"}
+    assert is_attached(study)
+
+
+def test_a_copy_is_complete(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    attach(searched(storage))
+    (study,) = find_studies(storage, [HARD])
+    write_study(read_study(storage, study._study_id), storage, "copy")
+    assert attach(optuna.load_study(study_name="copy", storage=storage)) == 0
+
+
+@pytest.mark.parametrize(
+    ("objective", "name"),
+    [
+        ("reward", "mean reward"),
+        ("quantile:0.9", "90 % quantile of regret"),
+        ("cvar:0.95", "mean of the worst 5 % of regrets"),
+        ("after:10%", "mean regret after 10%"),
+    ],
+)
+def test_names_of_values(objective: str, name: str) -> None:
+    assert parse_objective(objective).label() == name
+
+
+def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    world = ["localized-jump", "--horizon=200", "--arms=3", "--replications=10", "--quiet", "--storage", place]
+    tune = ["tune", *world, "--trials=4", "--selection=20", "--report=20"]
+    grid = ["grid", *world, "--alpha0=0.5,1", "--beta0=1,5"]
+    assert run(tune) == 0
+    assert run(grid) == 0
+    storage = open_storage(place, create=False)
+    studies = [optuna.load_study(study_name=name, storage=storage) for name in optuna.get_all_study_names(storage)]
+    tuned, played = sorted(studies, key=lambda study: study.study_name, reverse=True)
+    assert "ravenlab-history" in figures(tuned)
+    assert "ravenlab-heat-map" in figures(played)
+    before = rows(tmp_path / "s.sqlite3")
+    assert run(tune) == 0
+    assert run(grid) == 0
+    assert rows(tmp_path / "s.sqlite3") == before
+    assert "not attached" not in capsys.readouterr().err

@@ -1,0 +1,254 @@
+"""The dashboard over real HTTP: it reads, refuses to write, and answers to this machine's names alone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import socket
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+
+from dashboards.optuna_dashboard.access import guarded, is_loopback
+from dashboards.optuna_dashboard.server import DashboardServer, exposure
+from environments.errors import InputError
+from studies.storage.database import open_storage
+from tests.dashboards.served import Served, ask, gone, served
+from tests.faults.studies import run, within
+from tests.studies.made import WILD, recommendation, stored, url
+
+JSON = {"Content-Type": "application/json"}
+WRITES = [
+    ("POST", "/api/studies", {"study_name": "new", "directions": ["minimize"]}),
+    ("POST", "/api/studies/1/rename", {"study_name": "other"}),
+    ("DELETE", "/api/studies/1", {}),
+    ("PUT", "/api/studies/1/note", {"version": 2, "body": "mine"}),
+    ("PUT", "/api/studies/1/1/note", {"version": 1, "body": "mine"}),
+    ("POST", "/api/trials/1/tell", {"state": "Complete", "values": [0.0]}),
+    ("POST", "/api/trials/1/user-attrs", {"user_attrs": {"a": 1}}),
+    ("POST", "/api/studies/1/preference", {"mode": "ChooseWorst", "candidates": [0], "clicked": 0}),
+    ("PUT", "/api/studies/1/preference_feedback_component", {"output_type": "note"}),
+    ("POST", "/api/studies/1/1/skip", {}),
+    ("POST", "/api/artifacts/1", {"file": "data:text/plain;base64,QQ==", "filename": "a"}),
+    ("POST", "/incompatible-rdb-schema", {}),
+    ("PATCH", "/api/studies", {}),
+    ("OPTIONS", "/api/studies", {}),
+    ("delete", "/api/studies/1", {}),
+    ("get", "/api/studies", {}),
+]
+
+
+def dump(path: Path) -> list[str]:
+    """All that a database holds."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        return list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("served") / "s.sqlite3"
+    stored(path, recommendation(), recommendation(study=WILD, horizon=500))
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(place: Path) -> Iterator[Served]:
+    with served(url(place), folder=place.parent) as it:
+        yield it
+
+
+def test_reads(site: Served) -> None:
+    meta = ask(site.port, "GET", "/api/meta")
+    assert meta.status == 200
+    said = json.loads(meta.body)
+    assert (said["artifact_is_available"], said["llm_is_available"], said["allow_unsafe"]) == (False, False, False)
+    studies = json.loads(ask(site.port, "GET", "/api/studies").body)["study_summaries"]
+    assert {study["study_name"] for study in studies} == {"raven-ucb/variance-drift/T1000/K10", WILD}
+    for study in studies:
+        number = study["study_id"]
+        assert len(json.loads(ask(site.port, "GET", f"/api/studies/{number}").body)["trials"]) == 4
+        assert ask(site.port, "GET", f"/csv/{number}").status == 200
+    assert ask(site.port, "GET", "/api/studies/99").status == 404
+    assert ask(site.port, "GET", "/").status == 302
+    page = ask(site.port, "GET", "/dashboard/studies/1")
+    assert b"bundle.js" in page.body
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert page.headers["x-frame-options"] == "DENY"
+
+
+def test_the_script_comes_with_and_without_compression(site: Served) -> None:
+    packed = ask(site.port, "GET", "/static/bundle.js", headers={"Accept-Encoding": "gzip"})
+    connection = socket.create_connection(("127.0.0.1", site.port), timeout=60)
+    connection.sendall(f"GET /static/bundle.js HTTP/1.0\r\nHost: localhost:{site.port}\r\n\r\n".encode())
+    plain = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    connection.close()
+    assert plain.startswith(b"HTTP/1.0 200")
+    assert gzip.decompress(packed.body) == plain.split(b"\r\n\r\n", 1)[1]
+
+
+def test_head_has_no_body(site: Served) -> None:
+    answer = ask(site.port, "HEAD", "/api/studies")
+    assert (answer.status, answer.body) == (200, b"")
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRITES)
+def test_refuses_to_write(site: Served, place: Path, method: str, path: str, body: dict[str, Any]) -> None:
+    before = dump(place)
+    answer = ask(site.port, method, path, json.dumps(body).encode(), JSON)
+    assert answer.status == 405
+    assert answer.headers["allow"] == "GET, HEAD"
+    assert "read-only" in json.loads(answer.body)["reason"]
+    assert dump(place) == before
+
+
+def test_reading_everything_writes_nothing(site: Served, place: Path) -> None:
+    before = dump(place)
+    ask(site.port, "GET", "/dashboard")
+    ask(site.port, "GET", "/incompatible-rdb-schema")
+    ask(site.port, "GET", "/api/studies/1?after=2")
+    ask(site.port, "GET", "/api/studies/1/param_importances")
+    for kind in ("contour", "slice", "parallel_coordinate", "rank", "edf", "timeline", "pareto_front", "none"):
+        ask(site.port, "GET", f"/api/studies/1/plot/{kind}")
+    ask(site.port, "GET", "/artifacts/1/00ff")
+    ask(site.port, "GET", "/api/studies/1?_method=DELETE", headers={"X-HTTP-Method-Override": "DELETE"})
+    assert dump(place) == before
+
+
+def test_a_large_refused_body_still_gets_its_answer(site: Served) -> None:
+    assert ask(site.port, "POST", "/api/studies", b" " * 900_000, JSON).status == 405
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost@evil", "[", ""]
+)
+def test_a_foreign_host_is_refused(site: Served, host: str) -> None:
+    answer = ask(site.port, "GET", "/api/studies", headers={"Host": host})
+    assert answer.status == 403
+    assert b"variance-drift" not in answer.body
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:9", "[::1]:9", "localhost."])
+def test_names_of_this_machine_pass(site: Served, host: str) -> None:
+    assert ask(site.port, "GET", "/api/meta", headers={"Host": host}).status == 200
+
+
+def test_a_path_can_not_leave_the_static_folder(site: Served) -> None:
+    for path in ("/static/../_app.py", "/static/%2e%2e/_app.py", "/static//etc/passwd"):
+        assert ask(site.port, "GET", path).status in (403, 404)
+
+
+def test_writable_writes_but_not_for_other_sites(tmp_path: Path) -> None:
+    place = stored(tmp_path / "s.sqlite3", recommendation())
+    body = json.dumps({"study_name": "new", "directions": ["minimize"]}).encode()
+    with served(place, "--writable", folder=tmp_path) as site:
+        foreign = ask(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "http://evil.example"})
+        assert foreign.status == 403
+        assert ask(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "null"}).status == 403
+        own = {**JSON, "Origin": site.url.rstrip("/")}
+        assert ask(site.port, "POST", "/api/studies", body, own).status == 201
+    assert "new" in optuna.get_all_study_names(open_storage(place, create=False))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ends_cleanly_though_a_browser_holds_on(place: Path, number: signal.Signals) -> None:
+    with served(url(place), folder=place.parent) as site:
+        held = socket.create_connection(("127.0.0.1", site.port))
+        site.process.send_signal(number)
+        assert gone(site.process) == 130
+        held.close()
+        assert site.process.stderr is not None
+        assert site.process.stderr.read() == "ravenlab: interrupted.\n"
+
+
+def test_a_busy_port(place: Path, site: Served) -> None:
+    done = run("dashboard", "--storage", url(place), "--port", str(site.port), folder=place.parent)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"port {site.port} on 127.0.0.1 is in use" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--port", "65536"], "65536"),
+        (["--port", "-1"], "-1"),
+        (["--port", "many"], "'many'"),
+        (["--host", "no such host"], "'no such host'"),
+        (["--host", ""], "''"),
+        (["--host", "192.0.2.1"], "'192.0.2.1'"),
+        (["--storage", "sqlite:///nowhere.sqlite3"], "nowhere.sqlite3 does not exist"),
+    ],
+)
+def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
+    done = within("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert said in line
+    assert not (place.parent / "nowhere.sqlite3").exists()
+
+
+def test_says_what_another_host_exposes(place: Path) -> None:
+    with served(url(place), "--host", "0.0.0.0", folder=place.parent) as site:
+        assert site.url == f"http://localhost:{site.port}/"
+        assert ask(site.port, "GET", "/api/meta", headers={"Host": "my-machine:80"}).status == 200
+        site.process.terminate()
+        assert gone(site.process) == 130
+        assert site.process.stderr is not None
+        assert "no login: everyone who can reach 0.0.0.0 can read all studies" in site.process.stderr.read()
+    assert "change and delete" in str(exposure("0.0.0.0", True))
+
+
+def has_ipv6() -> bool:
+    """Whether this machine can listen on ::1."""
+    try:
+        with socket.socket(socket.AF_INET6) as tried:
+            tried.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def test_ipv6() -> None:
+    if has_ipv6():
+        with DashboardServer("::1", 0) as server:
+            assert server.url == f"http://[::1]:{server.server_port}/"
+    else:
+        with pytest.raises(InputError, match="::1"):
+            DashboardServer("::1", 0)
+
+
+def test_the_gate_lets_a_request_without_a_host_pass() -> None:
+    """Old clients send none; browsers always do."""
+    seen: list[str] = []
+    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
+    gate({"REQUEST_METHOD": "GET"}, lambda *given: None)
+    assert seen == ["in"]
+    assert not is_loopback("localhost.evil.example")
+
+
+@pytest.mark.parametrize(
+    ("names", "host", "passes"),
+    [
+        (None, "evil.example", True),
+        ((), "evil.example", False),
+        (("tuning.example",), "tuning.example:8080", True),
+        (("tuning.example",), "TUNING.example", True),
+        (("tuning.example",), "localhost:8080", True),
+        (("tuning.example",), "evil.example", False),
+        (("tuning.example",), "tuning.example.evil.example", False),
+        (("tuning.example",), "[", False),
+    ],
+)
+def test_the_gate_knows_the_names_it_may_be_asked_by(names: tuple[str, ...] | None, host: str, passes: bool) -> None:
+    seen: list[str] = []
+    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
+    gate({"REQUEST_METHOD": "GET", "HTTP_HOST": host}, lambda *given: None)
+    assert bool(seen) == passes

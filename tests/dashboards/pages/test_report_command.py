@@ -1,0 +1,54 @@
+"""`ravenlab report`: the studies that it is asked for, and figures as files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dashboards.pages.report import page
+from tests.command import refused
+from tests.dashboards.made import GIVEN
+from tests.dashboards.outline import Outline
+from tests.messages import assert_names
+from tests.studies.made import WILD, stored
+from tuning.cli.app import run
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return stored(tmp_path_factory.mktemp("report") / "s.sqlite3", *GIVEN)
+
+
+def test_names_choose_studies(storage: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "some.html"
+    assert run(["report", "raven-ucb/variance-drift/T400/K10", "-o", str(path), "--storage", storage]) == 0
+    assert_names(capsys.readouterr().out, "1", "3")
+    page = Outline(path.read_text(encoding="utf-8"))
+    assert len([row for row in page.items["tr"] if row.get("data-study")]) == 1
+    assert WILD not in page.words
+    for words, fragment in (
+        (["report", "nothing", "--storage", storage], "'nothing'"),
+        (["report", "--storage", "sqlite:///missing.sqlite3"], "missing.sqlite3"),
+        (["report", "-o", str(tmp_path / "no" / "x.html"), "--storage", storage], "x.html"),
+        (["report", "-o", str(tmp_path / "y.html"), "--figures", str(path), "--storage", storage], path),
+        (["report", "-o", str(tmp_path / "y.html"), "--figures", f"{tmp_path}/new/{'x' * 300}"], "x" * 30),
+    ):
+        assert str(fragment) in refused(*words)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["some.html"]
+
+
+def test_figures_as_files(storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr(page, "_without", lambda: "kaleido is missing")
+    folder = tmp_path / "figures"
+    words = ["report", WILD, "-o", str(tmp_path / "r.html"), "--figures", str(folder), "--storage", storage]
+    assert run(words) == 0
+    captured = capsys.readouterr()
+    assert captured.err == "ravenlab: kaleido is missing\n"
+    names = sorted(path.name for path in folder.iterdir())
+    assert "plotly.min.js" in names
+    assert len(names) >= 4
+    assert all(re.fullmatch(r"[a-z0-9-]{1,120}\.html|plotly\.min\.js", name) for name in names)

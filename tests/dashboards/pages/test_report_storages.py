@@ -1,0 +1,163 @@
+"""A report makes sense of any storage: empty ones, unfinished studies, and what this version does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import optuna
+import pytest
+
+from dashboards.pages.report.material import gather, read_trials, recommended_in, thinned
+from dashboards.pages.report.page import build, render
+from environments.errors import InputError
+from studies.results.grid import GridSpec
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.dashboards.made import add_grid, full
+from tests.dashboards.outline import Outline
+from tests.studies.made import EVEN, LINES, WILD, recommendation, store, store_grid, stored, url
+from tuning.cli.app import run
+
+
+def reported(where: str) -> Outline:
+    """The report on a storage."""
+    opened = open_storage(where, create=False)
+    try:
+        return Outline(render(gather(opened, "here")))
+    finally:
+        opened.engine.dispose()
+
+
+def test_no_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+    assert run(["report"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("ravenlab: there are no studies in sqlite:///studies.sqlite3 yet;")
+    assert captured.err.count("\n") == 1
+    page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "There is nothing to report yet" in page.words
+    assert "ravenlab tune variance-drift" in page.words
+    assert not (tmp_path / "studies.sqlite3").exists()
+    open_storage(url(tmp_path / "empty.sqlite3"), create=True)
+    assert "There is nothing to report yet" in reported(url(tmp_path / "empty.sqlite3")).words
+
+
+def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
+    where = url(tmp_path / "s.sqlite3")
+    opened = open_storage(where, create=True)
+    for scenario, done in (("blips", 0), ("periodic", 1), ("stationary", 4)):
+        store(opened, StudySpec(scenario=scenario, horizon=200, trials=4 if done == 4 else 9), done)
+    study = store(opened, StudySpec(scenario="arm-churn", horizon=200, trials=3), 0)
+    for _ in range(3):
+        study.add_trial(
+            optuna.trial.create_trial(
+                state=optuna.trial.TrialState.PRUNED, value=1.0, params={"alpha0": 1.0}, distributions={"alpha0": EVEN}
+            )
+        )
+    optuna.create_study(study_name="someone else's", storage=opened)
+    add_grid(where, 100, cells=2)
+    words = reported(where).words
+    assert "4 studies at T = 200, with no recommendations." in words
+    assert "No trial has finished yet; 9 are asked for." in words
+    assert "The search is unfinished: 1 of 9 trials." in words
+    assert "The search is done but was not validated" in words
+    assert "all 3 trials were pruned" in words
+    assert "someone else's: Not a study of ravenlab" in words
+    assert "The grid is unfinished" in words
+    assert "too good to be true" in words
+
+
+def test_what_this_version_does_not_know(tmp_path: Path) -> None:
+    where = url(tmp_path / "s.sqlite3")
+    opened = open_storage(where, create=True)
+    store(opened, StudySpec(scenario="blips", horizon=200, name=LINES[:40].strip()), 3, recommendation(scenario=WILD))
+    store(opened, StudySpec(scenario="blips", horizon=200), 3).set_user_attr("ravenlab:spec", {"scenario": "gone"})
+    words = reported(where).words
+    assert f"{WILD}, T = 1,000: use" in words
+    assert "for a scenario that this version does not know" in words
+    assert "of a version that this one can't read" in words
+
+
+def test_long_searches_are_thinned(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    study = store(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
+    found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), most=20)
+    assert (found.complete, found.pruned, found.failed) == (59, 1, 0)
+    assert len(found.shown) == 20
+    assert found.shown[0].number == 0
+    assert found.shown[-1].number == 59
+    assert found.shown[-1].params["alpha0"] == pytest.approx(6.0)
+    assert found.shown[-1].stderr == 1.5
+    falling = [100.0 - place for place in range(1000)]
+    assert len(thinned(falling, 400)) == 400
+    assert thinned([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
+
+
+def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
+    huge = recommendation(scenario="stationary", horizon=2_000_000, arms=50)
+    opened = open_storage(stored(tmp_path / "s.sqlite3", huge), create=False)
+    page = build(gather(opened, "here"))
+    assert "would take too long" in page.missing[0].text
+    with pytest.raises(InputError, match="unknown study"):
+        gather(opened, "here", ["nothing"])
+
+
+def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    store(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
+    (shown,) = build(gather(opened, "here")).searches[0].panels
+    best = next(trace for trace in shown.figure.data if trace.name == "best so far")
+    assert list(best.y) == [50, 50], "of 50 and 48 the larger one"
+    assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"
+    assert shown.context.endswith("3 trials")
+
+
+def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = StudySpec(scenario="blips", horizon=200, policy="d-ucb", fixed={"xi": 0.5})
+    study = store(opened, spec, 0)
+    held = {"one_minus_gamma": 0.25}
+    study.add_trial(optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": EVEN}))
+    assert read_trials(opened, study._study_id, spec).shown[0].params == {"gamma": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("beta0", "alike", "said"),
+    [
+        ((0.5, 1.0), (0,), "all other cells are worse and can be told from it"),
+        ((0.5, 1.0), (0, 1), "1 of the other 3 cells can't be told from it"),
+    ],
+)
+def test_a_grid_says_how_the_other_cells_stand(
+    tmp_path: Path, beta0: tuple[float, ...], alike: tuple[int, ...], said: str
+) -> None:
+    where = url(tmp_path / "s.sqlite3")
+    spec = GridSpec(scenario="blips", horizon=100, arms=4, alpha0=(0.5, 1.0), beta0=beta0, replications=8)
+    store_grid(open_storage(where, create=True), spec, alike=alike)
+    assert said in reported(where).words
+
+
+def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
+    where = full(tmp_path / "s.sqlite3", grids=2)
+    opened = open_storage(where, create=False)
+    first, second = (name for name in optuna.get_all_study_names(opened) if name.startswith("grid"))
+    optuna.load_study(study_name=first, storage=opened).set_user_attr("ravenlab:grid", {"scenario": "gone"})
+    elsewhere = {"scenario": "mine.py:world~0a1b2c3d"}
+    optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", elsewhere)
+    material = gather(opened, "here")
+    assert (len(material.studies), material.grids, material.unfinished_grids) == (3, [], [])
+    assert set(material.strangers) == {first, second}
+
+
+def test_what_is_marked_in_a_grid() -> None:
+    grid = GridSpec(scenario="variance-drift", horizon=1000)
+    mine = recommendation(study="b")
+    others = [
+        recommendation(study="a", objective="cvar:0.9"),
+        recommendation(study="a", horizon=2000),
+        recommendation(study="a", policy="sw-raven"),
+        recommendation(study="a", settings={"growth": 0.5}),
+    ]
+    assert recommended_in(grid, [*others, recommendation(study="c"), mine]) == mine
+    assert recommended_in(grid, others) is None

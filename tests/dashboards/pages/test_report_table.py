@@ -1,0 +1,105 @@
+"""The table of recommended parameters: what its cells say, and that it can be read on screens of any width."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dashboards.pages.report.page import table
+from studies.results.recommendation import Rival
+from tests.dashboards.browser import needed_browser
+from tests.studies.made import recommendation, stored
+from tuning.api import report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+BASE = {"alpha0": 0.004567, "beta0": 0.04337, "epsilon": 0.006933}
+THREE = {"raven-ucb": BASE, "sw-raven": {**BASE, "tau": 1234}, "d-raven": {**BASE, "gamma": 0.99998}}
+
+
+def costs(difference: float, low: float, high: float) -> str:
+    """What the table says of the defaults."""
+    rival = Rival(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
+    _, (row,) = table([recommendation(versus=[rival])], ["a"])
+    return f"{row.cells[-1].text} {row.cells[-1].more}".strip()
+
+
+def test_nothing_has_no_sign() -> None:
+    assert costs(-0.001, -1.0, 1.0) == "0.0 % ≈"
+    assert costs(0.001, -1.0, 1.0) == "0.0 % ≈"
+    assert costs(-0.1, -1.0, 1.0) == "−0.2 % ≈"
+    assert costs(4.15, 4.0, 4.3) == "+10 %"
+
+
+def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -> None:
+    found = [recommendation(policy=policy, params=params) for policy, params in THREE.items()]
+    columns, rows = table(found, ["a", "b", "c"])
+    assert [column.title for column in columns][:5] == ["Scenario", "Policy", "T", "K", "Parameters"]
+    said = rows[2].cells[4]
+    assert said.text.split(" ") == ["α₀\xa00.004567,", "β₀\xa00.04337,", "ε\xa00.006933,", "γ\xa00.99998"]
+    assert said.value == "α₀ 0.004567, β₀ 0.04337, ε 0.006933, γ 0.99998"
+    alone, _ = table(found[2:], ["c"])
+    assert [column.title for column in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Reports with a policy or several, whose numbers are long."""
+    needed_browser()
+    folder = tmp_path_factory.mktemp("table")
+    out = {}
+    for name, policies in (("one", ["d-raven"]), ("several", list(THREE))):
+        found = [
+            recommendation(scenario=scenario, policy=policy, params=THREE[policy], horizon=10_000)
+            for policy in policies
+            for scenario in ("incremental-drift", "localized-jump")
+        ]
+        url = stored(folder / f"{name}.sqlite3", *found)
+        out[name] = report(output=folder / f"{name}.html", storage=url).as_uri()
+    return out
+
+
+SLACK = "() => { const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth; }"
+
+
+@pytest.mark.parametrize("name", ["one", "several"])
+def test_a_wide_screen_shows_it_whole(pages: dict[str, str], name: str, offline_page: Page) -> None:
+    offline_page.set_viewport_size({"width": 1400, "height": 900})
+    offline_page.goto(pages[name])
+    assert offline_page.evaluate(SLACK) == 0
+    last, box = offline_page.locator(".take [data-save]").first, offline_page.locator(".wide").first
+    inside, around = last.bounding_box(), box.bounding_box()
+    assert inside is not None
+    assert around is not None
+    assert inside["x"] + inside["width"] <= around["x"] + around["width"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_shadow_says_that_there_is_more(pages: dict[str, str], scheme: str, offline_page: Page) -> None:
+    """At the edge behind which there is more, and at no other."""
+    page = offline_page
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(pages["several"])
+    reach = int(page.evaluate(SLACK))
+    assert reach > 300
+    page.locator("#recommended").evaluate("table => { table.style.visibility = 'hidden'; }")
+
+    def shaded(place: int) -> tuple[bool, bool]:
+        """Whether the left and the right edge differ from the middle."""
+        box = page.locator(".wide").first
+        box.evaluate("(box, place) => { box.scrollIntoView({behavior: 'instant'}); box.scrollLeft = place; }", place)
+        at = box.bounding_box()
+        assert at is not None
+        strips = [
+            page.screenshot(clip={"x": x, "y": at["y"] + 30, "width": 2, "height": 50})
+            for x in (round(at["x"]) + 2, 200, round(at["x"] + at["width"]) - 4)
+        ]
+        return strips[0] != strips[1], strips[2] != strips[1]
+
+    assert shaded(0) == (False, True)
+    assert shaded(reach // 2) == (True, True)
+    assert shaded(reach) == (True, False)

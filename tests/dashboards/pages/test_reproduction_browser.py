@@ -1,0 +1,79 @@
+"""The command's page in a real browser: verdicts on top, every figure drawn, nothing asked of a network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from studies.paper.claims import Verdict
+from tuning.cli import app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+ASKED = ["reproduce", "figure1", "table1", "figure3", "--replications", "2", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("reproduction")
+    assert app.run([*ASKED, "--jobs", "2", "-o", str(made)]) == app.DONE
+    return made
+
+
+def experiments(folder: Path) -> dict[str, Any]:
+    """What its JSON file says of each experiment."""
+    found: dict[str, Any] = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))["experiments"]
+    return found
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(folder: Path, tmp_path: Path) -> None:
+    """That all bytes are the same is asked of Figure 3 where a reproduction is killed."""
+    few, first = ["figure1", "table1"], experiments(folder)
+    for seed in ("0", "1"):
+        place = tmp_path / seed
+        words = ["reproduce", *few, "--replications", "2", "--seed", seed, "--jobs", "1", "-o", str(place)]
+        assert app.run(words) == app.DONE
+        again = experiments(place)
+        assert list(again) == few
+        assert [again[name] == first[name] for name in few] == [seed == "0"] * 2
+
+
+def test_every_table_is_a_csv_file(folder: Path) -> None:
+    for name, found in experiments(folder).items():
+        for key, table in found["tables"].items():
+            lines = (folder / "csv" / f"{name}-{key}.csv").read_text(encoding="utf-8").splitlines()
+            assert lines[0] == ",".join(table["columns"])
+            assert len(lines) > len(table["rows"])
+
+
+def test_the_page_shows_the_verdicts_and_draws_offline(folder: Path, offline_page: Page) -> None:
+    page = offline_page
+    page.goto((folder / "reproduction.html").as_uri())
+    document = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))
+    rows = page.locator(".verdicts tr[data-claim]")
+    assert rows.count() == len(document["verdicts"])
+    shown = {
+        (row.get_attribute("data-claim"), row.locator(".protocol").text_content()): row.get_attribute("data-verdict")
+        for row in rows.all()
+    }
+    assert shown == {(each["claim"], f"as {each['protocol']}"): each["verdict"] for each in document["verdicts"]}
+    same = page.locator("tr[data-claim='figure3-three-problems']").first
+    assert same.get_attribute("data-verdict") == Verdict.REFUTED
+    for text in ("Claims of the paper", "Methods", "Results"):
+        assert page.locator("dt").get_by_text(text, exact=True).count() == len(document["experiments"])
+    for place, plot in enumerate(page.locator(".plot").all()):
+        assert len(plot.get_attribute("aria-label") or "") > 40
+        if place < 6:
+            plot.scroll_into_view_if_needed()
+            page.wait_for_function("i => document.querySelectorAll('.plot')[i].dataset.state === 'drawn'", arg=place)
+    for anchor in page.locator("a[href^='#']").all():
+        target = (anchor.get_attribute("href") or "#")[1:]
+        assert page.locator(f"[id='{target}']").count() == 1, target
+    for width in (1400, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,122 @@
+"""Logs from files: what is read, and one clear line for what can't be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from environments.errors import InputError
+from environments.recorded import examples, log_file
+from environments.recorded.log_file import Log, read_log
+from tests.messages import assert_names, raises_naming
+
+HEAD = "step,arm,reward,propensity\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", ["step", "arm", "reward"]),
+        ("step;arm;reward\n1;a;2\n", ["semicolons"]),
+        ("step,arm\n1,a\n", ["reward", "step", "arm", "propensity"]),
+        ("a,b\n1,2\n", ["step", "arm", "reward"]),
+        ("step,arm,reward,arm\n1,a,2,a\n", ["column", "arm"]),
+        ("step,arm,reward\n", ["row"]),
+        (HEAD + "1,a,high,0.5\n", ["line 2", "reward", "'high'"]),
+        (HEAD + "1,a,,0.5\n", ["line 2", "reward", "''"]),
+        (HEAD + "1,a,nan,0.5\n", ["line 2", "reward", "'nan'"]),
+        (HEAD + "1,a,inf,0.5\n", ["line 2", "reward", "'inf'"]),
+        (HEAD + "1,a,1,0\n", ["line 2", "propensity", "0", "1", "'0'"]),
+        (HEAD + "1,a,1,1.5\n", ["line 2", "propensity", "0", "1", "'1.5'"]),
+        (HEAD + "1,a,1,\n", ["line 2", "propensity", "''"]),
+        (HEAD + "1,,1,0.5\n", ["line 2", "arm"]),
+        (HEAD + "1,a,1,0.5\n1,b,1,0.5\n", ["line 3", "step", "1"]),
+        (HEAD + "5,a,1,0.5\n2,b,1,0.5\n", ["line 3", "step", "2", "5"]),
+        (HEAD + "1,a,1,0.5\n2,a,1\n", ["line 3", "3", "4"]),
+        (HEAD + "1,a,1,0.5\n2,a,1,0.5\n", ["2", "arms", "'a'"]),
+    ],
+)
+def test_bad_files_are_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_log(path)
+    assert str(error.value).startswith(f"log {path}: ")
+    assert_names(str(error.value), *names)
+    assert "\n" not in str(error.value)
+
+
+def test_too_long_is_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_file, "MOST_EVENTS", 100)
+    monkeypatch.setattr(log_file, "MOST_ARMS", 10)
+    path = tmp_path / "log.csv"
+    path.write_text("step,arm,reward\n" + "".join(f"{i},{i % 2},1\n" for i in range(101)) + "not a row")
+    with raises_naming(InputError, "100"):
+        read_log(path)
+    path.write_text("step,arm,reward\n" + "".join(f"{i},{i},1\n" for i in range(50)))
+    with raises_naming(InputError, "10", "arms"):
+        read_log(path)
+
+
+def test_columns_in_any_order_and_others_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("\ufeffReward,city,Arm,STEP\n1,x,10,3\n0,y,9,4\n0.5,z,10,8\n", encoding="utf-8")
+    log = read_log(path)
+    assert log.names == ("9", "10")
+    assert log.arm.tolist() == [1, 0, 1]
+    assert log.reward.tolist() == [1.0, 0.0, 0.5]
+    assert log.step.tolist() == [3.0, 4.0, 8.0]
+    assert log.propensity is None
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    log = examples.example_log(events=500)
+    path = tmp_path / "log.csv"
+    path.write_text(examples.log_to_csv(log))
+    assert read_log(path) == log
+    changed = Log.of([log.names[k] for k in log.arm], 2 * log.reward, log.propensity)
+    assert changed.digest != log.digest
+
+
+def test_nobody_can_change_what_the_digest_is_of() -> None:
+    reward, propensity = np.array([1.0, 2.0]), np.array([0.5, 0.5])
+    log = Log.of(["a", "b"], reward, propensity)
+    for column in (log.arm, log.reward, log.propensity, log.step):
+        assert column is not None
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 3
+    reward[0], propensity[0] = 3.0, 1.0
+    assert log.digest == Log.of(["a", "b"], [1.0, 2.0], [0.5, 0.5]).digest
+    np.testing.assert_array_equal(log.reward, [1.0, 2.0])
+
+
+def test_parquet_is_the_same_log(tmp_path: Path) -> None:
+    log = examples.example_log(events=500)
+    frame = pandas.DataFrame(
+        {
+            "reward": log.reward.astype(bool),
+            "arm": [log.names[k] for k in log.arm],
+            "step": log.step.astype(np.int64),
+            "propensity": log.propensity,
+        }
+    )
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert read_log(tmp_path / "log.parquet") == log
+    frame.assign(arm=1.5).to_parquet(tmp_path / "log.parquet")
+    with raises_naming(InputError, "arm", "double"):
+        read_log(tmp_path / "log.parquet")
+    frame.assign(step=1).to_parquet(tmp_path / "log.parquet")
+    with raises_naming(InputError, "row 2", "step", "1"):
+        read_log(tmp_path / "log.parquet")
+    frame.assign(reward="much").to_parquet(tmp_path / "log.parquet")
+    with raises_naming(InputError, "reward"):
+        read_log(tmp_path / "log.parquet")
+    frame[:0].to_parquet(tmp_path / "log.parquet")
+    with raises_naming(InputError, "row"):
+        read_log(tmp_path / "log.parquet")
+    (tmp_path / "log.parquet").write_text("step,arm,reward\n")
+    with raises_naming(InputError, "Parquet"):
+        read_log(tmp_path / "log.parquet")

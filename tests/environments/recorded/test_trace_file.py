@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from environments.errors import InputError
+from environments.recorded import trace_file
+from environments.recorded.trace_file import Trace, read_trace
+from tests.environments.made_traces import table, write_csv
+from tests.messages import raises_naming
+
+BAD = {
+    "wrong delimiter": ("a;b\n1;2\n", ["semicolons"]),
+    "tabs": ("a\tb\n1\t2\n", ["tabs"]),
+    "ragged": ("a,b\n1,2\n3\n", ["line 3", "1", "2"]),
+    "too long a row": ("a,b\n1,2,3\n", ["line 2", "3"]),
+    "text": ("a,b\n1,2\n3,high\n", ["line 3", "'b'", "'high'"]),
+    "a clock that is not called one": ("when,a,b\nMonday,1,2\n", ["step", "time", "date"]),
+    "a count of rows": (
+        "day,a,b\n" + "".join(f"{n},1,2\n" for n in range(7, 17)),
+        ["'day'"],
+    ),
+    "one column": ("a\n1\n", ["2"]),
+    "one column and a clock": ("time,a\n1,1\n", ["2"]),
+    "twice": ("a,b,a\n1,2,3\n", ["'a'"]),
+    "infinite": ("a,b\n1,2\ninf,3\n", ["row 2", "'a'", "inf"]),
+    "huge": ("a,b\n1,-1e300\n", ["row 1", "'b'"]),
+    "empty": ("", ["empty"]),
+    "blank": ("\n\n", ["empty"]),
+    "names alone": ("a,b\n", ["row"]),
+    "never there": ("a,b\n1,\n2,\n", ["'b'"]),
+    "nothing at all": ("a,b\n,\n,\n", ["row"]),
+    "no names": ("0.1,0.2\n0.3,0.4\n", ["first line"]),
+    "no names, and twice the same": ("0.0,0.0\n0.3,0.4\n", ["first line"]),
+    "no name": ("a,,b\n1,2,3\n", ["column", "name"]),
+    "a log": ("step,arm,reward\n1,0,0.5\n", ["log"]),
+    "step twice": ("step,a,b\n1,1,2\n1,3,4\n", ["line 3", "step", "1"]),
+    "step back": ("t,a,b\n5,1,2\n4,3,4\n", ["line 3", "t", "4", "5"]),
+    "a quote left open": ('a,b\n"1,2\n', ["CSV"]),
+    "no line end": ("a,b\n" + "1" * 1_000_001, ["1,000,000"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_one_clear_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(BAD[name][0])
+    with raises_naming(InputError, *BAD[name][1]) as caught:
+        read_trace(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    for path, names in (
+        (tmp_path / "none.csv", [tmp_path / "none.csv"]),
+        (tmp_path / "table.xlsx", [".csv", ".parquet"]),
+        (tmp_path / "nul\0.csv", []),
+    ):
+        with raises_naming(InputError, *names):
+            read_trace(path)
+    (tmp_path / "folder.csv").mkdir()
+    with raises_naming(InputError, tmp_path):
+        read_trace(tmp_path / "folder.csv")
+    (tmp_path / "latin.csv").write_bytes("a,b\n1,é\n".encode("latin-1"))
+    with pytest.raises(InputError, match="UTF-8"):
+        read_trace(tmp_path / "latin.csv")
+
+
+def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_file, "MOST_CELLS", 1000)
+    path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
+    with raises_naming(InputError, "333", "3 arms", "1,000"):
+        read_trace(path)
+
+
+@pytest.mark.stress
+def test_ten_million_rows_are_refused_in_bounded_memory(tmp_path: Path) -> None:
+    import resource
+
+    path = tmp_path / "long.csv"
+    with path.open("w") as file:
+        file.write("a,b\n")
+        for _ in range(1000):
+            file.write("0.125,0.25\n" * 10_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with raises_naming(InputError, "5,000,000", "2 arms"):
+        read_trace(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
+
+
+def test_clocks_missing_cells_and_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "fine.csv"
+    path.write_text(
+        '\ufefftime,"Paris, 2",oslo\r\nMon,1,NaN\r\nTue, ,4\r\n\r\nWed,,\r\nThu,n/a,6e0\r\n', encoding="utf-8"
+    )
+    trace = read_trace(path)
+    assert trace.names == ("Paris, 2", "oslo")
+    assert trace.empty_rows == 1
+    assert trace.missing == (2, 1)
+    np.testing.assert_array_equal(trace.values, [[1, np.nan], [np.nan, 4], [np.nan, 6]])
+
+
+def test_the_digest_is_of_contents(tmp_path: Path) -> None:
+    values = table(rows=30, missing=0.3)
+    one = read_trace(write_csv(tmp_path / "one.csv", values))
+    names = ",".join(one.names)
+    other = tmp_path / "other.csv"
+    other.write_text(
+        f"step,{names}\n"
+        + "".join(f"{i},{','.join('NA' if np.isnan(x) else repr(float(x)) for x in r)}\n" for i, r in enumerate(values))
+    )
+    assert read_trace(other) == one
+    values[3, 0] += 1e-12
+    assert read_trace(write_csv(tmp_path / "two.csv", values)).digest != one.digest
+    assert Trace.of(["w", "x", "y", "z"], one.values).digest != one.digest
+
+
+def test_nobody_can_change_what_the_digest_is_of() -> None:
+    values = table(rows=30)
+    trace = Trace.of(["w", "x", "y", "z"], values)
+    with pytest.raises(ValueError, match="read-only"):
+        trace.values[0, 0] = 3.0
+    values[0, 0] += 1.0
+    assert trace.values[0, 0] != values[0, 0]
+
+
+def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
+    values = table(rows=50, missing=0.2)
+    same = read_trace(write_csv(tmp_path / "trace.csv", values))
+    frame = pandas.DataFrame(values, columns=same.names)
+    frame.insert(0, "time", pandas.date_range("2024-01-01", periods=50, freq="h"))
+    frame.to_parquet(tmp_path / "trace.parquet")
+    assert read_trace(tmp_path / "trace.parquet") == same
+
+
+def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.parquet"
+    path.write_text("a,b\n1,2\n")
+    with raises_naming(InputError, "Parquet") as caught:
+        read_trace(path)
+    assert "\n" not in str(caught.value)
+    for frame, names in (
+        ({"a": [1.0, 2.0], "b": ["x", "y"]}, ["'b'"]),
+        ({"a": [1.0, 2.0]}, ["2"]),
+        ({"step": [1, 1], "a": [1.0, 2.0], "b": [1, 2]}, ["row 2", "step", "1"]),
+        ({"a": [1.0, np.inf], "b": [True, False]}, ["row 2", "'a'"]),
+    ):
+        pandas.DataFrame(frame).to_parquet(path)
+        with raises_naming(InputError, *names):
+            read_trace(path)
+    with raises_naming(InputError, tmp_path / "none.parquet"):
+        read_trace(tmp_path / "none.parquet")
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "trace.parquet").write_bytes(b"PAR1")
+    with raises_naming(InputError, "pip install 'ravenlab[parquet]'"):
+        read_trace(tmp_path / "trace.parquet")

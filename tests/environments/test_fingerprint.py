@@ -1,0 +1,122 @@
+"""The fingerprint of the computation depends on code that computes, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from environments.fingerprint import (
+    ABSENT,
+    COMPUTING_PACKAGES,
+    LIBRARIES,
+    PRESENTATION,
+    canonical_code,
+    computation_fingerprint,
+    identity,
+    kernel_hash,
+)
+from tests.project import ROOT, python
+
+ASK = """
+import json, sys
+from environments.identity import identity
+print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "optuna"} & set(sys.modules))]))
+"""
+
+
+def ask(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """What a new process that imports from a folder says of itself, and what it had to load."""
+    done = python("-c", ASK, folder=folder, PYTHONPATH=str(folder))
+    assert done.returncode == 0, done.stderr
+    said, loaded = json.loads(done.stdout)
+    return said, loaded
+
+
+def copied(folder: Path) -> Path:
+    """A copy of all packages that compute."""
+    for package in COMPUTING_PACKAGES:
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def edit(path: Path, old: str, new: str, count: int = -1) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, count), encoding="utf-8")
+
+
+def test_the_same_sources_give_the_same_fingerprint_and_text_does_not_matter(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    said, loaded = ask(folder)
+    assert said == identity()
+    assert loaded == []
+    edit(folder / "policies" / "raven_ucb.py", "from __future__", "# a comment\nfrom __future__")
+    edit(folder / "policies" / "raven_ucb.py", 'meaning="', 'meaning="more precisely: ')
+    edit(folder / "environments" / "noise.py", '"""', '"""Another docstring. ', count=1)
+    edit(folder / "environments" / "scenario.py", 'InputError(f"', 'InputError(f"another message: ')
+    edit(folder / "tuning" / "cli.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
+    text_only, _ = ask(folder)
+    assert text_only == said
+    edit(folder / "policies" / "raven_ucb.py", 'Param("alpha0", 1.0,', 'Param("alpha0", 1.5,')
+    computed, _ = ask(folder)
+    assert {name for name in said if said[name] != computed[name]} == {"sources"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1\n", "x = 1.0\n"),
+        ("y = a + b\n", "y = a - b\n"),
+        ("y = a < b\n", "y = a <= b\n"),
+        ("y = f(a, b)\n", "y = f(b, a)\n"),
+        ("y = 'key'\n", "y = 'other'\n"),
+        ("if a:\n    b()\nc()\n", "if a:\n    b()\n    c()\n"),
+        ("if a:\n    b()\nelse:\n    c()\n", "if a:\n    b()\n    c()\n"),
+        ("raise A('x')\n", "raise B('x')\n"),
+        ("x = [*a, b]\n", "x = [a, *b]\n"),
+    ],
+)
+def test_a_changed_computation_changes_the_code(before: str, after: str) -> None:
+    assert canonical_code(before) != canonical_code(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1\n", "\nx = (1)  # one\n"),
+        ("def f(): return 1\n", "def f():\n    'Docstring.'\n    return 1\n"),
+        ("class A:\n    x: int = 1\n", "class A:\n    'Docstring.'\n    x: int = 1\n    'Of the attribute.'\n"),
+        ("raise A(f'{x} is wrong')\n", "raise A(f'wrong: {x}')\n"),
+        ("class A:\n    meaning = 'a'\n", "class A:\n    meaning = 'b'\n"),
+        ("Param('a', 1.0, meaning='a')\n", "Param('a', 1.0, meaning='b')\n"),
+    ],
+)
+def test_changed_text_does_not_change_the_code(before: str, after: str) -> None:
+    assert canonical_code(before) == canonical_code(after)
+
+
+@pytest.mark.parametrize("name", PRESENTATION)
+def test_modules_left_out_of_the_fingerprint_exist(name: str) -> None:
+    path = ROOT.joinpath(*name.split("."))
+    assert path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def test_a_moved_file_is_another_source(tmp_path: Path) -> None:
+    assert kernel_hash() != computation_fingerprint()
+    shutil.copytree(ROOT / "environments", tmp_path / "environments", ignore=shutil.ignore_patterns("__pycache__"))
+    said, _ = ask(tmp_path)
+    (tmp_path / "environments" / "noise.py").rename(tmp_path / "environments" / "noises.py")
+    moved, _ = ask(tmp_path)
+    assert said["sources"] != moved["sources"]
+
+
+def test_says_only_short_words() -> None:
+    said = identity()
+    assert set(LIBRARIES) < set(said)
+    assert all(isinstance(word, str) and word and word.isprintable() for word in said.values())
+    assert said["numpy"] != ABSENT
+    said["numpy"] = "0"
+    assert identity()["numpy"] != "0"

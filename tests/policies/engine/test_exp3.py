@@ -1,0 +1,81 @@
+"""The weights that EXP3, EXP3.S and ARS-EXP3 share."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy
+from policies.engine.exp3 import CELLS, FAR, INSIDE, LEAST, ROWS, WEIGHT, draw, look
+from policies.engine.play import kernel
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
+def test_every_arm_is_drawn_by_its_share(gamma: float) -> None:
+    open_, arms, cells = np.array([1, 0, 2, 1]), np.zeros((ROWS, 4)), np.zeros(CELLS)
+    arms[WEIGHT] = [2.0, 9.0, 1.0, 7.0]
+    look(open_, arms, cells)
+    steps = 10_000
+    counts = np.bincount([draw(arms, cells, gamma, (i + 0.5) / steps) for i in range(steps)], minlength=4)
+    p = np.array([(1 - gamma) * w / 10.0 + gamma / 3 for w in (2.0, 0.0, 1.0, 7.0)]) * [1, 0, 1, 1]
+    # evenly spaced numbers hit each share to within one of them
+    assert np.all(np.abs(counts - steps * p) <= 1.0)
+    assert draw(arms, cells, gamma, 1.0) == 3
+
+
+def test_arms_come_and_go_with_their_multiple_of_the_average() -> None:
+    open_, arms, cells = np.array([1, 1, 1, 0]), np.zeros((ROWS, 4)), np.zeros(CELLS)
+    arms[WEIGHT] = [8.0, 3.0, 1.0, 1.0]
+    look(open_, arms, cells)
+    # the first leaves with twice the average of 4; the last, new, begins with the average of 3 and 1
+    look(np.array([0, 1, 1, 1]), arms, cells)
+    assert arms[WEIGHT].tolist() == [2.0, 3.0, 1.0, 2.0]
+    assert arms[INSIDE].tolist() == [0.0, 1.0, 1.0, 1.0]
+    assert cells.tolist() == [6.0, 3.0]
+    look(np.array([1, 1, 0, 1]), arms, cells)
+    assert arms[WEIGHT].tolist() == [5.0, 3.0, 0.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("exp3-s", {}),
+        ("exp3-s", {"gamma": 0.2}),
+        ("rexp3", {"batch": 1_000_000, "gamma": 0.2}),
+        ("ars-exp3", {"eta": 10.0}),
+        ("ars-exp3", {"eta": 1e6}),
+    ],
+)
+def test_weights_stay_in_bounds_for_a_million_steps(name: str, params: dict[str, Any]) -> None:
+    horizon, count = 1_000_000, 3
+    policy = find_policy(name)
+    values = policy.resolve(params, count, horizon)
+    worlds = draw_worlds(find_scenario("stationary"), horizon, count, 1)
+    sizes = policy.sizes(count, values)
+    arms, cells = np.zeros((sizes.rows, count)), np.zeros(sizes.cells)
+    empty, out = np.zeros(0), np.zeros((1, 3))
+    kernel(policy)(
+        *(worlds, 0, 1, policy.vector(values), np.zeros(count, dtype=np.int64), arms, cells, empty, empty),
+        *(np.random.default_rng(1), np.zeros(0, dtype=np.int64), out, np.zeros((1, 0, 2))),
+        np.zeros((1, 0), dtype=np.int32),
+    )
+    assert np.isfinite(arms).all()
+    assert np.isfinite(cells).all()
+    assert arms[WEIGHT].min() >= LEAST / FAR
+    assert arms[WEIGHT].max() <= FAR
+    assert arms[0].sum() == horizon
+
+
+@pytest.mark.parametrize("name", ["exp3-s", "rexp3", "ars-exp3"])
+def test_rewards_without_a_choice_change_no_weight(name: str) -> None:
+    policy = find_policy(name)(arms=3, horizon=1000, seed=1)
+    policy.update_many([0, 1, 2, 0, 0, 1], [0.9, 0.1, 0.2, -1e90, 1e90, 0.3])
+    assert policy.state()["stats"][WEIGHT] == [1.0, 1.0, 1.0]
+    for _ in range(50):
+        policy.update(policy.select(), 1e90)
+    json.dumps(policy.state(), allow_nan=False)

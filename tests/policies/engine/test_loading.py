@@ -1,0 +1,178 @@
+"""Policies from exports: the right entry, other sizes of rewards, and files that are not exports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import InputError
+from policies import RavenUCB, find_policy, policy_names
+from policies.engine.base import Policy
+from tests.messages import raises_naming
+
+
+def entry(**changes: Any) -> dict[str, Any]:
+    return {
+        "study": "raven-ucb/blips/T1000/K5",
+        "policy": "raven-ucb",
+        "scenario": "blips",
+        "horizon": 1000,
+        "arms": 5,
+        "params": {"alpha0": 0.5, "beta0": 2.0, "epsilon": 0.01},
+        **changes,
+    }
+
+
+def written(folder: Path, *entries: dict[str, Any], schema: Any = 1) -> Path:
+    path = folder / "recommended.json"
+    path.write_text(json.dumps({"schema": schema, "recommendations": list(entries)}), encoding="utf-8")
+    return path
+
+
+def test_the_only_entry_needs_no_words(tmp_path: Path) -> None:
+    policy = RavenUCB.load(written(tmp_path, entry(), entry(policy="ucb1", params={"c": 1.0})))
+    assert policy.arms == 5
+    assert policy.values["alpha0"] == 0.5
+    assert policy.values["variance"] == "welford"
+    assert policy.select() == 0
+    assert RavenUCB.load(str(tmp_path / "recommended.json"), arms=8).arms == 8
+
+
+def test_toml_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "recommended.toml"
+    path.write_text(
+        'schema = 1\n[[recommendations]]\nstudy = "s"\npolicy = "ucb1"\nscenario = "blips"\nhorizon = 100\narms = 3\n'
+        "[recommendations.params]\nc = 0.5\n"
+    )
+    assert Policy.load(path).values == {"c": 0.5}
+
+
+def test_the_entry_is_chosen(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        entry(),
+        entry(horizon=10000, params={"alpha0": 3.0}),
+        entry(scenario="periodic", arms=7),
+        entry(scenario="delayed", study="a"),
+        entry(scenario="delayed", study="b", arms=9),
+    )
+    assert RavenUCB.load(path, scenario="blips", horizon=10000).values["alpha0"] == 3.0
+    assert RavenUCB.load(path, scenario="periodic").arms == 7
+    assert RavenUCB.load(path, scenario="delayed", arms=9).arms == 9
+    assert RavenUCB.load(path, study="b").arms == 9
+    with raises_naming(InputError, "2", "raven-ucb", "'blips'", "10000"):
+        RavenUCB.load(path, scenario="blips")
+    with raises_naming(InputError, "raven-ucb", "horizon", "5", "blips", "1000"):
+        RavenUCB.load(path, horizon=5)
+    with raises_naming(InputError, "ucb1", "raven-ucb", "blips"):
+        find_policy("ucb1").load(path)
+
+
+def test_the_seed_is_the_policys(tmp_path: Path) -> None:
+    path = written(tmp_path, entry(policy="thompson", params={"b0": 0.1}))
+    first, second = (find_policy("thompson").load(path, seed=3) for _ in range(2))
+    for policy in (first, second):
+        for arm in range(5):
+            policy.update(arm, 0.1 * arm)
+    assert [first.select() for _ in range(20)] == [second.select() for _ in range(20)]
+
+
+def test_policies_that_know_their_horizon(tmp_path: Path) -> None:
+    path = written(tmp_path, entry(policy="ucb-imp", params={"a": 0.5}))
+    assert find_policy("ucb-imp").load(path).values == {"horizon": 1000.0, "a": 0.5}
+
+
+def test_raven_is_converted_to_other_rewards(tmp_path: Path) -> None:
+    policy = RavenUCB.load(written(tmp_path, entry()), scale=10)
+    assert policy.values["alpha0"] == pytest.approx(5.0)
+    assert policy.values["beta0"] == 2.0
+    assert policy.values["epsilon"] == pytest.approx(1.0)
+
+
+SCALABLE = [name for name in policy_names() if find_policy(name).scalable and not find_policy(name).peeks]
+
+
+@pytest.mark.parametrize("name", SCALABLE)
+def test_converted_policies_pull_the_same_arms(name: str, tmp_path: Path) -> None:
+    """Rewards times 4 and powers of 4 are exact, so are the pulls; but RAVEN's ε also stands in ln(t + ε)."""
+    path = written(tmp_path, entry(policy=name, params={}, horizon=400))
+    small, large = find_policy(name).load(path, seed=1), find_policy(name).load(path, seed=1, scale=4.0)
+    rng = np.random.default_rng(7)
+    means, same, steps = rng.random(5), 0, 400
+    for _ in range(steps):
+        arm = small.select()
+        same += arm == large.select()
+        reward = float(means[arm] + 0.3 * rng.standard_normal())
+        small.update(arm, reward)
+        large.update(arm, 4.0 * reward)
+    if "raven" in name:
+        assert same >= 0.9 * steps
+    else:
+        assert same == steps, f"{same} of {steps} pulls are the same; is power right, or is it scalable = False?"
+
+
+@pytest.mark.parametrize("name", ["ccb", "published-ucb1"])
+def test_policies_of_one_size_refuse_others(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, entry(policy=name, params={}))
+    assert find_policy(name).load(path, scale=1).name == name
+    with raises_naming(InputError, "scale", "1"):
+        find_policy(name).load(path, scale=2)
+
+
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "2", True])
+def test_bad_scales(scale: Any, tmp_path: Path) -> None:
+    with raises_naming(InputError, "scale"):
+        RavenUCB.load(written(tmp_path, entry()), scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (b"", ["JSON"]),
+        (b'{"schema": 1, "recommendations": [{"study"', ["JSON"]),
+        (b"\x80\x04\x95pickle", ["JSON"]),
+        (b"[" * 100_000, ["JSON"]),
+        (b"[1, 2]", ["export"]),
+        (b'{"a": 1}', ["export"]),
+        (b'{"schema": 2, "recommendations": []}', ["schema", "2", "1"]),
+        (b'{"schema": true, "recommendations": []}', ["schema", "True"]),
+        (b'{"schema": 1, "recommendations": {}}', ["recommendations", "list"]),
+        (b'{"schema": 1, "recommendations": [3]}', ["recommendations[0]"]),
+        (b'{"schema": 1, "recommendations": []}', ["raven-ucb"]),
+    ],
+)
+def test_foreign_and_torn_files(content: bytes, names: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "recommended.json"
+    path.write_bytes(content)
+    with raises_naming(InputError, *names) as caught:
+        RavenUCB.load(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"horizon": "1000"}, ["horizon", "'1000'"]),
+        ({"arms": True}, ["arms", "True"]),
+        ({"arms": 0}, ["arms", "1"]),
+        ({"params": [1]}, ["params", "[1]"]),
+        ({"params": {"alpha0": None}}, ["alpha0", "None"]),
+        ({"params": {"alpha0": -1}}, ["alpha0", "-1", "0"]),
+        ({"params": {"alpha0": float("nan")}}, ["alpha0", "nan"]),
+        ({"params": {"self": 1}}, ["parameter"]),
+        ({"params": {"variance": "__import__('os')"}}, ["variance", "welford"]),
+    ],
+)
+def test_bad_entries(changes: dict[str, Any], names: list[str], tmp_path: Path) -> None:
+    with raises_naming(InputError, *names):
+        RavenUCB.load(written(tmp_path, entry(**changes)))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.json"):
+        with pytest.raises(InputError, match="can't be read"):
+            RavenUCB.load(path)

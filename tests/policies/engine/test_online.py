@@ -1,0 +1,115 @@
+"""The online object: the same rules as in the simulation, and a service's bad days."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy, policy_names
+from policies.engine.base import PULLS
+from policies.engine.simulation import simulate
+from tests.environments import plain_world
+from tests.environments.properties import quick
+from tests.policies.online import MEAN, NAMES, made, through_json
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scenario", ["stationary", "arm-churn", "localized-jump", "bernoulli", "delayed"])
+def test_the_same_rewards_lead_to_the_same_pulls(name: str, scenario: str) -> None:
+    horizon, arms = 250, 4
+    result = simulate(name, scenario, horizon=horizon, arms=arms, replications=1, seed=6, pulls=True)
+    world = find_scenario(scenario)
+    worlds = draw_worlds(world, horizon, arms, 6)
+    policy = made(name, arms + world.extra_arms)
+    feedback = plain_world.Feedback(worlds, 0)
+    pulls = []
+    for t in range(1, horizon + 1):
+        for k in range(policy.arms):
+            (policy.open if k in plain_world.open_arms(worlds, 0, t) else policy.close)(k)
+        arm = policy.select()
+        pulls.append(arm)
+        policy.update(arm, feedback(arm, t))
+        if t == horizon // 2:
+            policy = through_json(policy)
+    assert result.pulls is not None
+    assert pulls == result.pulls[0].tolist()
+
+
+@quick
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.floats(-100, 100)), min_size=1, max_size=60),
+    st.sampled_from(NAMES),
+)
+def test_mean_and_variance_are_numpys(events: list[tuple[int, float]], name: str) -> None:
+    policy = made(name, 3)
+    policy.update_many([arm for arm, _ in events], [x for _, x in events])
+    stats = np.array(policy.state()["stats"])
+    for k in range(3):
+        rewards = [x for arm, x in events if arm == k]
+        assert stats[PULLS, k] == len(rewards)
+        if rewards:
+            assert stats[MEAN, k] == pytest.approx(np.mean(rewards), rel=1e-9, abs=1e-9)
+        if len(rewards) > 1 and name == "raven-ucb":
+            assert stats[2, k] == pytest.approx(np.var(rewards, ddof=1), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in policy_names() if not find_policy(name).peeks])
+def test_bad_days_and_a_restart(name: str) -> None:
+    """Late and lost rewards, arms that come and go, and a restart from JSON in the middle of it all."""
+    arms, rng = 4, np.random.default_rng(3)
+    policy = again = find_policy(name)(arms, seed=5, horizon=400)
+    late: list[tuple[int, float]] = []
+    for step in range(400):
+        if step in (50, 250):
+            (policy.close if step == 50 else policy.open)(2)
+            (again.close if step == 50 else again.open)(2)
+            late = [(arm, x) for arm, x in late if arm != 2]
+        if step == 150:
+            again = through_json(policy)
+        arm = policy.select()
+        assert 0 <= arm < arms
+        assert arm != 2 or not 50 <= step < 250
+        fate = rng.random()
+        if fate < 0.9:
+            late.append((arm, rng.normal(0.2 * arm, 0.2)))
+        if again is not policy:
+            assert again.select() == arm
+        if fate < 0.6:
+            for one in {id(policy): policy, id(again): again}.values():
+                one.update_many([arm for arm, _ in late], [x for _, x in late])
+            late = []
+    assert again.state() == policy.state()
+    assert min(policy.state()["stats"][PULLS]) > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_counts_add_up(name: str) -> None:
+    policy, rounds, errors = made(name, 5), 300, []
+    barrier = threading.Barrier(8)
+
+    def hammer(worker: int) -> None:
+        try:
+            barrier.wait()
+            for i in range(rounds):
+                arm = policy.select()
+                if worker == 0 and i % 10 == 0:
+                    policy.state()
+                policy.update(arm, i % 2)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=hammer, args=(worker,)) for worker in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    state = policy.state()
+    assert not errors
+    assert sum(state["stats"][PULLS]) == state["step"] == 8 * rounds
+    assert state["pending"] == [0] * 5

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from environments.recorded.trace_world import TraceScenario
+from environments.streams import Stream, generator
+from policies import find_policy
+from policies.engine.play import play_windows
+from policies.engine.plugins import PlainPolicy
+from policies.engine.simulation import simulate
+from tests.environments.made_traces import trace
+from tests.messages import raises_naming
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+@pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb-imp", "f-dsw-ts"])
+def test_the_loop_pulls_what_the_online_policy_pulls(name: str) -> None:
+    """The online object, told at every row which arms are open, is the twin of the loop."""
+    policy = find_policy(name)
+    scenario = TraceScenario(trace(rows=400, missing=0.25), "trace:t")
+    horizon, arms, seed = 60, 4, 5
+    worlds = scenario.draw(horizon, seed, 0, 4, Stream.REPORT)
+    values = policy.resolve({}, arms, horizon)
+    played = play_windows(policy, values, worlds, seed, 0, Stream.REPORT, NONE, pulls=True, placed=True)
+    assert np.isnan(scenario.trace.values).any()
+    lost = np.zeros((4, horizon))
+    for r, offset in enumerate(worlds.offsets):
+        twin = policy(arms, horizon=horizon)
+        twin._rng = generator(seed, Stream.REPORT, r, "policy")
+        reward = 0.0
+        for t in range(horizon):
+            row = scenario.trace.values[offset + t]
+            for k in range(arms):
+                (twin.close if np.isnan(row[k]) else twin.open)(k)
+            arm = twin.select()
+            assert arm == played.pulls[r, t], (r, t)
+            twin.update(arm, float(row[arm]))
+            reward += row[arm]
+            lost[r, t] = np.nanmax(worlds.smoothed[offset + t]) - worlds.smoothed[offset + t, arm]
+        np.testing.assert_allclose(played.out[r], [lost[r].sum(), reward, (lost[r] > 0).sum()], rtol=1e-9)
+    np.testing.assert_allclose(played.by_step, lost.sum(axis=0), atol=1e-12)
+    by_row = np.zeros(400)
+    for r, offset in enumerate(worlds.offsets):
+        by_row[offset : offset + horizon] += lost[r]
+    np.testing.assert_allclose(played.by_row, by_row, atol=1e-12)
+
+
+def test_a_simulation_on_a_trace() -> None:
+    made = trace(rows=300, missing=0.1)
+    result = simulate("raven-ucb", trace=made, horizon=40, replications=12, seed=3, checkpoints=4)
+    again = simulate("raven-ucb", trace=made, horizon=40, replications=12, seed=3, jobs=2)
+    np.testing.assert_array_equal(result.regret, again.regret)
+    assert result.regret_fixed is not None
+    assert again.regret_fixed is not None
+    np.testing.assert_array_equal(result.regret_fixed, again.regret_fixed)
+    assert (result.regret >= 0).all()
+    assert (result.regret_fixed <= result.regret + 1e-9).all()
+    assert result.curve is not None
+    np.testing.assert_array_equal(result.curve.regret[:, -1], result.regret)
+    assert "regret_fixed" in result.summary()
+
+
+def test_what_a_trace_can_not_do() -> None:
+    made = trace(rows=300)
+    with raises_naming(InputError, "published-thompson"):
+        simulate("published-thompson", trace=made, horizon=40)
+    with raises_naming(InputError, "scenario", "trace"):
+        simulate("ucb1", "blips", trace=made)
+    with raises_naming(InputError, "scenario", "trace"):
+        simulate("ucb1")
+
+
+def test_a_plain_class_plays_the_same_windows() -> None:
+    class Turns:
+        """Pulls the open arms in turn."""
+
+        def __init__(self, arms: int) -> None:
+            self.able, self.pulls = set(range(arms)), [0] * arms
+
+        def select(self) -> int:
+            return min(self.able, key=lambda k: (self.pulls[k], k))
+
+        def update(self, arm: int, reward: float) -> None:
+            assert reward == reward
+            self.pulls[arm] += 1
+
+        def open(self, arm: int) -> None:
+            self.able.add(arm)
+
+        def close(self, arm: int) -> None:
+            self.able.discard(arm)
+
+    own = {"name": "turns", "plain": Turns, "asks": frozenset()}
+    policy = cast("type[PlainPolicy]", type("TurnsPolicy", (PlainPolicy,), own))
+    made = trace(rows=300, missing=0.2)
+    scenario = TraceScenario(made, "trace:t")
+    worlds = scenario.draw(40, 2, 0, 5, Stream.SELECTION)
+    marks = np.array([10, 40], dtype=np.int64)
+    played = play_windows(policy, {}, worlds, 2, 0, Stream.SELECTION, marks, pulls=True, placed=True)
+    for r, offset in enumerate(worlds.offsets):
+        rows = np.arange(offset, offset + 40)
+        lost = worlds.best[rows] - worlds.smoothed[rows, played.pulls[r]]
+        np.testing.assert_allclose(played.out[r, 0], lost.sum())
+        np.testing.assert_allclose(played.curve[r, :, 0], [lost[:10].sum(), lost.sum()])
+        np.testing.assert_allclose(played.best_curve[r], [worlds.best[rows[:10]].sum(), worlds.best[rows].sum()])
+        assert len(set(played.pulls[r, :4].tolist())) > 1
+    np.testing.assert_allclose(played.by_step.sum(), played.out[:, 0].sum())

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from policies.engine.base import Setting
+from policies.engine.window import COUNT, MEAN, SQUARES, longest, tuned_to_changes
+from policies.sw_raven import SWRaven
+from tests.policies.history import History
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("tau", [1, 2, 37, 1000])
+def test_statistics_are_those_of_the_last_rewards(tau: int, offset: float) -> None:
+    rng = np.random.default_rng(5)
+    policy = SWRaven(4, tau=tau)
+    history = History()
+    for step in range(1, 3511):
+        k, x = int(rng.choice(4, p=[0.5, 0.3, 0.15, 0.05])), offset + float(rng.normal(0.5, 0.3))
+        policy.update(k, x)
+        history.add(k, x)
+        if step % 270 == 0:
+            for arm in range(4):
+                seen = np.array(history.window(arm, tau))
+                assert policy._stats[COUNT, arm] == len(seen)
+                if seen.size:
+                    tolerance = 1e-9 * max(1.0, offset**0.5)
+                    mean, squares = np.mean(seen), np.sum((seen - np.mean(seen)) ** 2)
+                    assert policy._stats[MEAN, arm] == pytest.approx(mean, abs=tolerance)
+                    assert policy._stats[SQUARES, arm] == pytest.approx(squares, abs=tolerance, rel=tolerance)
+
+
+def test_an_outlier_that_falls_out_leaves_nothing_behind() -> None:
+    policy = SWRaven(2, tau=10)
+    for x in [1e15, *[0.25, 0.5] * 5]:
+        policy.update(0, x)
+    assert policy._stats[MEAN, 0] == 0.375
+    assert policy._stats[SQUARES, 0] == pytest.approx(10 * 0.125**2, abs=1e-12)
+
+
+@pytest.mark.parametrize(("horizon", "tau"), [(1, 1.0), (10000, 191.9), (10**6, 2350.8)])
+def test_default_window(horizon: int, tau: float) -> None:
+    assert tuned_to_changes(Setting(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
+    assert tuned_to_changes(Setting(horizon, 5, {"changes": 0.0})) == horizon
+    assert longest(Setting(horizon, 5, {})) == max(10, horizon)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies.engine.simulation import simulate
+from tests.policies.twin import check_twin
+
+
+class SlowPublishedEpsilonGreedy:
+    """With probability 0.1 any open arm, uniformly; else argmax m."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+        self.rng = rng
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
+        if self.rng.random() < 0.1:
+            return open_arms[int(self.rng.random() * len(open_arms))]
+        return {k: float(np.mean(self.rewards[k])) for k in open_arms}
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "gradual-drift", "arm-churn", "blips", "bernoulli"])
+def test_pulls_the_arms_of_its_formula(scenario: str) -> None:
+    check_twin("published-epsilon-greedy", SlowPublishedEpsilonGreedy, scenario, horizon=500, arms=6)
+
+
+def test_explores_every_arm_alike() -> None:
+    """A tenth of the steps is spread evenly, the last arm included."""
+    result = simulate("published-epsilon-greedy", "stationary", horizon=20_000, arms=5, replications=4, pulls=True)
+    assert result.pulls is not None
+    for pulls in result.pulls:
+        counts = np.sort(np.bincount(pulls, minlength=5))[:3]
+        assert (counts > 400 - 5 * 20).all()

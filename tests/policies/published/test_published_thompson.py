@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.errors import InputError
+from policies import PublishedThompson
+from policies.engine.families import draw_beta
+from tests.policies.twin import check_twin
+
+
+class SlowPublishedThompson:
+    """The largest draw of Beta(1 + Σz, 1 + Σ(1−z))."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.z: list[list[float]] = [[] for _ in range(arms)]
+        self.rng = rng
+
+    def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
+        scores = {}
+        for k in open_arms:
+            a = max(1e-6, 1 + sum(self.z[k]))
+            b = max(1e-6, 1 + sum(1 - z for z in self.z[k]))
+            scores[k] = draw_beta(a, b, self.rng)
+        return scores
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.z[k].append(x)
+
+
+@pytest.mark.parametrize("scenario", ["stationary", "gradual-drift", "arm-churn", "blips", "bernoulli", "delayed"])
+def test_pulls_the_arms_of_its_formula(scenario: str) -> None:
+    assert check_twin("published-thompson", SlowPublishedThompson, scenario, horizon=500, arms=5) == 0
+
+
+def test_refuses_online_use() -> None:
+    with pytest.raises(InputError, match="published-thompson"):
+        PublishedThompson(arms=2)

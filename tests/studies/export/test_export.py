@@ -1,0 +1,147 @@
+"""Exports: the same bytes every time, read back by other parsers, and names that are never markup or code."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from environments import InputError
+from policies.engine.base import Policy
+from studies.export import FORMATS, export
+from studies.export.document import SCHEMA_FILE, Document, json_schema
+from studies.export.latex_table import escape as latex
+from studies.export.markdown_table import escape as markdown
+from studies.results.recommendation import Recommendation
+from tests.messages import raises_naming
+from tests.project import python
+from tests.studies.made import LINES, WILD, recommendation
+
+GIVEN = [
+    recommendation(
+        importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}, settings={"growth": 0.5, "noise": "laplace"}
+    ),
+    recommendation(study=WILD, policy="thompson", params={"kappa0": 0.5, "b0": 2e-05, "likelihood": "gaussian"}),
+    recommendation(policy="ucb-imp", params={"a": 0.125}, versus=[], edge=[], box={}, indistinguishable=[]),
+    recommendation(study=LINES),
+    recommendation(study="=1+2, \r quoted", policy="sw-ucb", params={"xi": 1.0, "tau": 50.0}),
+]
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+def test_the_same_bytes_and_a_last_newline(form: str) -> None:
+    again = [Recommendation.model_validate(json.loads(json.dumps(each.as_object()))) for each in GIVEN]
+    text = export(GIVEN, form)
+    assert text == export(again, form)
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert export([], form)
+    text.encode("utf-8")
+
+
+def test_json_is_the_document_and_fits_its_schema() -> None:
+    document = json.loads(export(GIVEN, "json"))
+    assert list(document) == ["schema", "recommendations"]
+    assert document["schema"] == 1
+    assert [Recommendation.model_validate(each) for each in document["recommendations"]] == GIVEN
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    assert Document.model_validate(document).recommendations == GIVEN
+    for broken in ({**document, "schema": 2}, {**document, "more": 1}, {"schema": 1}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, schema, jsonschema.Draft202012Validator)
+
+
+def test_the_shipped_schema_is_current() -> None:
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.document"
+
+
+def test_toml_and_yaml_hold_the_same() -> None:
+    document = json.loads(export(GIVEN, "json"))
+    assert yaml.safe_load(export(GIVEN, "yaml")) == document
+    for each in document["recommendations"]:
+        if each["importance"] is None:
+            del each["importance"]
+    assert tomllib.loads(export(GIVEN, "toml")) == document
+
+
+def test_csv_has_one_row_a_recommendation() -> None:
+    rows = list(csv.DictReader(io.StringIO(export(GIVEN, "csv"), newline="")))
+    assert [row["study"] for row in rows] == [each.study for each in GIVEN]
+    assert float(rows[0]["params.alpha0"]) == 0.25
+    assert rows[0]["params.kappa0"] == ""
+    assert rows[1]["params.b0"] == "2e-05"
+    assert json.loads(rows[0]["settings"]) == {"growth": 0.5, "noise": "laplace"}
+    assert (rows[0]["regret.mean"], rows[0]["regret.low"], rows[0]["regret.replications"]) == ("41.5", "40.25", "2000")
+    assert (rows[0]["paper.difference"], rows[0]["defaults.low"]) == ("18.5", "-2.0")
+    assert (rows[2]["paper.difference"], rows[2]["edge"], rows[0]["edge"]) == ("", "", "epsilon")
+    assert rows[0]["importance.alpha0"] == "0.7"
+    assert None not in rows[0]
+
+
+def test_a_markdown_table_is_not_broken_by_names() -> None:
+    lines = export(GIVEN, "markdown").splitlines()
+    assert len(lines) == 2 + len(GIVEN)
+    assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}) == 1
+    assert "<" not in lines[3]
+    for name in (WILD, LINES):
+        shown = re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown(name))
+        assert html.unescape(shown.replace("&#27;", "\x1b")) == name  # a control code is none in HTML
+    assert "α₀ 0.25, β₀ 4, ε 0.0001" in lines[2]
+
+
+def test_a_latex_table_is_not_broken_by_names() -> None:
+    text = export(GIVEN, "latex")
+    rows = text.split("\\midrule\n")[1].split("\\bottomrule")[0].strip().splitlines()
+    assert len(rows) == len(GIVEN)
+    for row in rows:
+        assert row.endswith(r" \\")
+        assert len(re.findall(r"(?<!\\)&", row)) == 6
+    assert latex("a_b & 5% #1 {x} ~ ^ \\ $") == (
+        r"a\_b \& 5\% \#1 \{x\} \textasciitilde{} \textasciicircum{} \textbackslash{} \$"
+    )
+    assert latex("--") == "{-}{-}"
+    assert r"\texttt{U+1F985}" in latex(WILD)
+    assert "\n" not in latex(LINES)
+    assert r"$\alpha_0$ = $0.25$" in text
+
+
+def test_the_python_snippet_runs(tmp_path: Path) -> None:
+    peeking = recommendation(policy="published-thompson", params={})
+    path = tmp_path / "snippet.py"
+    own = recommendation(policy="their\n.py:Policy~12345678", params={"c\nprint(1)": 2.0})
+    path.write_text(export([*GIVEN, peeking, own], "python"), encoding="utf-8")
+    done = python(path, folder=tmp_path, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == len(GIVEN)
+    assert "pulled arm 0" in done.stdout
+    assert [each.name for each in tmp_path.iterdir()] == ["snippet.py"]
+
+
+def test_the_python_snippet_has_the_parameters() -> None:
+    text = export(GIVEN[:1], "python")
+    assert "ravenlab.RavenUCB(" in text
+    assert "alpha0=0.25," in text
+    compile(text, "snippet", "exec")
+
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_policies_load_what_is_exported(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"recommended.{form}"
+    path.write_text(export(GIVEN, form), encoding="utf-8", newline="")
+    assert Policy.load(path, study=WILD).values["b0"] == 2e-05
+    assert Policy.load(path, study="=1+2, \r quoted").arms == 10
+
+
+def test_unknown_formats() -> None:
+    with raises_naming(InputError, "'jsn'", "'json'"):
+        export(GIVEN, "jsn")

@@ -1,0 +1,155 @@
+"""Grids: what they may say, how they stand in a storage, and what is read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from pydantic import ValidationError
+
+from environments import InputError
+from studies.export import csv_table
+from studies.results.grid import FINE_VALUES, Grid, GridSpec
+from studies.spec.parse import grid_spec_from
+from studies.spec.study import StudySpec
+from studies.storage import keys
+from studies.storage.copy import read_study, write_study
+from studies.storage.database import open_storage
+from studies.storage.library import list_studies, recommendations
+from studies.storage.trials import distributions, read_grid
+from tests.messages import assert_names, raises_naming
+from tests.studies.made import WILD, store, store_grid, url
+
+SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
+
+
+def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = GridSpec(**SMALL, replications=50).resolved()
+    study, samples = store_grid(storage, spec, alike=[1, 4])
+    trials = study.get_trials()
+    assert [trial.params for trial in trials] == spec.cells()
+    assert trials[0].params == {"alpha0": 0.5, "beta0": 1.0, "epsilon": 0.1}
+    assert set(trials[0].user_attrs) == {"stderr", "replications", "seconds"}
+    grid = read_grid(optuna.load_study(study_name=study.study_name, storage=storage))
+    assert grid is not None
+    assert grid.spec == spec
+    np.testing.assert_array_equal(grid.mean, samples.mean(axis=1).reshape(2, 3))
+    np.testing.assert_allclose(grid.stderr, (samples.std(axis=1, ddof=1) / 50**0.5).reshape(2, 3))
+    assert grid.indistinguishable.tolist() == [[False, True, False], [False, True, False]]
+
+
+def test_only_finished_grids_are_read(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    half, _ = store_grid(storage, GridSpec(**SMALL), 3, alike=None)
+    bare, _ = store_grid(storage, GridSpec(**SMALL, name="bare"), alike=None)
+    store(storage, StudySpec(scenario="blips", horizon=1000), 2)
+    for study in (half, bare, optuna.create_study(study_name="theirs", storage=storage)):
+        assert read_grid(study) is None
+    whole, _ = store_grid(storage, GridSpec(**{**SMALL, "horizon": 2000}))
+    grid = read_grid(whole)
+    assert grid is not None
+    assert (grid.study, grid.spec.horizon) == (whole.study_name, 2000)
+
+
+def test_the_library_knows_grids(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    store_grid(storage, GridSpec(**SMALL), 4, alike=None)
+    (row,) = list_studies(storage)
+    assert (row.state, row.done, row.asked, row.scenario, row.horizon) == ("grid", 4, 6, "blips", 100)
+    assert row.regret is None
+    assert recommendations(storage) == []
+
+
+def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
+    here = open_storage(url(tmp_path / "a.sqlite3"), create=True)
+    there = open_storage(url(tmp_path / "b.sqlite3"), create=True)
+    study, _ = store_grid(here, GridSpec(**SMALL, replications=20))
+    write_study(read_study(here, study._study_id), there, WILD)
+    copied, original = read_grid(optuna.load_study(study_name=WILD, storage=there)), read_grid(study)
+    assert copied is not None
+    assert original is not None
+    assert copied.study == copied.spec.study_name() == WILD
+    np.testing.assert_array_equal(copied.mean, original.mean)
+
+
+def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    spec = GridSpec(**SMALL)
+    study, _ = store_grid(storage, spec)
+    study.enqueue_trial({"alpha0": 1.0})
+    with raises_naming(InputError, "6"):
+        read_grid(study)
+    study.set_user_attr(keys.GRID, {"scenario": "blips", "cells": 3})
+    with pytest.raises(InputError, match="can't read"):
+        read_grid(study)
+    (row,) = list_studies(storage)
+    assert row.state == "not ours"
+
+
+def test_distributions_hold_every_cell() -> None:
+    spec = GridSpec(scenario="blips", alpha0=(0.0, 1.0), beta0=(2.0,))
+    held = distributions(spec)
+    assert all(held[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
+    assert ["log=True" in repr(held[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
+
+
+def test_the_fine_grid_is_the_papers_box() -> None:
+    assert (len(FINE_VALUES), FINE_VALUES[0], FINE_VALUES[12], FINE_VALUES[-1]) == (25, 0.01, 0.316228, 10.0)
+    ratios = np.diff(np.log(FINE_VALUES))
+    np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)
+
+
+def test_csv() -> None:
+    spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7).resolved()
+    grid = Grid(spec, "g", np.array([[1.0 / 3.0, 2.0]]), np.array([[0.5, 0.25]]), np.array([[True, False]]))
+    assert csv_table.write_grids([grid]).splitlines() == [
+        "scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable",
+        "blips,100,1,1,0.1,0.3333333333333333,0.5,7,true",
+        "blips,100,1,10,0.1,2.0,0.25,7,false",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"alpha0": [1, 1]}, ["alpha0", "1, 1"]),
+        ({"beta0": [5, 1]}, ["beta0", "5", "1"]),
+        ({"alpha0": []}, ["alpha0"]),
+        ({"alpha0": [-1.0]}, ["alpha0"]),
+        ({"alpha0": ["x"]}, ["alpha0"]),
+        ({"alpha0": [float("inf")]}, ["alpha0", "inf"]),
+        ({"alpha0": [True]}, ["alpha0"]),
+        ({"epsilon": -0.5}, ["epsilon"]),
+        ({"replications": 1}, ["replications", "2", "1"]),
+        ({"replications": 10_000_000}, ["replications", "6250000", "16", "10000000"]),
+        ({"alpha0": list(range(1, 60)), "beta0": list(range(1, 60))}, ["2500", "3481"]),
+        ({"horizon": 0}, ["horizon", "1", "0"]),
+        ({"scenario": "blip"}, ["'blips'"]),
+        ({"settings": {"evry": 3}}, ["evry"]),
+        ({"alhpa0": [1]}, ["'alpha0'"]),
+        ({"name": "a\n"}, ["name"]),
+        ({"seed": -1}, ["seed", "0"]),
+    ],
+)
+def test_bad_input_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        grid_spec_from({"scenario": "blips", **fields})
+    assert_names(str(caught.value), *names)
+    assert "\n" not in str(caught.value)
+
+
+def test_names() -> None:
+    usual = GridSpec(scenario="blips", horizon=1000)
+    assert usual.study_name() == "grid/raven-ucb/blips/T1000/K10"
+    assert GridSpec(scenario="blips", horizon=1000, replications=4, seed=3).study_name() == usual.study_name()
+    others = [{"epsilon": 0.2}, {"alpha0": (1.0,)}, {"settings": {"noise": "laplace"}}]
+    names = {GridSpec(scenario="blips", horizon=1000, **fields).study_name() for fields in others}  # type: ignore[arg-type]
+    assert len(names) == 3
+    assert all(name.startswith(f"{usual.study_name()}~") for name in names)
+    assert grid_spec_from({"scenario": "blips", "noise": "laplace"}).settings == {"noise": "laplace"}
+    with pytest.raises(ValidationError):
+        GridSpec(scenario="blips", cells=3)  # type: ignore[call-arg]

@@ -1,0 +1,98 @@
+"""Specifications and measures of a search over several scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import InputError
+from studies.spec.files import load_robust_tables
+from studies.spec.robust import Measure, RobustSpec, parse_measure, robust_spec_from
+from tests.messages import assert_names, raises_naming
+
+TWO: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}
+
+
+@pytest.mark.parametrize(("text", "counted"), [("worst", 1), ("mean", 4), ("cvar:0.5", 2), ("cvar:0.9", 1)])
+def test_a_measure_is_the_mean_of_the_worst(text: str, counted: int) -> None:
+    relative = np.random.default_rng(3).gamma(2.0, size=(5, 30, 4))
+    measure = parse_measure(text)
+    means = relative.mean(axis=1)
+    plain = [np.mean(sorted(row)[-counted:]) for row in means]
+    np.testing.assert_allclose(measure.value(means), plain)
+    sample = measure.sample(relative)
+    assert sample.shape == (5, 30)
+    np.testing.assert_allclose(sample.mean(axis=1), plain)
+
+
+@pytest.mark.parametrize("text", ["best", "cvar", "cvar:1", "cvar:x", "worst:2", "mean:0.5"])
+def test_unknown_measures_are_refused(text: str) -> None:
+    with raises_naming(InputError, "measure"):
+        parse_measure(text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"scenarios": ["blips"]}, ["2", "scenarios", "1"]),
+        ({"scenarios": ["blips", "periodic", "blips"]}, ["blips"]),
+        ({"scenarios": "blips"}, ["scenarios"]),
+        ({"scenarios": ["blips", "perodic"]}, ["'periodic'"]),
+        ({"measure": "best"}, ["measure", "worst", "mean", "cvar:0.5"]),
+        ({"measure": "mean", "pareto": True}, ["pareto", "measure"]),
+        ({"objective": "cvar:0.9"}, ["objective", "mean", "robust"]),
+        ({"pruner": "race"}, ["pruner", "none", "robust"]),
+        ({"sampler": "cmaes"}, ["sampler", "tpe", "random", "qmc", "robust"]),
+        ({"scenarios": ["blips", "logistics"], "horizon": None}, ["horizon", "scenarios"]),
+        ({"name": None, "horizn": 3}, ["'horizn'"]),
+    ],
+)
+def test_what_does_not_fit_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
+    with pytest.raises(InputError) as error:
+        robust_spec_from({key: value for key, value in {**TWO, **fields}.items() if value is not None})
+    assert_names(str(error.value), *names)
+    assert "\n" not in str(error.value)
+
+
+def test_names_and_own_studies() -> None:
+    assert robust_spec_from(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
+    assert robust_spec_from({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
+    others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
+    names = {robust_spec_from({**TWO, **other}).study_name() for other in others}
+    assert len(names) == 3
+    assert all("~" in name for name in names)
+    named = robust_spec_from({**TWO, "name": "mine", "fixed": {"epsilon": 0.1}})
+    assert [own.study_name() for own in named.each()] == ["mine/blips", "mine/periodic"]
+    assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.each())
+
+
+def test_a_list_of_horizons_makes_several(tmp_path: Path) -> None:
+    path = tmp_path / "studies.toml"
+    table = "[[robust]]\nscenarios = ['blips', 'periodic']\n"
+    path.write_text(f"{table}horizon = [500, 1000]\n{table}horizon = 2000\n")
+    assert [spec.base.horizon for spec in load_robust_tables(path)] == [500, 1000, 2000]
+    for wrong, names in (
+        (f"{table}horizon = []", ["robust 1", "horizon", "1 to 1000", "0"]),
+        (f"{table}horizon = [500, 500]", ["robust 1", "'robust/raven-ucb/blips,periodic/T500/K10'"]),
+        ("robust = [1]", ["robust 1", "1"]),
+    ):
+        path.write_text(wrong)
+        with raises_naming(InputError, f"{path}:", *names):
+            load_robust_tables(path)
+
+
+def test_a_stored_one_is_read_back_and_compared() -> None:
+    spec = robust_spec_from({**TWO, "measure": "mean"}).resolved()
+    assert RobustSpec.model_validate(spec.model_dump(mode="json")).resolved() == spec
+    other = robust_spec_from({**TWO, "seed": 4})
+    measure, seed = other.differences(spec)
+    assert_names(measure, "measure", "mean", "worst")
+    assert_names(seed, "seed", 0, 4)
+    assert spec.differences(spec) == []
+
+
+def test_cvar_of_one_world_is_never_of_none() -> None:
+    assert Measure("cvar", 0.99).counted(3) == 1

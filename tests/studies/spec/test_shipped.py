@@ -1,0 +1,76 @@
+"""Study files that come along: what they hold, how they are found, and the template of `ravenlab init`."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from environments.errors import InputError
+from studies.spec.files import FOLDER, find_study_file, load_study_file, shipped_studies, study_template
+from studies.spec.parse import FIELDS
+from studies.spec.study import StudySpec
+from tests.messages import raises_naming
+
+
+def test_shipped_files_hold_what_they_say() -> None:
+    assert list(shipped_studies()) == ["quick", "paper", "all-scenarios", "logistics", "figure2"]
+    held = {name: load_study_file(find_study_file(name)) for name in shipped_studies()}
+    assert {name: len(specs) for name, specs in held.items()} == {
+        "quick": 3,
+        "paper": 6,
+        "all-scenarios": 21,
+        "logistics": 1,
+        "figure2": 23,
+    }
+    assert all(len(meaning) > 30 for meaning in shipped_studies().values())
+    assert sum(spec.simulated_steps() for spec in held["quick"]) < 6e8
+    assert {spec.horizon for spec in held["paper"]} == {1000, 10000}
+    assert {(spec.trials, spec.replications) for spec in held["figure2"]} == {(10, 50)}
+    (logistics,) = held["logistics"]
+    assert (logistics.horizon, logistics.arms) == (50000, 100)
+
+
+def test_studies_of_one_name_in_two_shipped_files_can_share_their_trials() -> None:
+    seen: dict[str, StudySpec] = {}
+    for name in shipped_studies():
+        for spec in load_study_file(find_study_file(name)):
+            other = seen.setdefault(spec.study_name(), spec)
+            assert spec.differences(other) == []
+
+
+def test_study_files_are_found_by_name_or_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quick").write_text("")
+    assert find_study_file("quick") == FOLDER / "quick.toml"
+    assert find_study_file("./quick") == Path("quick")
+    assert find_study_file(Path("quick")) == Path("quick")
+    for name, expected in [
+        ("quik", ["'quik'", "'quick'"]),
+        ("none.toml", ["none.toml"]),
+        ("no/where", ["no/where"]),
+        ("x" * 5000, []),
+    ]:
+        with raises_naming(InputError, *expected):
+            find_study_file(name)
+    with pytest.raises(InputError):
+        load_study_file(find_study_file(""))
+
+
+def test_the_template_tells_of_every_field() -> None:
+    text = study_template()
+    for field in (*FIELDS, "effects", "low", "high", "scale", "window"):
+        assert f"{field} = " in text or f"[study.{field}]" in text, field
+
+
+def test_what_the_template_leaves_out_is_the_default() -> None:
+    lines = study_template().splitlines()
+    shown = [line.removeprefix("# ") for line in lines if line.startswith("# ") and " = " in line]
+    tables = tomllib.loads("\n".join(line for line in shown if line.split(" = ")[0].isidentifier()))
+    examples = {"name", "settings", "arms", "noise", "epsilon", "variance"}
+    defaults = {key: field.default for key, field in StudySpec.model_fields.items()}
+    assert {key: value for key, value in tables.items() if key not in examples} == {
+        key: defaults[key] for key in tables if key not in examples
+    }
+    assert len(tables) >= 10

@@ -1,0 +1,116 @@
+"""Each kind of source resolves once, to a study with a horizon and arms; more than one source is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import InputError, Scenario
+from environments.recorded.log_world import LogScenario
+from environments.recorded.trace_world import TraceScenario
+from studies.spec.parse import comparison_spec_from, grid_spec_from, spec_from
+from studies.spec.source import LogSource, ScenarioSource, TraceSource
+from studies.spec.study import ResolvedStudy, StudySpec
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> str:
+    rows = np.random.default_rng(1).normal(size=(400, 3))
+    path = tmp_path / "prices.csv"
+    path.write_text("a,b,c\n" + "\n".join(",".join(f"{cell:.6f}" for cell in row) for row in rows) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    rng = np.random.default_rng(2)
+    events = [f"{step},x{rng.integers(3)},{rng.normal():.6f}" for step in range(600)]
+    path = tmp_path / "ads.csv"
+    path.write_text("step,arm,reward\n" + "\n".join(events) + "\n")
+    return str(path)
+
+
+def test_a_scenario_resolves_to_its_own_size() -> None:
+    study = spec_from({"scenario": "blips"}).resolved()
+    assert isinstance(study, ResolvedStudy)
+    assert (study.horizon, study.arms) == (10000, 10)
+    assert study.source == ScenarioSource("blips", {})
+    assert isinstance(study.source.open(), Scenario)
+
+
+def test_a_trace_resolves_to_its_window_and_columns(trace: str) -> None:
+    study = spec_from({"trace": trace}).resolved()
+    assert (study.scenario, study.horizon, study.arms) == ("trace:prices", 50, 3)
+    assert isinstance(study.source, TraceSource)
+    assert (study.source.kind, study.source.path, study.source.digest) == ("trace", trace, study.digest)
+    assert isinstance(study.source.open(), TraceScenario)
+
+
+def test_a_log_resolves_to_its_events_and_arms(log: str) -> None:
+    study = spec_from({"log": log}).resolved()
+    assert (study.scenario, study.horizon, study.arms) == ("log:ads", 100, 3)
+    assert isinstance(study.source, LogSource)
+    assert (study.source.kind, study.source.path, study.source.digest) == ("log", log, study.digest)
+    assert isinstance(study.source.open(), LogScenario)
+
+
+def test_a_study_is_resolved_once(trace: str) -> None:
+    for fields in ({"scenario": "blips"}, {"trace": trace}):
+        study = spec_from(fields).resolved()
+        assert study.resolved() is study
+        assert StudySpec.model_validate(study.model_dump(mode="json")).resolved() == study
+
+
+def test_grids_and_comparisons_resolve_too() -> None:
+    for spec in (grid_spec_from({"scenario": "blips"}), comparison_spec_from({"scenario": "blips", "tune": 0})):
+        resolved = spec.resolved()
+        assert (resolved.horizon, resolved.arms) == (10000, 10)
+        assert resolved.resolved() is resolved
+
+
+def test_a_stored_study_is_read_without_its_file(trace: str) -> None:
+    stored = spec_from({"trace": trace}).resolved()
+    Path(trace).unlink()
+    read = StudySpec.model_validate(stored.model_dump(mode="json")).resolved()
+    assert read == stored
+    assert isinstance(read.source, TraceSource)
+    assert read.source.find() is None
+
+
+def test_a_changed_file_is_refused(trace: str) -> None:
+    study = spec_from({"trace": trace}).resolved()
+    rows = np.random.default_rng(9).normal(size=(500, 3))
+    Path(trace).write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
+    with pytest.raises(InputError, match=r"trace .*prices\.csv"):
+        study.source.open()
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"scenario": "blips", "trace": "TRACE"}, ["scenario 'blips'", "trace 'TRACE'"]),
+        ({"scenario": "blips", "log": "LOG"}, ["scenario 'blips'", "log 'LOG'"]),
+        ({"trace": "TRACE", "log": "LOG"}, ["trace 'TRACE'", "log 'LOG'"]),
+        ({"scenario": "blips", "minimize": True}, ["minimize", "true"]),
+        ({"trace": "TRACE", "objective": "reward"}, ["objective", "reward"]),
+        ({"trace": "TRACE", "arms": 7}, ["arms", "7"]),
+        ({"log": "LOG", "selection": 10}, ["selection", "10"]),
+        ({"log": "LOG", "settings": {"noise": "laplace"}}, ["log", "noise"]),
+        ({}, ["scenario"]),
+    ],
+)
+def test_what_does_not_fit_is_one_line_with_field_and_value(
+    fields: dict[str, Any], named: list[str], trace: str, log: str
+) -> None:
+    paths = {"TRACE": trace, "LOG": log}
+    given = {key: paths.get(value, value) if isinstance(value, str) else value for key, value in fields.items()}
+    with pytest.raises(InputError) as refused:
+        spec_from(given)
+    message = str(refused.value)
+    assert "\n" not in message
+    assert "--" not in message
+    for part in named:
+        assert part.replace("TRACE", trace).replace("LOG", log) in message

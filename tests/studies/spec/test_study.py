@@ -1,0 +1,144 @@
+"""Specifications: what they refuse, how they are named, and what makes trials comparable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from policies import find_policy, policy_names
+from studies.spec.space import Range
+from studies.spec.study import StudySpec
+from tests.messages import assert_names, raises_naming
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"scenario": 5},
+        {"scenario": "blip"},
+        {"scenario": "x" * 1000},
+        {"scenario": "blips", "horizon": True},
+        {"scenario": "blips", "horizon": 1000.0},
+        {"scenario": "blips", "horizon": 10**400},
+        {"scenario": "blips", "arms": 10**9, "horizon": 10**9},
+        {"scenario": "blips", "trials": "5"},
+        {"scenario": "blips", "replications": 1},
+        {"scenario": "blips", "seed": -1},
+        {"scenario": "blips", "name": ""},
+        {"scenario": "blips", "name": "two\nlines"},
+        {"scenario": "blips", "name": " padded"},
+        {"scenario": "blips", "settings": {"every": True}},
+        {"scenario": "blips", "settings": {"every": {"steps": 5}}},
+        {"scenario": "blips", "settings": {"every": float("nan")}},
+        {"scenario": "blips", "settings": {"mean_low": 10**400}},
+        {"scenario": "blips", "fixed": {"alpha0": True}},
+        {"scenario": "blips", "fixed": {"alpha0": 10**400}},
+        {"scenario": "blips", "fixed": {"alpha": 1.0}},
+        {"scenario": "blips", "fixed": {"alpha0": "many"}},
+        {"scenario": "blips", "fixed": {"alpha0": 1, "beta0": 1, "epsilon": 1}},
+        {"scenario": "blips", "fixed": {"alpha0": 1}, "space": {"alpha0": {"low": 1, "high": 2}}},
+        {"scenario": "blips", "space": {"alpha0": {"low": True, "high": 5}}},
+        {"scenario": "blips", "space": {"alpha0": {"low": "1", "high": 5}}},
+        {"scenario": "blips", "space": {"alpha0": {"low": 5, "high": 5}}},
+        {"scenario": "blips", "space": {"alpha0": {"low": 0, "high": 5}}},
+        {"scenario": "blips", "space": {"alpha0": {"low": -1, "high": 5, "scale": "linear"}}},
+        {"scenario": "blips", "space": {"alpha0": {"low": 1, "high": 1e200}}},
+        {"scenario": "blips", "space": {"variance": {"low": 1, "high": 5}}},
+        {"scenario": "blips", "policy": "sw-ucb", "space": {"tau": {"low": 2.5, "high": 8}}},
+        {"scenario": "blips", "policy": "d-ucb", "space": {"gamma": {"low": 0.5, "high": 1.5, "scale": "one-minus"}}},
+        {"scenario": "blips", "policy": "f-dsw-ts", "fixed": {"n": 1e12}},
+        {"scenario": "blips", "policy": "thompson", "space": {"high": {"low": -1, "high": 2, "scale": "linear"}}},
+        {"scenario": "blips", "objective": "after:100%"},
+        {"scenario": "blips", "objective": "after:" + "9" * 5000},
+        {"scenario": "blips", "sampler": "best"},
+    ],
+)
+def test_what_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        StudySpec.model_validate(fields)
+
+
+def test_every_policy_with_a_range_can_be_searched() -> None:
+    for name in policy_names():
+        if any(param.low is not None for param in find_policy(name).parameters):
+            assert StudySpec(policy=name, scenario="blips", horizon=1000).resolved().space
+        else:
+            with raises_naming(ValidationError, name):
+                StudySpec(policy=name, scenario="blips", horizon=1000)
+
+
+def test_the_name_tells_all_but_the_budget() -> None:
+    plain = StudySpec(scenario="blips", horizon=1000)
+    assert plain.study_name() == "raven-ucb/blips/T1000/K10"
+    assert plain.resolved().study_name() == plain.study_name()
+    same = StudySpec(scenario="blips", horizon=1000, arms=10, trials=7, report=50, candidates=3, selection=9)
+    assert same.study_name() == plain.study_name()
+    others = [
+        StudySpec(scenario="blips", horizon=1000, settings={"every": "5%"}),
+        StudySpec(scenario="blips", horizon=1000, fixed={"epsilon": 0.1}),
+        StudySpec(scenario="blips", horizon=1000, space={"alpha0": Range(low=1, high=2)}),
+        StudySpec(scenario="blips", horizon=1000, objective="cvar:0.9"),
+        StudySpec(scenario="blips", horizon=1000, sampler="random"),
+        StudySpec(scenario="blips", horizon=1000, pruner="race"),
+    ]
+    names = {spec.study_name() for spec in others}
+    assert len(names) == len(others)
+    assert all(name.startswith("raven-ucb/blips/T1000/K10~") for name in names)
+    assert StudySpec(scenario="logistics").study_name() == "raven-ucb/logistics/T50000/K100"
+
+
+def test_one_combination_has_one_name() -> None:
+    assert StudySpec(scenario="periodic + blips").study_name() == StudySpec(scenario="periodic+blips").study_name()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        StudySpec(scenario="blips", horizon=12, settings={"every": 6, "lasting": 2}),
+        StudySpec(scenario="stationary", horizon=10, policy="sw-ucb", space={"tau": Range(low=2, high=8)}),
+        StudySpec(scenario="stationary", policy="thompson", space={"high": Range(low=1, high=8)}),
+    ],
+    ids=["settings", "range", "parameter"],
+)
+def test_a_study_that_defaults_would_not_allow_has_a_name(spec: StudySpec) -> None:
+    assert "~" in spec.study_name()
+
+
+def test_a_stored_specification_comes_back() -> None:
+    spec = StudySpec(
+        scenario="blips+periodic",
+        settings={"every": "5%", "lasting": 3, "amplitude": 0.5, "noise": "laplace"},
+        space={"alpha0": Range(low=1, high=2, scale="linear")},
+        fixed={"variance": "printed", "epsilon": 1},
+    )
+    stored = spec.resolved().model_dump(mode="json")
+    assert StudySpec.model_validate(stored) == spec.resolved()
+    assert StudySpec.model_validate_json(spec.model_dump_json()) == spec
+    assert StudySpec.model_validate(stored).study_name() == spec.study_name()
+
+
+def test_a_changed_copy_finds_its_defaults_anew() -> None:
+    spec = StudySpec(scenario="stationary", policy="sw-ucb", horizon=1000).resolved()
+    longer = StudySpec.model_validate({**spec.model_dump(), "horizon": 5000, "space": {}}).resolved()
+    assert longer == StudySpec(scenario="stationary", policy="sw-ucb", horizon=5000).resolved()
+    assert longer.space != spec.space
+    assert spec.model_copy() == spec
+
+
+def test_differences_are_said_in_words() -> None:
+    stored = StudySpec(scenario="blips", horizon=1000)
+    assert StudySpec(scenario="blips", horizon=1000, trials=500, name="x").differences(stored) == []
+    said = StudySpec(scenario="blips", horizon=1000, seed=3, replications=50).differences(stored)
+    assert len(said) == 2
+    assert_names(said[0], "replications", 200, 50)
+    assert_names(said[1], "seed", 0, 3)
+
+
+def test_steps_count_search_selection_and_report() -> None:
+    budget: dict[str, Any] = {"horizon": 1000, "trials": 30, "replications": 10, "selection": 100, "report": 50}
+    assert StudySpec(scenario="periodic", **budget).simulated_steps() == 1000 * (300 + 17 * 100 + 2 * 50)
+    assert StudySpec(scenario="blips", **budget).simulated_steps() == 1000 * (300 + 18 * 100 + 3 * 50)
+    assert StudySpec(scenario="blips", policy="ucb1", **budget).simulated_steps() == 1000 * (300 + 17 * 100 + 2 * 50)

@@ -1,0 +1,63 @@
+"""Intervals hold for series that remember, and the effective size is that of theory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from environments.world import Floats
+from studies.statistics.bootstrap import memory, resampled_sums, sum_interval
+from tests.binomial import band
+
+TRIES = 300
+
+
+def autoregressive(rng: np.random.Generator, correlation: float, rows: int) -> Floats:
+    """x_t = correlation·x_{t−1} + noise."""
+    from scipy.signal import lfilter
+
+    return np.asarray(lfilter([1.0], [1.0, -correlation], rng.normal(size=rows + 200)))[200:]
+
+
+@pytest.mark.parametrize(("correlation", "rows"), [(0.0, 200), (0.5, 450), (0.8, 1500)])
+def test_intervals_of_an_autoregressive_mean_hold(correlation: float, rows: int) -> None:
+    rng = np.random.default_rng(1)
+    hits, sizes = 0, []
+    for seed in range(TRIES):
+        series = autoregressive(rng, correlation, rows)
+        known = memory(series)
+        low, high = sum_interval(series, known, seed)
+        hits += bool(series.sum() + low <= 0.0 <= series.sum() + high)
+        sizes.append(known.effective)
+    least, most = band(TRIES)
+    assert least <= hits <= most
+    theory = rows * (1.0 - correlation) / (1.0 + correlation)
+    assert theory / 1.3 < np.median(sizes) < theory * 1.3
+
+
+def test_plain_intervals_would_not_hold() -> None:
+    """Without blocks the same series fail the test above: what it checks can fail."""
+    rng = np.random.default_rng(1)
+    hits = 0
+    for seed in range(60):
+        series = autoregressive(rng, 0.8, 450)
+        drawn = np.quantile(resampled_sums(series[None], 1, seed)[:, 0], [0.025, 0.975])
+        hits += bool(series.sum() - drawn[1] <= 0.0 <= series.sum() - drawn[0])
+    assert hits < band(60)[0]
+
+
+def test_a_shorter_memory_than_the_least_is_not_believed() -> None:
+    series = np.random.default_rng(2).normal(size=400)
+    assert memory(series).block < 10
+    assert memory(series, least=40).block >= 40
+    assert memory(series, least=4000).block == 100
+    assert memory(series, least=40, offsets=80).widening > memory(series, least=40).widening
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 8, 30])
+def test_short_and_constant_series(rows: int) -> None:
+    for series in (np.zeros(rows), np.arange(rows, dtype=float)):
+        known = memory(series, least=3)
+        low, high = sum_interval(series - series.mean(), known, seed=0)
+        assert low <= 0.0 <= high
+        assert 1 <= known.block <= max(1, rows)

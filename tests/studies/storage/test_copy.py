@@ -1,0 +1,53 @@
+"""A copy is the whole study, or nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+
+from studies.spec.study import StudySpec
+from studies.storage import copy
+from studies.storage.copy import read_study, write_study
+from studies.storage.database import open_storage
+from tests.studies.made import snapshot, store, url
+
+
+def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
+    """The dashboard keeps them with the study under the trial's id, and ids differ in the copy."""
+    source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
+    store(target, StudySpec(scenario="periodic", horizon=1000), 3)
+    study = store(source, StudySpec(scenario="blips", horizon=1000), 2)
+    trial = study.trials[1]
+    source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_ver", 1)
+    source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_str:0", "good one")
+    source.set_study_system_attr(study._study_id, "dashboard:note_ver", 2)
+    write_study(read_study(source, study._study_id), target, "copy")
+    copied = optuna.load_study(study_name="copy", storage=target)
+    there = copied.trials[1]._trial_id
+    assert there != trial._trial_id
+    kept = target.get_study_system_attrs(copied._study_id)
+    assert kept == {
+        f"dashboard:{there}:note_ver": 1,
+        f"dashboard:{there}:note_str:0": "good one",
+        "dashboard:note_ver": 2,
+    }
+    assert snapshot(target, "copy") == snapshot(source, study.study_name)
+
+
+def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
+    study = store(source, StudySpec(scenario="blips", horizon=1000), 3)
+    insert = copy._insert
+
+    def fails(connection: Any, table: Any, rows: Any) -> None:
+        insert(connection, table, rows)
+        if table.name == "trial_params":
+            raise RuntimeError("gone")
+
+    monkeypatch.setattr(copy, "_insert", fails)
+    with pytest.raises(RuntimeError, match="gone"):
+        write_study(read_study(source, study._study_id), target, "copy")
+    assert target.get_all_studies() == []

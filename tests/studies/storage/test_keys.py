@@ -1,0 +1,73 @@
+"""What is kept with a study: what another version or a turned bit left there is one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import optuna
+import pytest
+
+from environments import InputError
+from studies.spec.comparison import ComparisonSpec
+from studies.spec.robust import robust_spec_from
+from studies.spec.study import StudySpec
+from studies.storage import keys
+from tests.messages import raises_naming
+
+Reader = Callable[[optuna.Study], Any]
+
+READERS: dict[str, Reader] = {
+    keys.SPEC: keys.read_spec,
+    keys.RECOMMENDATION: keys.read_recommendation,
+    keys.GRID: keys.read_grid_spec,
+    keys.COMPARISON: keys.read_comparison_spec,
+    keys.INDISTINGUISHABLE: keys.read_indistinguishable,
+    keys.ROBUST: keys.read_robust_spec,
+    keys.TUNED: keys.read_tuned,
+    keys.ROBUST_RECOMMENDATION: keys.read_robust,
+    keys.FRONT: keys.read_robust,
+}
+
+
+def study_with(key: str, value: object) -> optuna.Study:
+    study = optuna.create_study(study_name="mine")
+    study.set_user_attr(key, value)
+    return study
+
+
+@pytest.mark.parametrize("key", READERS)
+@pytest.mark.parametrize(
+    "value",
+    [3, "x", ["x"], {"policy": 3}, {"scenario": ["blips"]}, {"policies": 3}, {"base": {}, "scenarios": ["a", "b"]}],
+    ids=str,
+)
+def test_what_cannot_be_read_is_one_line(key: str, value: object) -> None:
+    with raises_naming(InputError, "'mine'"):
+        READERS[key](study_with(key, value))
+
+
+@pytest.mark.parametrize("key", READERS)
+def test_what_was_never_kept_is_nothing(key: str) -> None:
+    assert READERS[key](optuna.create_study()) is None
+
+
+def test_what_was_brought_elsewhere_is_shown_or_left_out() -> None:
+    """A study and a search over several scenarios can be shown without its user's file; a comparison can't."""
+    theirs = "their.py:Policy~12345678"
+    stored = StudySpec(scenario="blips").resolved().model_dump(mode="json")
+    found = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": theirs}))
+    assert found is not None
+    assert (found.policy, found.horizon, found.arms) == (theirs, 10_000, 10)
+    robust = robust_spec_from({"scenarios": ["blips", "periodic"]}).resolved().model_dump(mode="json")
+    several = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": theirs}}))
+    assert several is not None
+    assert several.base.policy == theirs
+    for wrong in ({"space": {"a": {"low": "x"}}}, {"horizon": None}, {"trials": "many"}, {"objective": "best"}):
+        damaged = {**stored, "policy": theirs, **wrong}
+        with raises_naming(InputError, "'mine'"):
+            keys.read_spec(study_with(keys.SPEC, damaged))
+        with raises_naming(InputError, "'mine'"):
+            keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": damaged}))
+    compared = ComparisonSpec(scenario="blips").resolved().model_dump(mode="json")
+    assert keys.read_comparison_spec(study_with(keys.COMPARISON, {**compared, "policies": [theirs]})) is None

@@ -1,0 +1,133 @@
+"""Reading what is stored: few queries, names and patterns, and an order that depends on nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+import sqlalchemy
+
+from environments import InputError
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from studies.storage.keys import SPEC
+from studies.storage.library import find_studies, list_studies, recommendations
+from tests.messages import raises_naming
+from tests.studies.made import LINES, WILD, recommendation, store, stored, url
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Any:
+    opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    yield opened
+    opened.engine.dispose()
+
+
+def test_states(storage: Any) -> None:
+    store(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 3)
+    store(storage, StudySpec(scenario="periodic", horizon=1000, trials=4), 4)
+    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, recommendation())
+    optuna.create_study(study_name="theirs", storage=storage, directions=["minimize", "maximize"])
+    reward = optuna.create_study(study_name="up", storage=storage, direction="maximize")
+    reward.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, float("inf"))])
+    broken = optuna.create_study(study_name="broken", storage=storage)
+    broken.set_user_attr(SPEC, {"policy": 3})
+    rows = {row.name: row for row in list_studies(storage)}
+    assert list(rows) == sorted(rows)
+    blips = rows["raven-ucb/blips/T1000/K10"]
+    assert (blips.policy, blips.scenario, blips.horizon, blips.arms) == ("raven-ucb", "blips", 1000, 10)
+    assert (blips.done, blips.asked, blips.best, blips.regret, blips.state) == (3, 5, 48.0, None, "searching")
+    assert rows["raven-ucb/periodic/T1000/K10"].state == "complete"
+    tuned = rows["raven-ucb/variance-drift/T1000/K10"]
+    assert (tuned.state, tuned.regret, tuned.best) == ("recommended", 41.5, 47.0)
+    assert (rows["theirs"].state, rows["theirs"].best, rows["theirs"].asked) == ("not ours", None, None)
+    assert rows["up"].best == 3.0
+    assert rows["broken"].state == "not ours"
+
+
+def test_running_trials_are_not_done(storage: Any) -> None:
+    study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 1)
+    study.ask()
+    assert list_studies(storage)[0].done == 1
+
+
+def test_listing_takes_as_many_queries_for_many_studies_as_for_one(storage: Any) -> None:
+    def queries() -> int:
+        count = 0
+
+        def counted(*_: object) -> None:
+            nonlocal count
+            count += 1
+
+        sqlalchemy.event.listen(storage.engine, "before_cursor_execute", counted)
+        list_studies(storage)
+        sqlalchemy.event.remove(storage.engine, "before_cursor_execute", counted)
+        return count
+
+    store(storage, StudySpec(scenario="blips", horizon=1000), 1)
+    few = queries()
+    for horizon in range(2000, 2010):
+        store(storage, StudySpec(scenario="blips", horizon=horizon), 3)
+    assert queries() == few <= 6
+
+
+def test_studies_by_name(storage: Any) -> None:
+    plain = ["raven-ucb/blips/T1", "raven-ucb/blips/T10", "ucb1/blips/T1", "deep/T30/K2", "deep/T300/K2"]
+    for name in (*plain, WILD, LINES[50:], "odd[1]*"):
+        optuna.create_study(study_name=name, storage=storage)
+
+    def names(*wanted: str, **options: bool) -> list[str]:
+        return [study.study_name for study in find_studies(storage, wanted, **options)]
+
+    assert names("raven-ucb/blips/T1") == ["raven-ucb/blips/T1"]
+    assert names("raven-ucb/*", "raven-ucb/blips/T1") == ["raven-ucb/blips/T1", "raven-ucb/blips/T10"]
+    assert names("ucb1") == ["ucb1/blips/T1"]
+    assert names("deep/T30") == ["deep/T30/K2"]
+    assert names(WILD) == [WILD]
+    assert names("<script>") == [WILD]
+    assert names("odd[1]*") == ["odd[1]*"]
+    assert names(LINES[50:]) == [LINES[50:]]
+    assert len(names("*")) == 8
+    with raises_naming(InputError, "2", "'raven-ucb/blips/T1'", "'raven*'"):
+        names("raven")
+    with raises_naming(InputError, "'ucb1/blip/T1'", "'ucb1/blips/T1'"):
+        names("ucb1/blip/T1")
+    for wrong in ("", "nothing*", "RAVEN"):
+        with raises_naming(InputError, f"'{wrong}'"):
+            names(wrong)
+    with raises_naming(InputError, "'ucb1'"):
+        names("ucb1", prefixes=False)
+
+
+def test_recommendations_in_order(tmp_path: Path) -> None:
+    given = [
+        recommendation(horizon=10000),
+        recommendation(policy="ucb1", params={"c": 1.0}),
+        recommendation(horizon=1000),
+        recommendation(arms=5, horizon=50000),
+        recommendation(scenario="blips", study="zz"),
+        recommendation(scenario="blips", study="aa"),
+    ]
+    orders = []
+    for turn, each in enumerate((given, given[::-1])):
+        opened = open_storage(stored(tmp_path / f"{turn}.sqlite3", *each), create=False)
+        orders.append(recommendations(opened))
+        opened.engine.dispose()
+    assert orders[0] == orders[1]
+    assert [each.study for each in orders[0]] == [
+        "aa",
+        "zz",
+        "raven-ucb/variance-drift/T50000/K5",
+        "raven-ucb/variance-drift/T1000/K10",
+        "raven-ucb/variance-drift/T10000/K10",
+        "ucb1/variance-drift/T1000/K10",
+    ]
+
+
+def test_a_recommendation_of_another_version_is_said(storage: Any) -> None:
+    study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=1), 1)
+    study.set_user_attr("ravenlab:recommendation", {"future": 1})
+    with raises_naming(InputError, study.study_name):
+        recommendations(storage)

@@ -1,0 +1,67 @@
+"""Database URLs as people write them, and as they are shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from environments import InputError
+from studies.storage.urls import for_optuna, is_postgres, parse, shown, sqlite_file, without_passwords
+from tests.messages import raises_naming
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_postgres_by_any_of_its_names(scheme: str) -> None:
+    parsed = parse(f"{scheme}://me:pa%40ss@host:5433/db?sslmode=require")
+    assert is_postgres(parsed)
+    assert (parsed.username, parsed.password, parsed.host, parsed.port) == ("me", "pa@ss", "host", 5433)
+    assert sqlite_file(f"{scheme}://me@host/db") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        ("postgresql://me:s3cret@host/db", "postgresql+psycopg://me:***@host/db"),
+        ("postgresql://host/db?password=s3cret", "postgresql+psycopg://host/db?password=***"),
+        ("postgresql:///db?host=/run&sslpassword=s3cret", "postgresql+psycopg:///db?host=%2Frun&sslpassword=***"),
+        ("mysql+pymysql://me:s3cret@host/db", "mysql+pymysql://me:***@host/db"),
+        ("sqlite:////tmp/a@b.sqlite3", "sqlite:////tmp/a@b.sqlite3"),
+    ],
+)
+def test_what_is_shown(given: str, seen: str) -> None:
+    assert shown(given) == seen
+    assert without_passwords(f"storage {given} is away.").startswith(f"storage {seen}".rstrip("/"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "postgresql://me:s3@cret@host/db",
+        "postgresql://me:s3/c@ret@host/db",
+        "postgresql://me:s3cret/db",
+        "postgresql://me:s3cret@host:abc/db",
+        "postgresql://me:99999/db",
+        "postgresql//me:s3cret@host",
+        "me:s3cret@host",
+    ],
+)
+def test_what_can_not_be_read_is_not_repeated(given: str) -> None:
+    with raises_naming(InputError, "storage") as caught:
+        parse(given)
+    assert "s3" not in str(caught.value)
+    assert "cret" not in str(caught.value)
+    assert "99999" not in str(caught.value)
+
+
+def test_braces_are_no_template() -> None:
+    url = for_optuna(parse("sqlite:///a{b}.sqlite3"))
+    assert parse(url.format()).database == "a{b}.sqlite3"
+
+
+def test_two_urls_in_a_line() -> None:
+    line = "copied postgresql://me:one@a/x to postgresql://me:t w'o@b/y."
+    hidden = without_passwords(line)
+    assert "one" not in hidden
+    assert "t w" not in hidden
+    assert "'o" not in hidden
+    kept = "postgresql+psycopg://me:***@a/x and postgresql+psycopg://me:***@b/y, http://127.0.0.1:8080/"
+    assert without_passwords(kept) == kept

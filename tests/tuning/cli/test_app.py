@@ -1,0 +1,189 @@
+"""The command line: what it prints, and that bad input is one clear line and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from policies.engine.simulation import simulate
+from tests.command import refused
+from tests.messages import assert_names
+from tests.project import ROOT, environment
+from tuning.cli.app import run
+
+SMALL = ["--horizon", "200", "--arms", "4", "--replications", "3"]
+
+
+def test_simulate_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--policy", "ucb1", "--param", "c=0.5", "--set", "every=5%", "--set", "lasting=2", "--noise", "laplace"]
+    assert run(["simulate", "blips", *SMALL, "--seed", "9", *words, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    expected = simulate(
+        "ucb1",
+        "blips",
+        horizon=200,
+        arms=4,
+        replications=3,
+        seed=9,
+        params={"c": 0.5},
+        settings={"every": "5%", "lasting": 2, "noise": "laplace"},
+    )
+    assert printed["params"] == {"c": 0.5}
+    assert {key: printed[key] for key in ("policy", "scenario", "horizon", "arms", "replications", "seed")} == {
+        "policy": "ucb1",
+        "scenario": "blips",
+        "horizon": 200,
+        "arms": 4,
+        "replications": 3,
+        "seed": 9,
+    }
+    assert printed["regret"] == expected.summary()["regret"]
+    assert set(printed["suboptimal_pulls"]) == {"mean", "stderr"}
+    assert "regret_constant" not in printed
+
+
+def test_one_replication_has_no_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "stationary", "--horizon", "100", "--replications", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["regret"]["stderr"] is None
+
+
+def test_published_logistics_also_measures_against_the_constant(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--policy", "published-ucb1", "--horizon", "400", "--replications", "2", "--json"]
+    assert run(["simulate", "published-logistics", *words]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["arms"] == 100
+    assert printed["regret_constant"]["mean"] == pytest.approx(printed["regret"]["mean"])
+
+
+def test_tables_are_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", "periodic", *SMALL]) == 0
+    text = capsys.readouterr().out
+    for word in ("raven-ucb", "periodic", "regret", "suboptimal pulls", "T = 200", "alpha0 1"):
+        assert word in text
+
+
+def test_pulls_are_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "pulls.csv"
+    assert run(["simulate", "arm-churn", *SMALL, "--pulls", str(path)]) == 0
+    lines = path.read_text().splitlines()
+    assert lines[0] == "replication,step,arm"
+    assert len(lines) == 1 + 3 * 200
+    assert lines[1:5] == ["0,1,0", "0,2,1", "0,3,2", "0,4,3"]
+    expected = simulate("raven-ucb", "arm-churn", horizon=200, arms=4, replications=3, pulls=True).pulls
+    assert expected is not None
+    assert [int(line.split(",")[2]) for line in lines[1:]] == expected.ravel().tolist()
+    assert [file.name for file in tmp_path.iterdir()] == ["pulls.csv"]
+
+
+@pytest.mark.parametrize("what", ["scenarios", "policies"])
+def test_lists_say_name_category_parameters_and_meaning(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", what, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) >= 15
+    for row in rows:
+        assert row["name"]
+        assert row["category"]
+        assert row["meaning"]
+        assert isinstance(row["parameters"], dict)
+    assert run(["list", what]) == 0
+    assert rows[0]["name"] in capsys.readouterr().out
+
+
+def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", "policies", "--json"]) == 0
+    names = {row["name"] for row in json.loads(capsys.readouterr().out)}
+    nine = {
+        "raven-ucb",
+        "ucb1",
+        "ucb-v",
+        "epsilon-greedy",
+        "thompson",
+        "f-dsw-ts",
+        "wls-optimistic-ts",
+        "ccb",
+        "ucb-imp",
+    }
+    others = {"sw-ucb", "d-ucb", "softmax", "epsilon-decreasing", "d-ts", "sw-ts", "sw-raven", "d-raven"}
+    peers = {"kl-ucb", "ucb-tuned", "exp3-s", "rexp3", "m-ucb", "cusum-ucb", "glr-klucb", "ars-ucb", "ars-exp3"}
+    assert nine | others | peers | {f"published-{name}" for name in nine} <= names
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["blip"], ["scenario", "'blip'", "'blips'"]),
+        (["blips+nothing"], ["effect", "'nothing'"]),
+        (["blips", "--policy", "ucb2"], ["policy", "'ucb2'", "'ucb1'"]),
+        (["blips", "--horizon", "9"], ["horizon", "10", "9"]),
+        (["blips", "--horizon", "-5"], ["horizon", "-5"]),
+        (["blips", "--horizon", "many"], ["--horizon", "'many'"]),
+        (["blips", "--arms", "0"], ["arms", "1", "0"]),
+        (["blips", "--replications", "0"], ["replications", "1", "0"]),
+        (["blips", "--seed", "-1"], ["seed", "0", "-1"]),
+        (["blips", "--jobs", "0"], ["jobs", "1"]),
+        (["blips", "--param", "alpha0=nan"], ["alpha0", "nan"]),
+        (["blips", "--param", "alpha0=inf"], ["alpha0", "inf"]),
+        (["blips", "--param", "alpha0=-1"], ["alpha0", "-1", "0"]),
+        (["blips", "--param", "alpha0=x"], ["alpha0", "'x'"]),
+        (["blips", "--param", "alpha0"], ["--param", "name=value", "'alpha0'"]),
+        (["blips", "--param", "=3"], ["--param", "name=value"]),
+        (["blips", "--param", "alpha0=1", "--param", "alpha0=2"], ["alpha0 twice"]),
+        (["blips", "--param", "alpha=1"], ["parameter", "'alpha0'"]),
+        (["blips", "--param", "variance=other"], ["variance", "welford", "printed", "accumulated", "'other'"]),
+        (["blips", "--set", "evry=5%"], ["'evry'", "'every'"]),
+        (["blips", "--set", "every=-5%"], ["every", "0%", "'-5%'"]),
+        (["blips", "--set", "lasting=50%"], ["lasting", "every"]),
+        (["blips", "--set", "mean_low=0.9"], ["mean_low", "mean_high"]),
+        (["blips+localized-jump", "--set", "every=9"], ["ambiguous", "blips.every", "localized-jump.every"]),
+        (["variance-drift", "--noise", "bernoulli"], ["bernoulli", "variance-drift"]),
+        (["blips", "--noise", "pink"], ["noise", "'pink'"]),
+        (["blips", "--horzon", "5"], ["--horzon", "--horizon"]),
+        ([], ["SCENARIO"]),
+    ],
+)
+def test_bad_input_is_one_clear_line(words: list[str], names: list[str]) -> None:
+    assert_names(refused("simulate", *words), *names)
+
+
+def test_nothing_is_written_where_it_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in (tmp_path / "no" / "pulls.csv", tmp_path):
+        assert run(["simulate", "blips", *SMALL, "--pulls", str(place)]) == 2
+        assert_names(capsys.readouterr().err, place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_commands_offer_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulat"]) == 2
+    assert "simulate" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("ravenlab 0.")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("after", [0.3, 2.0])
+def test_an_interrupt_is_exit_code_130(number: signal.Signals, after: float) -> None:
+    code = "import ravenlab, tuning.cli.app; print('ready', flush=True); tuning.cli.app.main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "simulate", "delayed", "--replications", "100000", "--horizon", "20000"],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(after)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len(err.splitlines()) == 1

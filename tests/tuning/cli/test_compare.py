@@ -1,0 +1,98 @@
+"""`ravenlab compare`: its files and tables, what the other commands make of it, and bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import refused
+from tuning.cli.app import run
+
+Captured = pytest.CaptureFixture[str]
+SMALL = ["--horizon=60", "--arms=3", "--policies=ucb1,ccb,epsilon-greedy", "--replications=8", "--jobs=1"]
+TUNED = [*SMALL, "--tune=3", "--search-replications=4"]
+
+
+def words(folder: Path, *more: str) -> list[str]:
+    return ["compare", *more, f"--storage=sqlite:///{folder}/studies.sqlite3", f"--output={folder}/out"]
+
+
+def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) -> None:
+    assert run(words(tmp_path, "blips", "stationary", *TUNED)) == 0
+    captured = capsys.readouterr()
+    assert "6 entries in 8 worlds, 3 trials × 4 each" in captured.err
+    assert captured.out.count("ns per step") == 4
+    assert "Mean regret, all policies tuned" in captured.out
+    out = tmp_path / "out"
+    assert {path.name for path in out.iterdir()} == {f"compare.{end}" for end in ("csv", "html", "json", "md", "tex")}
+    document = json.loads((out / "compare.json").read_text())
+    rows = list(csv.DictReader((out / "compare.csv").read_text().splitlines()))
+    flat = [
+        (each["scenario"], board["setting"], standing["policy"], standing["mean"])
+        for each in document["comparisons"]
+        for board in each["boards"]
+        for standing in board["standings"]
+    ]
+    assert len(flat) == 12
+    assert [(row["scenario"], row["setting"], row["policy"], float(row["regret"])) for row in rows] == flat
+    assert (out / "compare.tex").read_text().count(r"\begin{tabular}") == 5
+    assert (out / "compare.md").read_text().count("★") == 2 + 4 + 1
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert run([*words(tmp_path, "blips", "stationary", *TUNED), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("already complete.") == 2
+    assert json.loads(captured.out) == document
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_the_other_commands_know_comparisons(tmp_path: Path, capsys: Captured) -> None:
+    storage = f"--storage=sqlite:///{tmp_path}/studies.sqlite3"
+    assert run([*words(tmp_path, "blips", *SMALL, "--tune=0", "--quiet"), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert run(["studies", storage, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["name"], row["state"], row["done"], row["asked"]) == (found["study"], "comparison", 3, 3)
+    assert run(["show", "compare", storage, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"] == found
+    assert run(["show", "compare", storage]) == 0
+    assert "comparison, 3 of 3 entries" in capsys.readouterr().out
+    assert run(["export", "compare*", storage]) == 2
+    assert "is a comparison" in capsys.readouterr().err
+    assert run(["copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/there.sqlite3", storage]) == 0
+    capsys.readouterr()
+    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/there.sqlite3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"] == {**found, "study": "copied"}
+    assert run(["report", storage, "-o", f"{tmp_path}/report.html"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["blips", "--policies=ucb2"], "unknown policy 'ucb2'; did you mean 'ucb1'?"),
+        (["blips", "--policies=ucb1,ccb,ucb1"], "policies must differ but ucb1 was given twice"),
+        (["blips", "--policies=ucb1,published-ucb1"], "published-ucb1 has nothing to tune"),
+        (["blips", "--policies="], "unknown policy ''"),
+        (["blips", "--replications=0"], "--replications must be at least 2 but got 0"),
+        (["blips", "--search-replications=1"], "--search-replications must be at least 2 but got 1"),
+        (["blips", "--tune=-1"], "--tune must be at least 0 but got -1"),
+        (["blips", "--tune=x"], "--tune must be a whole number but got 'x'"),
+        (["blip"], "did you mean 'blips'"),
+        (["blips", "--horizon=0"], "--horizon must be at least 1 but got 0"),
+        (["blips", "periodic", "--name=x"], "--name fits one comparison but 2 were given"),
+        (["blips", "--backend=dask"], "--backend must be threads or loky"),
+        (["blips", "--set=evry=3"], "evry"),
+        ([], "--scenarios must have at least one name"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_made(given: list[str], said: str, tmp_path: Path) -> None:
+    assert said in refused(*words(tmp_path, *given))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_published_policies_may_show_their_defaults(tmp_path: Path, capsys: Captured) -> None:
+    given = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
+    assert run(words(tmp_path, "stationary", *given, "--quiet", "--noise=laplace", "--jobs=1")) == 0
+    assert "published-ucb1" in capsys.readouterr().out

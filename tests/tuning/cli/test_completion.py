@@ -1,0 +1,120 @@
+"""Tab: what shells are offered, that stored names are read without a trace, and that bash really completes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.project import ROOT
+from tests.requirements import lacking
+from tests.studies.made import store, url
+from tuning.cli import app
+from tuning.cli.completion import joined_by_bash, stored_names
+
+Captured = pytest.CaptureFixture[str]
+
+
+def offered(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell: str = "bash") -> list[str]:
+    """What a shell gets for a line with the cursor at its end."""
+    words = ["ravenlab", *line.split(" ")]
+    monkeypatch.setenv(app.COMPLETION, f"complete_{shell}")
+    monkeypatch.setenv("COMP_WORDS", "\n".join(words))
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"ravenlab {line}")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    joined_by_bash()
+    capsys.readouterr()
+    assert app.run([]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("tu", ["tune"]),
+        ("list sc", ["scenarios"]),
+        ("tune variance", ["variance-drift"]),
+        ("tune blips+peri", ["blips+periodic"]),
+        ("tune --samp", ["--sampler"]),
+        ("tune --sampler cm", ["cmaes"]),
+        ("tune --sampler = cm", ["cmaes"]),
+        ("tune --pruner r", ["race"]),
+        ("tune --policy raven", ["raven-ucb"]),
+        ("tune --study qu", ["quick"]),
+        ("validate log", ["logistics"]),
+        ("simulate blips --noise stu", ["student-t"]),
+        ("compare blips --policies ucb1,raven", ["ucb1,raven-ucb"]),
+        ("export --format la", ["latex"]),
+        ("reproduce figure2 tab", ["table1", "table3"]),
+        ("grid blips --cluster l", ["local"]),
+    ],
+)
+def test_values_are_offered(line: str, expected: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert offered(line, capsys, monkeypatch) == expected
+
+
+def test_zsh_and_fish_speak_their_own_ways(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert '"cmaes"' in " ".join(offered("tune --sampler cm", capsys, monkeypatch, "zsh"))
+    assert offered("tune --sampler cm", capsys, monkeypatch, "fish") == ["cmaes"]
+
+
+def test_stored_names_are_read_without_a_trace(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+    assert offered("show r", capsys, monkeypatch) == []
+    assert offered("show --storage nonsense://x r", capsys, monkeypatch) == []
+    assert list(tmp_path.iterdir()) == []
+    for place in ("studies.sqlite3", "other.sqlite3"):
+        storage = open_storage(url(tmp_path / place), create=True)
+        store(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name=f"mine/{place}"), 1)
+        storage.remove_session()
+        storage.engine.dispose()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert offered("show mi", capsys, monkeypatch) == ["mine/studies.sqlite3"]
+    assert offered("delete --storage sqlite:///other.sqlite3 mi", capsys, monkeypatch) == ["mine/other.sqlite3"]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_names_are_seen_while_someone_writes(tmp_path: Path) -> None:
+    """What stands in the journal of a writer counts as well."""
+    place = url(tmp_path / "s.sqlite3")
+    storage = open_storage(place, create=True)
+    store(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name="mine"), 1)
+    assert (tmp_path / "s.sqlite3-wal").exists()
+    assert stored_names(place) == ["mine"]
+    storage.engine.dispose()
+
+
+def test_bash_completes() -> None:
+    """The script that is shown, in a real shell: what it makes of a line."""
+    if shutil.which("bash") is None:
+        lacking("no bash was found")
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import ravenlab; ravenlab.main()"
+    script = f"""
+ravenlab() {{ {sys.executable} -c {code!r} "$@"; }}
+export -f ravenlab
+eval "$(_RAVENLAB_COMPLETE=source_bash ravenlab)"
+COMP_WORDS=(ravenlab tune --noise = stu); COMP_CWORD=4
+_ravenlab_completion ravenlab
+echo "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script.replace("env ", "")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
+    assert done.stdout.strip() == "student-t", done.stderr

@@ -1,0 +1,70 @@
+"""`ravenlab delete`: asks first, and leaves alone what is being tuned."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from studies.storage.database import open_storage
+from studies.storage.lock import only_driver
+from tests.messages import assert_names
+from tests.studies.made import WILD, recommendation, stored
+from tuning.cli.app import run
+
+Captured = pytest.CaptureFixture[str]
+FIRST = "raven-ucb/variance-drift/T1000/K10"
+SECOND = "raven-ucb/variance-drift/T2000/K10"
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> str:
+    return stored(
+        tmp_path / "s.sqlite3", recommendation(), recommendation(horizon=2000), recommendation(study=WILD, arms=3)
+    )
+
+
+def names(storage: str) -> set[str]:
+    opened = open_storage(storage, create=False)
+    found = {study.study_name for study in opened.get_all_studies()}
+    opened.engine.dispose()
+    return found
+
+
+def test_deletes_with_yes(storage: str, tmp_path: Path, capsys: Captured) -> None:
+    assert run(["delete", FIRST, WILD, "--yes", "--storage", storage]) == 0
+    assert_names(capsys.readouterr().out, FIRST)
+    assert names(storage) == {SECOND}
+    assert all(path.name.startswith(("s.sqlite3", ".s.sqlite3.")) for path in tmp_path.iterdir())
+
+
+def test_patterns_are_taken_but_beginnings_are_not(storage: str, capsys: Captured) -> None:
+    assert run(["delete", "raven-ucb/variance-drift/T1000", "--yes", "--storage", storage]) == 2
+    assert_names(capsys.readouterr().err, f"'{FIRST}'")
+    assert run(["delete", "raven-ucb/*", "--yes", "--storage", storage]) == 0
+    assert names(storage) == {WILD}
+
+
+def test_without_a_terminal_it_needs_yes(storage: str, capsys: Captured) -> None:
+    assert run(["delete", FIRST, "--storage", storage]) == 2
+    assert_names(capsys.readouterr().err, "--yes", "1")
+    assert len(names(storage)) == 3
+
+
+@pytest.mark.parametrize(("reply", "left"), [("y\n", 2), ("n\n", 3), ("\n", 3)])
+def test_on_a_terminal_it_asks(reply: str, left: int, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(reply))
+    assert run(["delete", FIRST, "--storage", storage]) == 0
+    assert len(names(storage)) == left
+
+
+def test_a_study_that_is_being_tuned_stays_and_so_do_the_others(storage: str, capsys: Captured) -> None:
+    with only_driver(storage, SECOND):
+        assert run(["delete", FIRST, SECOND, "--yes", "--storage", storage]) == 2
+    assert_names(capsys.readouterr().err, SECOND)
+    assert len(names(storage)) == 3

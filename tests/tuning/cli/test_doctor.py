@@ -1,0 +1,200 @@
+"""What the doctor finds on this machine and in a storage; and that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import tuning.doctor.machine
+import tuning.doctor.storage
+from environments.fingerprint import identity, installed
+from tests.messages import assert_names, is_named
+from tests.project import python
+from tuning.cli.app import run
+from tuning.doctor import NOTE, OK, PROBLEM
+from tuning.doctor.machine import kernel_checks, kernel_speed, unmet_requirements, version_checks
+from tuning.doctor.storage import file_system, mount_check, storage_checks
+
+MOUNTINFO = r"""
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+23 22 0:21 / /proc rw - proc proc rw
+30 22 0:40 / /home rw,relatime shared:2 master:7 - nfs4 server:/home rw,vers=4.2
+31 30 254:1 / /home/me/fast rw - xfs /dev/nvme0n1 rw
+32 22 0:41 / /mnt/my\040share rw - cifs //server/share rw
+33 22 0:42 / /mnt/remote rw - fuse.sshfs me@host: rw
+34 22 0:43 / /mnt/some rw - fuse.archive x rw
+35 22 254:2 / /over rw - ext4 /dev/vdb rw
+36 35 0:44 / /over rw - lustre mds:/fs rw
+37 22 0:45 / /mnt/cut
+"""
+
+
+@pytest.fixture
+def mounts(tmp_path: Path) -> Path:
+    """What the kernel says of a machine with network file systems."""
+    path = tmp_path / "mountinfo"
+    path.write_text(MOUNTINFO)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "verdict"),
+    [
+        ("/var/studies", "ext4", OK),
+        ("/home/me", "nfs4", PROBLEM),
+        ("/home/me/fast", "xfs", OK),
+        ("/home/me/faster", "nfs4", PROBLEM),
+        ("/homeless", "ext4", OK),
+        ("/mnt/my share/x", "cifs", PROBLEM),
+        ("/mnt/remote", "fuse.sshfs", PROBLEM),
+        ("/mnt/some", "fuse.archive", NOTE),
+        ("/over/x", "lustre", PROBLEM),
+        ("/mnt/cut/x", "ext4", OK),
+    ],
+)
+def test_sees_the_file_system_of_the_longest_and_last_mount(mounts: Path, place: str, kind: str, verdict: str) -> None:
+    assert file_system(Path(place), mounts) == kind
+    row = mount_check(Path(place), mounts)
+    assert row.verdict == verdict
+    assert ("PostgreSQL" in row.advice) == (verdict != OK)
+
+
+def test_a_link_is_followed_to_the_file_system_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    mounts = tmp_path / "mountinfo"
+    place = str((tmp_path / "there").resolve())
+    mounts.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {place} rw - nfs x rw\n")
+    assert file_system(tmp_path / "link" / "studies.sqlite3", mounts) == "nfs"
+    assert file_system(tmp_path, tmp_path / "nothing") is None
+    assert mount_check(tmp_path, tmp_path / "nothing").found == "unknown"
+
+
+def database(path: Path, journal: str = "wal") -> str:
+    """A small file that passes as one of Optuna's."""
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA journal_mode={journal}")
+        for table in ("studies", "trials", "version_info", "alembic_version"):
+            connection.execute(f"CREATE TABLE {table} (x INTEGER)")
+        for table in ("version_info", "alembic_version"):
+            connection.execute(f"INSERT INTO {table} VALUES (1)")
+    connection.close()
+    return f"sqlite:///{path}"
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_looks_at_a_file_and_leaves_no_trace(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "s t.sqlite3"
+    url = database(path, journal)
+    before = path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)
+    rows = {row.check: row for row in storage_checks(url)}
+    assert (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)) == before
+    assert rows["storage"].verdict == OK
+
+
+def test_makes_no_file_where_there_is_none(tmp_path: Path) -> None:
+    rows = storage_checks(f"sqlite:///{tmp_path}/new.sqlite3")
+    assert rows[0].verdict == OK
+    assert os.listdir(tmp_path) == []
+
+
+def test_storages_that_will_not_do(tmp_path: Path) -> None:
+    (tmp_path / "text.sqlite3").write_text("no database at all, but some text")
+    foreign = tmp_path / "foreign.sqlite3"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE recipes (x INTEGER)")
+    connection.close()
+    for name in ("missing/x.sqlite3", "text.sqlite3", "foreign.sqlite3", ""):
+        rows = storage_checks(f"sqlite:///{tmp_path}/{name}")
+        assert [row.verdict for row in rows] == [PROBLEM]
+        assert rows[0].advice
+
+
+def test_a_file_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuning.doctor.storage.BUSY_SECONDS", 0.05)
+    path = tmp_path / "held.sqlite3"
+    url = database(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    try:
+        rows = storage_checks(url)
+    finally:
+        holder.close()
+    assert rows[0].verdict == NOTE
+    assert_names(rows[0].found, "0.05 s")
+
+
+def test_sqlite_on_a_network_file_system_ends_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text("1 0 0:1 / / rw - nfs4 server:/ rw\n")
+    monkeypatch.setattr(tuning.doctor.storage, "MOUNTS", mounts)
+    assert run(["doctor", "--storage", database(tmp_path / "x.sqlite3"), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["problems"] >= 1
+    (row,) = [row for row in told["checks"] if row["check"] == "file system"]
+    assert row["verdict"] == PROBLEM
+    assert "PostgreSQL" in row["advice"]
+
+
+def test_passwords_are_never_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["doctor", "--storage", "postgresql+psycopg://me:open-sesame@127.0.0.1:1/db"])
+    said = capsys.readouterr()
+    assert "sesame" not in said.out + said.err
+    assert "me:***@" in said.out
+
+
+def test_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code = run(["doctor", "--storage", f"sqlite:///{tmp_path}/x.sqlite3"])
+    text = capsys.readouterr().out
+    assert code == ("problem " in text)
+    assert_names(text, "steps/s")
+    assert identity()["sources"] in text
+    assert "\x1b" not in text
+
+
+def test_versions_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = {"numpy": "1.0", "rich": "not installed", "dask": "1.0", "psycopg": "not installed"}
+    monkeypatch.setattr(tuning.doctor.machine, "installed", lambda name: old.get(name, installed(name)))
+    unmet = unmet_requirements()
+    assert any("numpy>=" in one and is_named("1.0", one) for one in unmet)
+    assert any("rich>=" in one for one in unmet)
+    assert any("dask" in one for one in unmet)  # of an extra, installed in a wrong version
+    assert not any("psycopg" in one for one in unmet)  # of an extra that is not installed
+    rows = {row.check: row for row in version_checks()}
+    assert rows["dependencies"].verdict == PROBLEM
+
+
+def test_another_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.python_version", lambda: "3.8.0")
+    rows = {row.check: row for row in version_checks()}
+    assert rows["Python"].verdict == PROBLEM
+
+
+def test_a_cache_that_cannot_be_written_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("environments.compiled.cache_folder", lambda: None)
+    rows = {row.check: row for row in kernel_checks()[0]}
+    assert rows["numba cache"].verdict == NOTE
+    assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice
+
+
+def test_speed_counts_steps() -> None:
+    kernel_speed(0.0)
+    assert kernel_speed(0.05) > 0.0
+
+
+def test_a_broken_numba_is_a_row_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
+    words = ["-m", "ravenlab", "doctor", "--json", "--cluster", "tcp://127.0.0.1:1"]
+    done = python(*words, PYTHONPATH=str(tmp_path), RAVENLAB_STORAGE=f"sqlite:///{tmp_path}/x.sqlite3")
+    assert (done.returncode, done.stderr) == (1, "")
+    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    assert rows["numba"]["verdict"] == PROBLEM
+    assert "Numba needs NumPy 1.0" in rows["numba"]["found"]
+    assert rows["cluster"]["found"] == "not checked"

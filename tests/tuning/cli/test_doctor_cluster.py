@@ -1,0 +1,152 @@
+"""What the doctor finds in a cluster: real processes, one with other sources and one without ravenlab."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from environments.fingerprint import COMPUTING_PACKAGES, identity
+from tests.cluster import dask_cluster
+from tests.command import refused
+from tests.project import ROOT
+from tuning.cli.app import run
+from tuning.doctor import NOTE, OK, PROBLEM, Check
+from tuning.doctor.cluster import CANNOT_FORWARD, LISTED, Cluster, Node, cluster_checks, differing
+
+HERE = identity()
+SLOW = 0.001
+"""Million steps a second that the worker with other sources says it plays."""
+
+
+def broken(folder: Path) -> Path:
+    """A folder whose ravenlab can't be imported."""
+    (folder / "environments").mkdir(parents=True)
+    (folder / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a cluster of three workers: with our sources, with an edited copy of them, and with none."""
+    folder = tmp_path_factory.mktemp("cluster")
+    for package in COMPUTING_PACKAGES:
+        shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))
+    speed = folder / "edited" / "tuning" / "doctor" / "machine.py"
+    edited = f"\n\ndef kernel_speed(seconds: float = SECONDS) -> float:\n    return {SLOW}\n"
+    speed.write_text(speed.read_text(encoding="utf-8") + edited, encoding="utf-8")
+    with (folder / "edited" / "policies" / "ucb1.py").open("a") as file:
+        file.write("\nANOTHER_RULE = 1\n")
+    with dask_cluster(folder, workers=0) as running:
+        for name, path in {"same": ROOT, "edited": folder / "edited", "none": broken(folder / "none")}.items():
+            running.start_worker("--name", name, PYTHONPATH=str(path))
+        running.wait(3)
+        yield running.address
+
+
+def test_says_which_worker_differs_and_how_fast_each_is(
+    mixed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["doctor", "--cluster", mixed, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    rows = {row["check"].split(" (")[0]: Check(**row) for row in told["checks"]}
+    workers = {worker["name"]: worker for worker in told["workers"]}
+
+    assert rows["versions, scheduler"].verdict == OK
+    assert "3 workers, 3 threads" in rows["scheduler"].found
+
+    assert workers["same"]["identity"] == HERE
+    assert rows["versions, same"].verdict == OK
+    assert rows["worker same"].verdict == OK
+    assert workers["same"]["millions"][0] > 100 * SLOW
+
+    assert differing(workers["edited"]["identity"], HERE) == ["sources"]
+    assert rows["versions, edited"].verdict == PROBLEM
+    assert HERE["sources"] in rows["versions, edited"].found
+    assert workers["edited"]["millions"] == [SLOW]
+    assert rows["worker edited"].verdict == NOTE
+    assert "straggler" in rows["worker edited"].advice
+
+    assert differing(workers["none"]["identity"], HERE) == ["sources", "processor"]
+    assert rows["versions, none"].verdict == PROBLEM
+    assert "ravenlab[cluster]" in rows["versions, none"].advice
+    assert workers["none"]["millions"] == []
+
+
+def test_looking_drives_no_worker_away(mixed: str) -> None:
+    """A worker that can't unpickle a task leaves; so the one without ravenlab must have got none."""
+    from distributed import Client
+
+    with Client(mixed, set_as_default=False) as client:
+        assert len(client.scheduler_info()["workers"]) == 3
+
+
+def test_a_scheduler_without_ravenlab_and_without_workers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with dask_cluster(broken(tmp_path), workers=0) as lonely:
+        assert (
+            run(["doctor", "--cluster", lonely.address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+        )
+    rows = {row["check"]: Check(**row) for row in json.loads(capsys.readouterr().out)["checks"]}
+    assert rows["workers"].verdict == PROBLEM
+    assert rows["versions, scheduler"].verdict == PROBLEM
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "somewhere"])
+def test_no_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
+    assert address in refused("doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3")
+
+
+def node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) -> Node:
+    """A worker that is as here but for some words."""
+    return Node(f"tcp://10.0.0.1:{name}", HERE | (other or {}), name, 2, (speed, speed))
+
+
+def judged(*workers: Node) -> list[Check]:
+    """Rows on a cluster of these workers."""
+    return cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers)), HERE)
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict", "word"),
+    [
+        ({}, OK, ""),
+        ({"numpy": "2.4.5"}, NOTE, "last digits"),
+        ({"machine": "aarch64", "processor": "Neoverse"}, NOTE, "last digits"),
+        ({"processor": "another"}, NOTE, "last digits"),
+        ({"distributed": "2026.1.0"}, NOTE, "sending tasks"),
+        ({"sources": "0" * 16, "numpy": "2.4.5"}, PROBLEM, "ravenlab"),
+        ({"python": "3.99.0"}, PROBLEM, "minor versions"),
+        ({"python": ".".join(HERE["python"].split(".")[:2]) + ".99"}, NOTE, "last digits"),
+    ],
+)
+def test_how_bad_a_difference_is(other: dict[str, str], verdict: str, word: str) -> None:
+    row = judged(node("1", other))[2]
+    assert row.verdict == verdict
+    assert word in row.advice
+    assert all(f"{name} {value} (here {HERE[name]})" in row.found for name, value in other.items())
+
+
+def test_a_worker_that_says_nothing_or_left() -> None:
+    silent = replace(node("1"), identity={}, millions=(), fault="it left")
+    rows = judged(silent, node("2"))
+    assert [row.verdict for row in rows if row.check.endswith(":1)")] == [PROBLEM, PROBLEM]
+
+
+def test_a_scheduler_that_passes_nothing_on_is_the_problem_and_not_its_workers() -> None:
+    said = {name: word for name, word in HERE.items() if name != "sources"}
+    held_up = replace(node("1"), millions=(), fault=CANNOT_FORWARD)
+    rows = cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE)
+    assert [row.check for row in rows if row.verdict == PROBLEM] == ["versions, scheduler"]
+
+
+def test_many_workers_are_summed_up_and_stragglers_named() -> None:
+    many = [node(str(number)) for number in range(2 * LISTED)]
+    rows = judged(*many, node("slow", speed=24.0), node("less", speed=26.0), node("old", {"numpy": "1.0"}))
+    assert [row.check for row in rows if row.check.startswith("worker")] == ["worker slow (tcp://10.0.0.1:slow)"]
+    assert f"versions, {len(many) + 2} workers such as 0 (tcp://10.0.0.1:0)" in [row.check for row in rows]
+    assert rows[-1].found.startswith(f"{2 * (50 * len(many) + 24 + 26 + 50)} M steps/s")

@@ -1,0 +1,158 @@
+"""`ravenlab export`: bytes, files and refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from policies.engine.base import Policy
+from studies.export import FORMATS, export
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.command import refused
+from tests.messages import assert_names
+from tests.project import python
+from tests.requirements import lacking
+from tests.studies.made import WILD, recommendation, store, stored
+from tuning.cli.app import run
+
+GIVEN = [recommendation(scenario="blips", study=WILD), recommendation(), recommendation(horizon=10_000)]
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> str:
+    return stored(tmp_path / "s.sqlite3", *reversed(GIVEN))
+
+
+@pytest.mark.parametrize("form", sorted(FORMATS))
+def test_the_same_bytes_twice_and_in_a_file(form: str, storage: str, tmp_path: Path, capfdbinary: object) -> None:
+    path = tmp_path / "out"
+    words = ["export", "--format", form, "--storage", storage]
+    assert run(words) == 0
+    first = capfdbinary.readouterr().out  # type: ignore[attr-defined]
+    assert run(words) == 0
+    assert capfdbinary.readouterr().out == first == export(GIVEN, form).encode()  # type: ignore[attr-defined]
+    assert run([*words, "-o", str(path)]) == 0
+    assert path.read_bytes() == first
+
+
+def test_the_environment_names_the_storage(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAVENLAB_STORAGE", storage)
+    assert run(["export", "raven-ucb/*"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [each["horizon"] for each in document["recommendations"]] == [1000, 10_000]
+
+
+def test_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert run(["export", WILD, "--storage", storage]) == 0
+    assert json.loads(capsys.readouterr().out)["recommendations"][0]["study"] == WILD
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "recommended.json"
+    assert run(["export", "--storage", storage, "-o", str(path)]) == 0
+    assert_names(capsys.readouterr().out.replace("\n", ""), len(GIVEN))
+    assert Policy.load(path, scenario="variance-drift", horizon=10_000).values["alpha0"] == 0.25
+
+
+def test_a_study_without_recommendation_is_said(storage: str, capsys: Captured) -> None:
+    opened = open_storage(storage, create=False)
+    store(opened, StudySpec(scenario="periodic", horizon=1000), 1)
+    for words, count in ((["export", "raven-ucb/*"], 2), (["export"], 3)):
+        assert run([*words, "--storage", storage]) == 0
+        captured = capsys.readouterr()
+        (line,) = captured.err.splitlines()
+        assert_names(line, "'raven-ucb/periodic/T1000/K10'")
+        assert len(json.loads(captured.out)["recommendations"]) == count
+    assert run(["export", "raven-ucb/periodic", "--storage", storage]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert_names(captured.err, "'raven-ucb/periodic/T1000/K10'")
+
+
+def test_bad_input(storage: str, tmp_path: Path) -> None:
+    assert_names(refused("export", "--format", "jsn", "--storage", storage), "'json'")
+    assert_names(refused("export", "raven-ucb/blip", "--storage", storage), "'raven-ucb/blip'")
+    assert_names(refused("export", "raven", "--storage", storage), "2")
+    for place in (tmp_path / "no" / "file", tmp_path):
+        assert_names(refused("export", "--storage", storage, "-o", str(place)), place)
+
+
+COMMANDS = [
+    ["export"],
+    ["studies"],
+    ["show", "x"],
+    ["delete", "x", "--yes"],
+    ["copy", "x", "--to", "sqlite:///unused.sqlite3"],
+    ["recommend", "blips", "--horizon", "1000"],
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_storages_that_cannot_be_used(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    missing = "ravenlab tune blips" if words[0] == "recommend" else "none.sqlite3"
+    assert missing in refused(*words, "--storage", "sqlite:///none.sqlite3")
+    Path("text.sqlite3").write_text("not a database at all " * 100)
+    assert "text.sqlite3" in refused(*words, "--storage", "sqlite:///text.sqlite3")
+    with sqlite3.connect("foreign.sqlite3") as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+    assert "foreign.sqlite3" in refused(*words, "--storage", "sqlite:///foreign.sqlite3")
+    stored(Path("torn.sqlite3"), *GIVEN)
+    torn = Path("torn.sqlite3").read_bytes()
+    Path("torn.sqlite3").write_bytes(torn[:4096] + b"\x55" * (len(torn) - 4096))
+    assert "torn.sqlite3" in refused(*words, "--storage", "sqlite:///torn.sqlite3")
+    assert_names(refused(*words, "--storage", "no url"), "storage")
+    Path("folder").mkdir()
+    assert "folder" in refused(*words, "--storage", "sqlite:///folder")
+    assert not Path("none.sqlite3").exists()
+    assert not Path("unused.sqlite3").exists()
+
+
+def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
+    """As a user whom permission bits bind; what is needed is imported before, as root."""
+    if os.geteuid() != 0:
+        lacking("only root can become another user")
+    code = (
+        "import contextlib, io, os, sys; import filelock, tuning.cli.app\n"
+        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
+        "    tuning.cli.app.run(['export', '--storage', sys.argv[1]])\n"
+        "    tuning.cli.app.run(['copy', 'none', '--to', sys.argv[1], '--storage', sys.argv[1]])\n"
+        "    tuning.cli.app.run(['delete', 'none', '--storage', sys.argv[1]])\n"
+        "sys.stderr.flush(); print(file=sys.stderr); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "sys.exit(tuning.cli.app.run(sys.argv[2:]))"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        folder = Path(name) / "fixed #1 ä"
+        folder.mkdir()
+        place, warm = stored(folder / "s.sqlite3", *GIVEN), stored(Path(name) / "warm.sqlite3", *GIVEN)
+        (folder / "s.sqlite3").chmod(0o444)
+        folder.chmod(0o555)
+
+        def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
+            return python("-c", code, warm, *words, "--storage", place, folder=Path(name))
+
+        read = as_nobody("export")
+        assert read.returncode == 0, read.stderr
+        assert read.stdout == export(GIVEN, "json")
+        for words in (
+            ["export", "-o", str(folder / "out.json")],
+            ["delete", "*", "--yes"],
+            ["copy", WILD, "--to", place],
+        ):
+            done = as_nobody(*words)
+            assert done.returncode == 2, done.stderr
+            (line,) = done.stderr.split("\n\n")[1].splitlines()
+            assert str(folder) in line
+        assert [path.name for path in folder.iterdir()] == ["s.sqlite3"]

@@ -1,0 +1,158 @@
+"""`ravenlab grid`, and what the other commands make of a grid."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from studies.results.grid import FINE_VALUES, GridSpec
+from studies.storage.database import open_storage
+from tests.command import refused
+from tests.messages import assert_names
+from tests.studies.made import finished_trials, store_grid
+from tuning.cli.app import run
+
+SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
+NAME = "grid/raven-ucb/blips/T{}/K3~"
+Captured = pytest.CaptureFixture[str]
+
+
+def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "grid.csv"
+    words = ["grid", "stationary", "blips", *SMALL, f"--storage={url}", "--jobs=2", f"--csv={path}"]
+    assert run(words) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert captured.out.count("★ best: α₀") == 4
+    assert captured.out.count("★") == 8
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 4 * 6
+    assert list(rows[0]) == (
+        ["scenario", "horizon", "alpha0", "beta0", "epsilon", "regret", "stderr", "replications", "indistinguishable"]
+    )
+    assert [row["horizon"] for row in rows[::6]] == ["100", "200", "100", "200"]
+    first = path.read_bytes()
+    assert run([*words, "--json"]) == 0
+    grids = json.loads(capsys.readouterr().out)["grids"]
+    assert path.read_bytes() == first
+    assert [(grid["scenario"], grid["horizon"]) for grid in grids[1:3]] == [("stationary", 200), ("blips", 100)]
+    flat = [value for grid in grids for line in grid["mean"] for value in line]
+    assert flat == [float(row["regret"]) for row in rows]
+    marked = [str(value).lower() for grid in grids for line in grid["indistinguishable"] for value in line]
+    assert marked == [row["indistinguishable"] for row in rows]
+    best = min(rows[:6], key=lambda row: float(row["regret"]))
+    assert grids[0]["best"] == {name: float(best[name]) for name in ("alpha0", "beta0", "epsilon")}
+
+
+def test_a_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every third value, which is still too wide for a table."""
+    monkeypatch.setattr("studies.results.grid.FINE_VALUES", FINE_VALUES[::3])
+    path = tmp_path / "fine.csv"
+    words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]
+    assert run([*words, f"--storage={url}", "--jobs=1"]) == 0
+    captured = capsys.readouterr()
+    assert_names(captured.out, "12 of 81")
+    assert_names(captured.err, 81, 5)
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 81
+    assert [float(row["beta0"]) for row in rows[:9]] == list(FINE_VALUES[::3])
+
+
+def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
+    words = ["grid", "blips", *SMALL[1:-1], "--horizon=100", f"--storage={url}"]
+    assert run(words) == 0
+    assert_names(capsys.readouterr().err, 6, 20)
+    before = finished_trials(url)
+    assert run(words) == 0
+    assert finished_trials(url) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["blip"], ["'blips'"]),
+        (["blips", "--fine", "--alpha0=1"], ["--fine", "--alpha0"]),
+        (["blips", "--alpha0=5,1"], ["alpha0", "5", "1"]),
+        (["blips", "--alpha0=a,1"], ["--alpha0", "'a'"]),
+        (["blips", "--beta0=nan"], ["--beta0", "nan"]),
+        (["blips", "--epsilon=x"], ["--epsilon", "'x'"]),
+        (["blips", "--replications=1"], ["--replications", "2", "1"]),
+        (["blips", "--horizon=0"], ["--horizon", "1", "0"]),
+        (["blips", "--horizon=1e3"], ["--horizon"]),
+        (["blips", "--set=evry=3"], ["evry"]),
+        (["blips", "--noise=pink"], ["pink"]),
+        (["blips", "periodic", "--name=x"], ["--name", "2"]),
+        (["blips", "--backend=dask"], ["--backend", "threads", "loky"]),
+        (["blips", "--jobs=0"], ["jobs", "1"]),
+        (["blips", "--csv=no/such/folder/g.csv"], ["no/such"]),
+        ([], ["SCENARIO"]),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_made(
+    words: list[str], names: list[str], url: str, tmp_path: Path
+) -> None:
+    assert_names(refused("grid", *words, f"--storage={url}"), *names)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_csv_is_left_as_it_was(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "grid.csv"
+    path.write_text("before")
+
+    def broken(_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("studies.export.csv_table.write", broken)
+    assert run(["grid", "blips", *SMALL, f"--storage={url}", f"--csv={path}"]) == 130
+    assert path.read_text() == "before"
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".grid.csv")]
+
+
+def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Captured) -> None:
+    assert run(["grid", "blips", *SMALL, f"--storage={url}", "--json"]) == 0
+    grids = json.loads(capsys.readouterr().out)["grids"]
+    assert run(["studies", f"--storage={url}", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["state"], row["done"], row["asked"]) for row in rows] == [
+        (grid["study"], "grid", 6, 6) for grid in grids
+    ]
+    assert run(["studies", f"--storage={url}"]) == 0
+    assert "6/6" in capsys.readouterr().out
+
+    assert run(["show", NAME.format(100), f"--storage={url}"]) == 0
+    shown = capsys.readouterr().out
+    assert_names(shown, "6 of 6")
+    assert "★" in shown
+    assert run(["show", NAME.format(100), f"--storage={url}", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["grid"] == grids[0]
+    assert document["spec"]["alpha0"] == [0.1, 1.0, 5.0]
+
+    assert run(["export", f"--storage={url}"]) == 2
+    assert_names(capsys.readouterr().err, "ravenlab tune")
+    assert run(["export", "grid/*", f"--storage={url}"]) == 2
+    assert_names(capsys.readouterr().err, "ravenlab grid --csv", *(grid["study"] for grid in grids))
+
+    there = f"sqlite:///{tmp_path}/there.sqlite3"
+    assert run(["copy", NAME.format(200), "--as", "copied", f"--to={there}", f"--storage={url}"]) == 0
+    capsys.readouterr()
+    assert run(["show", "copied", f"--storage={there}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["grid"] == {**grids[1], "study": "copied"}
+
+    assert run(["delete", grids[0]["study"], "--yes", f"--storage={url}"]) == 0
+    capsys.readouterr()
+    assert run(["studies", f"--storage={url}", "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [grids[1]["study"]]
+
+
+def test_an_unfinished_grid_is_said_to_be(url: str, capsys: Captured) -> None:
+    storage = open_storage(url, create=True)
+    store_grid(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, alike=None)
+    assert run(["show", "grid", f"--storage={url}"]) == 0
+    out = capsys.readouterr().out
+    assert_names(out, "1 of 2")
+    assert run(["show", "grid", f"--storage={url}", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["grid"] is None

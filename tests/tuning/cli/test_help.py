@@ -1,0 +1,160 @@
+"""Help: every command has a page with groups and examples that parse, at any width, quickly and without colours."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+import pytest
+import typer
+
+from tests.command import refused
+from tests.messages import assert_names
+from tools.docs.commands import leaves
+from tuning.cli import app
+from tuning.cli.help import paragraphs_of
+
+Captured = pytest.CaptureFixture[str]
+EVERY = list(leaves())
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_pages_fit(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name in ["", "list", *EVERY]:
+        assert app.run([*name.split(), "--help"]) == 0
+        text = capsys.readouterr().out
+        assert_names(text.splitlines()[0], f"ravenlab {name}".rstrip())
+        wide = [line for line in text.splitlines() if len(line) > width and "sqlite:///" not in line]
+        assert not wide, (name, wide)
+        assert "\x1b" not in text
+        assert "<bool>" not in text
+
+
+def test_every_command_stands_in_a_group(capsys: Captured) -> None:
+    assert app.run(["--help"]) == 0
+    text = capsys.readouterr().out
+    for heading, commands in app.GROUPS.items():
+        assert f"\n{heading}\n" in text
+        for name in commands:
+            assert re.search(rf"^  {name}  +\S", text, re.MULTILINE), name
+    assert_names(text, app.DONE, app.REFUSED, app.INTERRUPTED)
+
+
+def test_summaries_are_one_line_at_80_columns() -> None:
+    for name, (command, _) in leaves().items():
+        first = paragraphs_of(command)[0][0]
+        assert len(first) <= 80 - len("  reproduce  "), (name, first)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_examples_parse(name: str) -> None:
+    command, _ = leaves()[name]
+    examples = paragraphs_of(command)[1]
+    assert len(examples) >= 2
+    for reason, line in examples:
+        assert reason[0].islower() or reason[0].isdigit() or reason[:5] == "RAVEN"
+        words = shlex.split(line)
+        assert words[0] == "ravenlab"
+        _parse(words[1:])
+
+
+def _parse(words: list[str]) -> None:
+    """All of a command line but running it."""
+    found: Any = typer.main.get_command(app.app_for(words))
+    while words and words[0] in getattr(found, "commands", {}):
+        found, words = found.commands[words[0]], words[1:]
+    found.make_context("ravenlab", list(words))
+
+
+def test_examples_that_are_wrong_would_be_seen() -> None:
+    with pytest.raises(typer.TyperException):
+        _parse(["tune", "--trails", "5"])
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["-h"], ["--help"]])
+def test_nothing_and_help_are_the_same_page(words: list[str], capsys: Captured) -> None:
+    assert app.run(words) == 0
+    captured = capsys.readouterr()
+    assert_names(captured.out.splitlines()[0], "ravenlab [OPTIONS] COMMAND")
+    assert captured.err == ""
+
+
+def test_help_of_a_command_by_either_way(capsys: Captured) -> None:
+    assert app.run(["help", "list", "scenarios"]) == 0
+    first = capsys.readouterr().out
+    assert app.run(["list", "scenarios", "--help"]) == 0
+    assert capsys.readouterr().out == first
+    assert app.run(["help", "tnue"]) == 2
+    assert_names(capsys.readouterr().err, "'tune'")
+
+
+def test_options_are_called_alike() -> None:
+    """The same name means the same thing everywhere, and where it differs it is said here why."""
+    seen: dict[str, set[str]] = {}
+    for command, _ in leaves().values():
+        for param in command.params:
+            if param.param_type_name == "option":
+                seen.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
+    differ = {name for name, texts in seen.items() if len(texts) > 1}
+    own_words = {"--horizon", "--replications", "--policy"}  # each says what these count for it
+    files = {"--output", "--csv"}  # a file or a folder, of this or that
+    examples = {"--trace", "--log"}  # a file to read for tune, an example to write for init
+    assert differ <= own_words | files | examples
+
+
+def test_commands_with_tables_have_json() -> None:
+    lines = {"copy", "delete", "init", "report", "dashboard", "export"}  # lines, or a format of their own
+    without = {name for name, (command, _) in leaves().items() if not any("--json" in p.opts for p in command.params)}
+    assert without == lines
+
+
+def test_plans_are_json_too(capsys: Captured) -> None:
+    assert app.run(["tune", "blips", "--horizon=100,200", "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["studies"]
+    assert [each["study"] for each in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
+    assert app.run(["tune", "blips", "periodic", "--robust", "--dry-run", "--json"]) == 0
+    (plan,) = json.loads(capsys.readouterr().out)["studies"]
+    assert plan["scenarios"] == ["blips", "periodic"]
+    assert len(plan["first"]) == 2
+    assert app.run(["validate", "quick", "--json"]) == 0
+    (held,) = json.loads(capsys.readouterr().out)["files"]
+    assert held["file"] == "quick"
+    assert {"study", "trials", "replications", "sampler", "pruner", "steps"} == set(held["studies"][0])
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["tnue"], ["'tnue'", "'tune'"]),
+        (["list", "scenaros"], ["'scenaros'", "'scenarios'"]),
+        (["tune", "--trils", "3"], ["--trils", "--trials"]),
+        (["tune", "--xyzzy"], ["--xyzzy", "ravenlab tune --help"]),
+        (["simulate", "blip"], ["'blips'"]),
+        (["export", "--format", "jsn"], ["'json'"]),
+        (["reproduce", "figur2"], ["'figure2'"]),
+        (["simulate", "blips", "--noise", "laplce"], ["'laplace'"]),
+        (["compare", "blips", "--policies", "ucb1,raven-uc"], ["'raven-ucb'"]),
+        (["tune", "--study", "quik"], ["quick"]),
+        (["tune", "blips", "--sampler", "tpee"], ["tpe"]),
+        (["show"], ["'STUDY'", "ravenlab show --help"]),
+        (["tune", "blips", "--trials"], ["ravenlab tune --help"]),
+    ],
+)
+def test_typos_are_answered_with_the_nearest(words: list[str], names: list[str]) -> None:
+    assert_names(refused(*words), *names)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["tune", "blips", "--trials", "0"], ["--trials", 1, 0]),
+        (["tune", "blips", "--range", "alpha0=5:1"], ["--range alpha0", 5, 1]),
+        (["show", "x", "--storage", "sqlite:///none/x.db"], ["--storage none/x.db"]),
+        (["compare", "blips", "periodic", "--name", "x"], ["--name", 2]),
+    ],
+)
+def test_an_error_names_the_option_of_its_field(words: list[str], names: list[object]) -> None:
+    assert_names(refused(*words), *names)

@@ -1,0 +1,37 @@
+"""`ravenlab init`: writes a file that is in order, and overwrites nothing unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.messages import assert_names
+from tuning.cli.app import run
+
+
+def test_writes_a_file_that_validates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init"]) == 0
+    assert run(["validate", "study.toml"]) == 0
+    assert run(["init", "other.toml"]) == 0
+    assert Path("other.toml").read_text() == Path("study.toml").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.toml", "study.toml"]
+
+
+def test_overwrites_only_when_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text("mine")
+    assert run(["init", str(path)]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    assert run(["init", str(path), "--force"]) == 0
+    assert "[[study]]" in path.read_text()
+
+
+def test_says_where_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in (tmp_path, tmp_path / "no" / "study.toml"):
+        for force in ([], ["--force"]):
+            assert run(["init", str(place), *force]) == 2
+            assert_names(capsys.readouterr().err, place)
+    assert list(tmp_path.iterdir()) == []

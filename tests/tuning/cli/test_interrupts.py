@@ -1,0 +1,153 @@
+"""Ctrl-C: the last line says what is kept, that is what is kept, and the same command goes on from there."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studies.storage.database import open_storage
+from tests.messages import assert_names
+from tests.studies.made import url
+from tuning.cli import app
+from tuning.cli.app import run
+from tuning.cli.compare import ComparisonReporter
+from tuning.progress import StudyProgress
+from tuning.reproduction.progress import ReproductionReporter
+
+Captured = pytest.CaptureFixture[str]
+WORLD = ["--horizon=100", "--arms=3", "--jobs=1", "--quiet"]
+SEARCH = ["--trials=12", "--batch=4", "--replications=4", "--selection=20", "--report=20"]
+
+
+def interrupt_after(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, count: int) -> None:
+    """Let a method be called so often, and then fall over an interrupt behind it."""
+    whole, left = getattr(owner, name), [count]
+
+    def told(self: Any, *given: Any) -> None:
+        whole(self, *given)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, name, told)
+
+
+def trials(place: str, name: str) -> int:
+    storage = open_storage(place, create=False)
+    try:
+        return storage.get_n_trials(storage.get_study_id_from_name(name))
+    finally:
+        storage.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("words", "owner", "method", "study", "kept"),
+    [
+        (["tune", "blips", *SEARCH], StudyProgress, "batch", "raven-ucb/blips/T100/K3", "8 of 12 trials"),
+        (["grid", "blips", "--replications=4"], StudyProgress, "batch", "grid/raven-ucb/blips/T100/K3", "cells"),
+        (
+            ["compare", "blips", "--policies=ucb1,raven-ucb,sw-ucb", "--tune=0", "--replications=4", "--name=fight"],
+            ComparisonReporter,
+            "_landed",
+            "fight",
+            "2 of 3 entries",
+        ),
+    ],
+)
+def test_what_is_kept_is_said_and_true(
+    words: list[str],
+    owner: type,
+    method: str,
+    study: str,
+    kept: str,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = url(tmp_path / "s.sqlite3")
+    asked = [*words, *WORLD, f"--storage={place}"]
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, owner, method, 1 if words[0] == "grid" else 2)
+        assert run(asked) == 130
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    assert kept in line
+    assert trials(place, study) > 0
+    assert_names(line, study, trials(place, study))
+    assert not list(tmp_path.glob("comparison/*"))
+    if words[0] == "tune":  # the others have tests of going on, in tests/faults
+        assert run(asked) == 0
+
+
+def test_several_worlds(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    interrupt_after(monkeypatch, StudyProgress, "batch", 4)
+    assert run(["tune", "blips", "stationary", "--robust", *SEARCH, *WORLD, f"--storage={place}"]) == 130
+    (line,) = capsys.readouterr().err.splitlines()
+    assert_names(line, "12 of 12", "raven-ucb/blips/T100/K3", "4 of 12", "raven-ucb/stationary/T100/K3")
+
+
+def test_before_anything_has_landed(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_after(monkeypatch, StudyProgress, "begin", 1)
+    assert run(["tune", "blips", *SEARCH, *WORLD, f"--storage={url(tmp_path / 's.sqlite3')}"]) == 130
+    (line,) = capsys.readouterr().err.splitlines()
+    assert not re.search(r"\d+ of \d+", line)
+
+
+def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt_after(monkeypatch, ReproductionReporter, "_finish_piece", 1)
+    assert run(["reproduce", "figure1", "--replications=2", "--jobs=1", "--quiet", f"-o{tmp_path / 'paper'}"]) == 130
+    line = capsys.readouterr().err
+    assert "1 of " in line
+    assert not (tmp_path / "paper" / "reproduction.html").exists()
+
+
+def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def interrupted(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tuning.page_files._gather", interrupted)
+    assert run(["report"]) == 130
+    (line,) = capsys.readouterr().err.splitlines()
+    assert_names(line, "report.html")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "report.html").write_text("before")
+    assert run(["report"]) == 130
+    assert_names(capsys.readouterr().err, "report.html")
+    assert (tmp_path / "report.html").read_text() == "before"
+
+
+def test_a_failure_that_an_interrupt_caused_is_the_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A callback from C loses the KeyboardInterrupt, and whoever called it fails for want of an answer."""
+
+    def fails(_: object) -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+        except KeyboardInterrupt:
+            raise RuntimeError("no answer") from None
+        return 0
+
+    monkeypatch.setattr(app, "run", fails)
+    with pytest.raises(SystemExit) as end:
+        app.main()
+    assert end.value.code == app.INTERRUPTED
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_failure_without_an_interrupt_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "run", lambda _: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        app.main()

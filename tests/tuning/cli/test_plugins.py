@@ -1,0 +1,271 @@
+"""Policies and scenarios of the user's own: run when the user names them, never by themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from environments import find_scenario
+from environments.catalog import load_scenario_plugin
+from environments.draw import draw_worlds
+from environments.world import tables
+from policies.engine.plugins import load_policy_plugin
+from policies.engine.simulation import simulate
+from studies.results.describe import describe_edges
+from studies.results.recommendation import Edge
+from studies.spec.parse import spec_from
+from studies.spec.space import Range
+from tests.command import refused
+from tests.messages import assert_names
+from tests.plugins import forget_brought
+from tests.project import DOCS
+from tuning.cli import app
+
+pytestmark = pytest.mark.usefixtures("nothing_brought")
+
+EXAMPLES = DOCS / "examples"
+PLAIN, FAST, NIGHT = (
+    str(EXAMPLES / name)
+    for name in ("falling_greedy.py:FallingGreedy", "fast_greedy.py:FastGreedy", "night_shift.py:night_shift")
+)
+SMALL = ["--trials", "4", "--replications", "4", "--selection", "8", "--report", "8", "--horizon", "60", "--quiet"]
+
+UCB1 = '''
+import math
+import ravenlab
+
+class MyUCB:
+    """UCB1 once more, plainly."""
+    parameters = (ravenlab.Param("c", 2.0, 0.001, 10.0),)
+
+    def __init__(self, arms, c):
+        self.c, self.t, self.seen, self.able = c, 0, [[] for _ in range(arms)], [True] * arms
+
+    def open(self, arm):
+        self.able[arm] = True
+
+    def close(self, arm):
+        self.able[arm] = False
+
+    def select(self):
+        self.t += 1
+        def score(k):
+            if not self.able[k]:
+                return -math.inf
+            return math.inf if not self.seen[k] else (
+                sum(self.seen[k]) / len(self.seen[k]) + math.sqrt(self.c * math.log(self.t) / len(self.seen[k])))
+        return max(range(len(self.seen)), key=score)
+
+    def update(self, arm, reward):
+        self.seen[arm].append(reward)
+'''
+
+
+EFFECT = """
+from dataclasses import dataclass
+import ravenlab
+@dataclass(frozen=True)
+class Mine(ravenlab.Effect):
+    name, category, meaning, order = "mine", "PC", "it breaks", 15
+    def {}: return 1 / 0
+"""
+
+
+@pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
+def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(UCB1)
+    name = load_policy_plugin(f"{tmp_path}/mine.py:MyUCB")
+    shape = {"horizon": 300, "arms": 4, "replications": 3, "seed": 5}
+    mine = simulate(name, scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
+    ours = simulate("ucb1", scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
+    assert mine.pulls is not None
+    assert ours.pulls is not None
+    assert mine.curve is not None
+    assert ours.curve is not None
+    np.testing.assert_array_equal(mine.pulls, ours.pulls)
+    np.testing.assert_allclose(mine.regret, ours.regret, rtol=1e-9)
+    np.testing.assert_allclose(mine.reward, ours.reward, rtol=1e-9)
+    np.testing.assert_allclose(mine.curve.regret, ours.curve.regret, rtol=1e-9)
+    np.testing.assert_array_equal(mine.suboptimal_pulls, ours.suboptimal_pulls)
+
+
+def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
+    name = load_policy_plugin(FAST)
+    played = simulate(
+        name, "stationary", horizon=400, arms=3, replications=2, seed=1, params={"bonus": 0.5}, pulls=True
+    )
+    assert played.pulls is not None
+    for pulls in played.pulls:
+        assert list(pulls[:3]) == [0, 1, 2]
+        assert np.bincount(pulls, minlength=3).sum() == 400
+
+
+def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
+    scenario = find_scenario(load_scenario_plugin(NIGHT), {"loss": 0.2, "day": 100})
+    means, _ = tables(draw_worlds(scenario, 400, 3, seed=2))
+    day, night = means[:49], means[49:99]
+    assert (day == day[0]).all()
+    assert (night == night[0]).all()
+    assert ((day[0] - night[0] > 0) & (day[0] - night[0] < 0.2)).all()
+    np.testing.assert_array_equal(means[99:149], day[:1].repeat(50, axis=0))
+
+
+@pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")], ids=["plain", "fast"])
+def test_a_study_of_ones_own_is_the_same_everywhere(
+    policy: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exports = []
+    for number, how in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
+        storage = ["--storage", f"sqlite:///{number}.sqlite3"]
+        assert app.run(["tune", NIGHT, "--policy", policy, *SMALL, *how, *storage]) == app.DONE
+        forget_brought()
+        capsys.readouterr()
+        assert app.run(["export", *storage]) == app.DONE
+        exports.append(capsys.readouterr().out)
+        for command in (["studies"], ["show", policy.rpartition("/")[2]], ["report", "-o", "page.html"]):
+            assert app.run([*command, *storage]) == app.DONE, capsys.readouterr().err
+        assert_names(capsys.readouterr().err, policy.rpartition("/")[2].partition(":")[0])
+    assert exports[0] == exports[1]
+    found = json.loads(exports[0])["recommendations"][0]
+    assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
+
+
+def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
+    place = tmp_path / "mine.py"
+    place.write_text(UCB1)
+    first = load_policy_plugin(f"{place}:MyUCB")
+    place.write_text(UCB1.replace("2.0", "3.0"))
+    assert load_policy_plugin(f"{place}:MyUCB") != first
+
+
+def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> None:
+    place, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
+    rate = load_policy_plugin(f"{place}:MyUCB")
+    found = spec_from({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
+    assert found == Range(low=0.25, high=0.5, scale="one-minus")
+    (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
+    assert_names(said, "--range c=0.5:0.75")
+    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
+    plain = load_policy_plugin(f"{place}:MyUCB")
+    found = spec_from({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
+    assert found == Range(low=0.0, high=5.0, scale="linear")
+
+
+def test_a_study_file_never_runs_code_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(f"open('was-run', 'w').close()\n{UCB1}")
+    budget = "horizon = 60\ntrials = 3\nreplications = 2\nselection = 4\nreport = 4\n"
+    study = f'[[study]]\npolicy = "{{}}"\nscenario = "{{}}"\n{budget}'
+    for policy, scenario in (("mine.py:MyUCB", "blips"), ("./mine.py:MyUCB", "blips"), ("ucb1", "./mine.py:MyUCB")):
+        Path("study.toml").write_text(study.format(policy, scenario))
+        assert app.run(["tune", "--study", "study.toml", "--quiet"]) == app.REFUSED
+        assert_names(capsys.readouterr().err, "mine.py:MyUCB")
+        assert not Path("was-run").exists()
+    Path("study.toml").write_text(study.format("mine.py:MyUCB", "blips"))
+    assert app.run(["tune", "--study", "study.toml", "--quiet", "--bring", "./mine.py:MyUCB"]) == app.DONE
+    assert Path("was-run").exists()
+
+
+def test_an_installed_package_offers_policies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "their_policies.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n{UCB1}")
+    info = tmp_path / "their-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ravenlab.policies]\nmy-ucb = their_policies:MyUCB\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text('[[study]]\npolicy = "my-ucb"\nscenario = "blips"\n')
+    assert app.run(["validate", "study.toml"]) == app.REFUSED
+    assert_names(capsys.readouterr().err, "my-ucb")
+    assert not (tmp_path / "was-run").exists()
+    arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
+    assert app.run(arguments) == app.DONE
+    assert json.loads(capsys.readouterr().out)["policy"] == "my-ucb"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("class MyUCB:\n    def select(self):\n        return 0\n", ["update"]),
+        (
+            "class MyUCB:\n    def select(self):\n        return 0\n    def update(self, arm, reward):\n        pass\n",
+            ["TypeError", "MyUCB()"],
+        ),
+        ("MyUCB = 3\n", ["MyUCB"]),
+        ("import nothing_of_this_name\n", ["ModuleNotFoundError", "'nothing_of_this_name'", "line 1"]),
+        ("def (:\n", ["SyntaxError"]),
+        ("import sys\nsys.exit(3)\n", ["SystemExit", "3", "line 2"]),
+        ("Other = 3\n", ["mine.py", "'MyUCB'"]),
+        (UCB1.replace("def __init__(self, arms, c)", "def __init__(self, arms, d)"), ["c"]),
+        (UCB1.replace('ravenlab.Param("c", 2.0, 0.001, 10.0)', "3"), ["ravenlab.Param"]),
+        (
+            UCB1.replace("self.seen[arm].append(reward)", "1 / 0"),
+            ["ZeroDivisionError", "line 28"],
+        ),
+        (UCB1.replace("self.t += 1", "return 17"), ["0", "9", "17"]),
+        (UCB1.replace("self.t += 1", "return 0.5"), ["0", "9", "0.5"]),
+    ],
+)
+def test_what_is_wrong_in_a_users_file_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    policy = f"{tmp_path}/mine.py:MyUCB"
+    assert_names(refused("simulate", "blips", "--policy", policy, "--horizon", "50", "--replications", "2"), *names)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Mine = 3\n", ["Scenario", "Effect"]),
+        ("def Mine():\n    return 1 / 0\n", ["ZeroDivisionError"]),
+        ("def Mine():\n    raise ValueError('two\\nlines')\n", ["ValueError", "two lines"]),
+        ("import ravenlab\nclass Mine(ravenlab.Effect):\n    pass\n", ["Mine", "name"]),
+        (EFFECT.format("apply(self, draft)"), ["'mine'", "ZeroDivisionError", "line 7"]),
+        (EFFECT.format("rows(self, horizon)"), ["'mine'", "ZeroDivisionError", "line 7"]),
+        (
+            EFFECT.format("check(self, horizon, arms)"),
+            ["'mine'", "ZeroDivisionError", "line 7"],
+        ),
+        (
+            "from dataclasses import dataclass\nimport ravenlab\n@dataclass(frozen=True)\n"
+            "class Mine(ravenlab.Effect):\n    every: int\n",
+            ["TypeError"],
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+    (tmp_path / "world.py").write_text(text)
+    assert_names(refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2"), *names)
+
+
+@pytest.mark.parametrize("name", ["nowhere.py:X", "~nobody-of-this-name/nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
+def test_a_file_that_is_not_there(name: str) -> None:
+    assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
+
+
+def test_the_examples_are_short() -> None:
+    for text in (PLAIN, FAST, NIGHT):
+        assert len(Path(text.rpartition(":")[0]).read_text().splitlines()) < 30
+
+
+def test_a_plain_class_says_how_long_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """500 × 200 × 10 000 steps and the validation's, of which none is played: time is up before the first batch."""
+    words = ["tune", "blips", f"--policy={PLAIN}", "--trials=500", f"--storage=sqlite:///{tmp_path}/s.sqlite3"]
+    assert app.run([*words, "--timeout=0.001", "--horizon=10000"]) == 0
+    assert re.search(r"\b1\.4e\+09 .*\b\d+ min\b", " ".join(capsys.readouterr().err.split()))
+
+
+def test_a_class_without_parameters_says_where_they_go(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def select(self): ...\n    def update(self, arm, reward): ...\n"
+    )
+    assert "parameters = (ravenlab.Param(…), …)" in refused("tune", "blips", f"--policy={tmp_path}/mine.py:Mine")

@@ -1,0 +1,84 @@
+"""`ravenlab recommend`: exact, interpolated, extrapolated, or the command that would settle it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import refused
+from tests.messages import assert_names
+from tests.studies.made import recommendation, stored
+from tuning.cli.app import run
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> str:
+    return stored(
+        tmp_path / "s.sqlite3",
+        recommendation(params={"alpha0": 1.0, "beta0": 2.0, "epsilon": 0.1}),
+        recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 2.0, "epsilon": 0.1}),
+    )
+
+
+def test_exact(storage: str, capsys: Captured) -> None:
+    words = ["recommend", "variance-drift", "--horizon", "1_000", "--storage", storage]
+    assert run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["command"]) == ("exact", None)
+    assert found["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75, "replications": 2000}
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert "exact" in out
+    assert_names(out, "41.5")
+
+
+def test_interpolated(storage: str, capsys: Captured) -> None:
+    words = ["recommend", "variance-drift", "--horizon", "10000", "--storage", storage]
+    assert run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["kind"] == "interpolated"
+    assert found["params"]["alpha0"] == pytest.approx(2.0)
+    assert found["regret"] is None
+    assert found["command"] == f"ravenlab tune variance-drift --horizon 10000 --storage {storage}"
+    assert found["studies"] == ["raven-ucb/variance-drift/T1000/K10", "raven-ucb/variance-drift/T100000/K10"]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert_names(out, "1000", "100000")
+    assert f"\n  {found['command']}\n" in out
+    assert "95 %" not in out
+
+
+def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAVENLAB_STORAGE", storage)
+    assert run(["recommend", "variance-drift", "--horizon", "300"]) == 0
+    out = capsys.readouterr().out
+    assert_names(out, 1000, "ravenlab tune variance-drift --horizon 300")
+    assert run(["recommend", "variance-drift", "--horizon", "300", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "extrapolated"
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["blips", "--horizon", "3000"], ["ravenlab tune blips --horizon 3000 --storage"]),
+        (["variance-drift", "--horizon", "3000", "--arms", "5"], ["10", "ravenlab tune"]),
+        (["variance-drift", "--horizon", "3000", "--policy", "ucb1"], ["--policy ucb1"]),
+        (["blip", "--horizon", "3000"], ["'blips'"]),
+        (["blips", "--horizon", "many"], ["--horizon"]),
+        (["blips", "--horizon", "-5"], ["horizon"]),
+        (["blips"], ["--horizon"]),
+    ],
+)
+def test_nothing_to_answer_with(words: list[str], names: list[str], storage: str) -> None:
+    assert_names(refused("recommend", *words, "--storage", storage), *names)
+
+
+def test_no_storage_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+    assert_names(refused("recommend", "blips", "--horizon", "3000"), "ravenlab tune blips --horizon 3000")
+    assert list(tmp_path.iterdir()) == []

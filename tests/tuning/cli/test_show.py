@@ -1,0 +1,64 @@
+"""`ravenlab show`: one study in full."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import optuna
+import pytest
+
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.messages import assert_names
+from tests.studies.made import WILD, recommendation, store, url
+from tuning.cli.app import run
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_recommended_study(tmp_path: Path, capsys: Captured) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    storage = open_storage(place, create=True)
+    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, recommendation())
+    words = ["show", "raven-ucb/variance", "--storage", place]
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert_names(out, "raven-ucb/variance-drift/T1000/K10", "8 of 8")
+    assert_names(out, "horizon: 1000")
+    assert_names(out, "α₀", "0.01", "10")
+    assert_names(out, "α₀ 0.25, β₀ 4, ε 0.0001")
+    assert run([*words, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["state"] == "recommended"
+    assert shown["spec"]["scenario"] == "variance-drift"
+    assert [trial["number"] for trial in shown["best_trials"]] == [7, 6, 5, 4, 3]
+    assert shown["best_trials"][0] == {
+        "number": 7,
+        "value": 43.0,
+        "params": {"alpha0": 0.8, "beta0": 1.0},
+        "stderr": 1.5,
+        "replications": 200,
+    }
+    assert shown["recommendation"] == recommendation().as_object()
+
+
+def test_studies_that_are_not_done_or_not_ours(tmp_path: Path, capsys: Captured) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    storage = open_storage(place, create=True)
+    store(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)
+    up = optuna.create_study(study_name="up", storage=storage, direction="maximize")
+    up.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, 2.0)])
+    optuna.create_study(study_name="many", storage=storage, directions=["minimize", "minimize"])
+    assert run(["show", WILD, "--storage", place]) == 0
+    assert_names(capsys.readouterr().out, "0 of 200")
+    assert run(["show", "up", "--storage", place, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [trial["value"] for trial in shown["best_trials"]] == [3.0, 2.0, 1.0]
+    assert (shown["state"], shown["spec"], shown["recommendation"]) == ("not ours", None, None)
+    assert run(["show", "many", "--storage", place]) == 0
+    capsys.readouterr()
+    assert run(["show", "*", "--storage", place]) == 2
+    assert_names(capsys.readouterr().err, 3)
+    assert run(["show", "upp", "--storage", place]) == 2
+    assert_names(capsys.readouterr().err, "'upp'")

@@ -1,0 +1,51 @@
+"""`ravenlab studies`: the table, and its JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import optuna
+import pytest
+
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.studies.made import WILD, recommendation, store, url
+from tuning.cli.app import run
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_the_table(tmp_path: Path, capsys: Captured) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    storage = open_storage(place, create=True)
+    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, recommendation())
+    store(storage, StudySpec(scenario="blips", horizon=1000, trials=10, name=WILD), 3)
+    optuna.create_study(study_name="[red]theirs\x1b[31m", storage=storage)
+    assert run(["studies", "--storage", place, "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert set(rows) == {"raven-ucb/variance-drift/T1000/K10", WILD, "[red]theirs\x1b[31m"}
+    assert rows[WILD]["state"] == "searching"
+    assert run(["studies", "--storage", place]) == 0
+    out = capsys.readouterr().out
+    (line,) = (line for line in out.splitlines() if "raven-ucb/variance-drift/T1000/K10" in line)
+    assert [cell.strip() for cell in line.split("│")[1:-1]] == [
+        "raven-ucb/variance-drift/T1000/K10",
+        "4/4",
+        "47",
+        "41.5",
+        "recommended",
+    ]
+    assert "3/10" in out
+    assert "[red]theirs\\x1b[31m" in out
+    assert "\x1b" not in out
+    assert WILD in out
+
+
+def test_an_empty_storage(tmp_path: Path, capsys: Captured) -> None:
+    place = url(tmp_path / "s.sqlite3")
+    open_storage(place, create=True).engine.dispose()
+    assert run(["studies", "--storage", place]) == 0
+    capsys.readouterr()
+    assert run(["studies", "--storage", place, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []

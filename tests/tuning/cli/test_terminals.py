@@ -1,0 +1,178 @@
+"""Terminals of all kinds: colours where they are wanted, letters that there are, tables that fit, and what is next."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tests.messages import assert_names
+from tests.project import ROOT, environment
+from tests.studies.made import recommendation, store, url
+from tuning.cli.app import run
+from tuning.cli.output import called, print_table
+from tuning.progress import has_bars
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """A storage whose study is named in Greek."""
+    where = url(tmp_path / "s.sqlite3")
+    storage = open_storage(where, create=True)
+    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4, name="α₀-Größe"), 4, recommendation())
+    storage.remove_session()
+    storage.engine.dispose()
+    return where
+
+
+def test_a_terminal_without_unicode_is_spelled_for(place: str) -> None:
+    """The same for a help page with α₀ in it, for a table, and for JSON, which stays as it is."""
+    code = (
+        "import io, sys, contextlib, tuning.cli.app as c\n"
+        "from studies.symbols import use_ascii_where_needed\n"
+        "use_ascii_where_needed()\n"
+        f"for words in ['grid --help', 'studies --storage={place}', 'show α₀ --storage={place}']:\n"
+        "    assert c.run(words.split()) == 0\n"
+        "print('json:', flush=True)\n"
+        f"assert c.run(['studies', '--json', '--storage={place}']) == 0\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        cwd=ROOT,
+        env=environment(PYTHONIOENCODING="ascii", LC_ALL="C"),
+    )
+    assert done.returncode == 0, done.stderr
+    people, _, program = done.stdout.partition(b"json:\n")
+    text = people.decode("ascii")
+    assert "alpha0" in text
+    assert "alpha0-Grosse" in text.replace("Gro?e", "Grosse")
+    assert json.loads(program.decode("utf-8"))[0]["name"] == "α₀-Größe"
+
+
+class Screen:
+    """A terminal, as far as a program can see."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.encoding = "utf-8"
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen_for(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """A terminal of 80 columns with colours, in the place of stdout."""
+    made = Screen()
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stdout", made)
+    return made
+
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|9\d|38;[\d;]+)m")
+
+
+def test_colours_are_for_those_who_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = screen_for(monkeypatch)
+    assert run(["tune", "--help"]) == 0
+    assert COLOUR.search(screen.text)
+    screen.text = ""
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert run(["tune", "--help"]) == 0
+    assert not COLOUR.search(screen.text)
+    assert "--horizon" in screen.text
+    screen.text = ""
+    monkeypatch.setenv("TERM", "dumb")
+    assert run(["list", "studies"]) == 0
+    assert "\x1b" not in screen.text
+
+
+def test_a_dumb_terminal_gets_lines_instead_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Screen())
+    monkeypatch.setenv("TERM", "xterm")
+    assert has_bars()
+    monkeypatch.setenv("TERM", "dumb")
+    assert not has_bars()
+
+
+def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = screen_for(monkeypatch)
+    columns = ["study", "use", "regret"]
+    row = ["raven-ucb/variance-drift/T10000/K10", "α₀ 1, β₀ 1, ε 0.1", "1 (0 to 2)"]
+    print_table("Title", columns, [row], stacked=True)
+    assert "│" in screen.text
+    screen.text = ""
+    monkeypatch.setenv("COLUMNS", "50")
+    print_table("Title", columns, [row], stacked=True)
+    assert [line.split() for line in re.sub(r"\x1b\[[\d;]*m", "", screen.text).splitlines()] == [
+        ["Title"],
+        [row[0]],
+        ["use", *row[1].split()],
+        ["regret", *row[2].split()],
+    ]
+    screen.text = ""
+    print_table("Title", columns, [row], cut=True)
+    table, _, below = screen.text.rpartition("┘")
+    assert "regret" not in table
+    assert_names(below, "regret")
+
+
+def test_commands_are_called_as_they_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("sys.argv", ["my env/bin/ravenlab", "tune"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert called() == "'my env/bin/ravenlab'"
+    (tmp_path / "ravenlab").write_text("#!/bin/sh\n")
+    (tmp_path / "ravenlab").chmod(0o755)
+    assert called() == "ravenlab"
+
+
+def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:
+    small = ["--horizon=100", "--arms=3", "--trials=2", "--replications=2", "--selection=9", "--report=9", "--jobs=1"]
+    asked = ["tune", "blips", *small, f"--storage={place}"]
+    assert run(asked) == 0
+    err = capsys.readouterr().err
+    assert_names(err, f"ravenlab export raven-ucb/blips/T100/K3 --storage {place} -o recommended.json")
+    for word in ("--quiet", "--json"):
+        assert run([*asked, word]) == 0
+        assert "Next" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "names"),
+    [
+        (["tune"], 2, ["blips"]),
+        (["grid"], 2, ["blips"]),
+        (["export"], 2, ["ravenlab tune"]),
+        (["studies"], 2, ["ravenlab tune"]),
+        (["show", "x"], 2, ["ravenlab tune"]),
+        (["report"], 0, ["ravenlab tune"]),
+        (["dashboard"], 2, ["ravenlab tune"]),
+    ],
+)
+def test_the_first_minute(
+    words: list[str], code: int, names: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+    assert run(words) == code
+    assert_names(capsys.readouterr().err, *names)

@@ -1,0 +1,158 @@
+"""The command, in process: what it prints, what it refuses, and that Optuna's own tools read what it made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import optuna
+import pytest
+
+import ravenlab
+from studies.storage import keys
+from tests.command import refused
+from tests.messages import assert_names
+from tests.studies.made import finished_trials
+from tuning.cli.app import run
+
+SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]
+
+
+def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "blips", *SMALL, f"--storage={url}", "--jobs=1", "--json"]) == 0
+    captured = capsys.readouterr()
+    (found,) = json.loads(captured.out)["recommendations"]
+    assert found["study"] == "raven-ucb/blips/T200/K3"
+    assert found["trials"] == 24
+    assert {"name", "params", "regret", "difference", "low", "high"} == set(found["versus"][0])
+    assert found["regret"]["low"] < found["regret"]["mean"] < found["regret"]["high"]
+    assert_names(captured.err, 24, 10)
+    before = finished_trials(url)
+    assert run(["tune", "blips", *SMALL, f"--storage={url}"]) == 0
+    assert finished_trials(url) == before
+    assert "blips" in capsys.readouterr().out
+
+
+def test_products_of_scenarios_and_horizons(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*SMALL, "--horizon=100,200", f"--storage={url}", "--quiet", "--json"]
+    assert run(["tune", "stationary", "blips", *words]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert [(one["scenario"], one["horizon"]) for one in json.loads(captured.out)["recommendations"]] == [
+        ("stationary", 100),
+        ("stationary", 200),
+        ("blips", 100),
+        ("blips", 200),
+    ]
+
+
+def test_a_dry_run_only_says(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert_names(out, 24, 10)
+    assert run(["tune", "blips", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
+    assert capsys.readouterr().out == out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_shipped_studies_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "--study", "all-scenarios", "--dry-run"]) == 0
+    assert_names(capsys.readouterr().out.splitlines()[-1], 21)
+
+
+def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--policy=d-ucb", "--range=gamma=0.9:0.999", "--fix=xi=0.5", "--set=every=10%", "--noise=laplace"]
+    more = ["--sampler=random", "--pruner=race", "--objective=cvar:0.9", "--seed=3", "--name=mine <b>"]
+    assert run(["tune", "blips", *SMALL, *words, *more, f"--storage={url}", "--quiet"]) == 0
+    capsys.readouterr()
+    study = optuna.load_study(storage=url, study_name="mine <b>")
+    spec = keys.read_spec(study)
+    assert spec is not None
+    assert spec.policy == "d-ucb"
+    assert spec.fixed == {"xi": 0.5}
+    assert spec.settings == {"every": "10%", "noise": "laplace"}
+    assert (spec.sampler, spec.pruner, spec.objective, spec.seed) == ("random", "race", "cvar:0.9", 3)
+    for trial in study.get_trials():
+        assert 0.001 * 0.999 <= trial.params["one_minus_gamma"] <= 0.1 * 1.001
+
+
+def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
+    err = capsys.readouterr().err
+    assert "ravenlab export" not in err
+    assert finished_trials(url) == {"raven-ucb/blips/T200/K3": []}
+    assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ([], ["SCENARIO"]),
+        (["blip"], ["scenario", "blips"]),
+        (["blips", "--horizon=ten"], ["--horizon", "'ten'"]),
+        (["blips", "--horizon=100,"], ["--horizon", "''"]),
+        (["blips", "--horizon=2"], ["horizon", "2"]),
+        (["blips", "--trials=0"], ["trials", "0"]),
+        (["blips", "--replications=1"], ["replications", "1"]),
+        (["blips", "--sampler=best"], ["sampler", "best", "tpe"]),
+        (["blips", "--pruner=hard"], ["pruner", "hard", "race"]),
+        (["blips", "--objective=median"], ["objective", "median"]),
+        (["blips", "--range=alpha0=5:1"], ["--range", "alpha0", "low", "high"]),
+        (["blips", "--range=alpha0=0:1"], ["--range", "alpha0", "0"]),
+        (["blips", "--range=alpha0"], ["--range", "'alpha0'"]),
+        (["blips", "--range=omega=1:2"], ["omega"]),
+        (["blips", "--fix=alpha0=1", "--range=alpha0=1:2"], ["alpha0"]),
+        (["blips", "--fix=epsilon=-1"], ["epsilon", "-1.0", "0"]),
+        (["blips", "--backend=dask"], ["--backend", "dask"]),
+        (["blips", "--jobs=0"], ["jobs", "0"]),
+        (["blips", "--timeout=soon"], ["--timeout", "soon"]),
+        (["blips", "stationary", "--name=one"], ["--name", "2"]),
+        (["blips", "--study=quick"], ["--study"]),
+        (["--study=quik"], ["quik", "quick"]),
+        (["--study=quick", "--trials=3"], ["--study", "--trials"]),
+        (["--study=quick", "--set=every=5%"], ["--study", "--set"]),
+        (["--study=quick", "--noise=laplace"], ["--study", "--noise"]),
+        (["--study=quick", "--range=alpha0=1:2"], ["--study", "--range"]),
+        (["--study=quick", "--fix=alpha0=1"], ["--study", "--fix"]),
+        (["blips", "--storage=nowhere"], ["storage", "nowhere"]),
+        (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["/no/such/folder"]),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    words: list[str], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_names(refused("tune", *words), *names)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_optunas_own_tools_read_the_result(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
+    capsys.readouterr()
+    optuna_command = Path(sys.executable).parent / "optuna"
+    listed = subprocess.run([optuna_command, "studies", "--storage", url], capture_output=True, text=True, check=False)
+    assert listed.returncode == 0, listed.stderr
+    assert "raven-ucb/blips/T200/K3" in listed.stdout
+    best = subprocess.run(
+        [optuna_command, "best-trial", "--storage", url, "--study-name", "raven-ucb/blips/T200/K3", "-f", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert best.returncode == 0, best.stderr
+    assert "alpha0" in best.stdout
+    frame = optuna.load_study(storage=url, study_name="raven-ucb/blips/T200/K3").trials_dataframe()
+    assert len(frame) == 24
+    assert {"user_attrs_stderr", "user_attrs_replications", "user_attrs_seconds", "params_alpha0"} <= set(frame.columns)
+    assert (frame["state"] == "COMPLETE").all()
+
+
+def test_the_same_from_python(url: str) -> None:
+    (found,) = ravenlab.tune(
+        "blips", 200, arms=3, trials=24, batch=8, replications=10, selection=60, report=60, storage=url
+    )
+    assert json.loads(ravenlab.export(storage=url))["recommendations"][0] == found.as_object()
+    policy = ravenlab.RavenUCB(arms=3, **found.params)
+    assert policy.select() == 0

@@ -1,0 +1,117 @@
+"""`ravenlab tune --robust`: what it prints and writes, what other commands make of it, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import ravenlab
+from studies.spec.schema import study_file_schema
+from tests.command import refused
+from tests.messages import assert_names
+from tests.studies.made import finished_trials
+from tuning.cli.app import run
+
+SCENARIOS = ["stationary", "localized-jump"]
+WORDS = [
+    *("--horizon=120", "--arms=3", "--trials=6", "--batch=4", "--replications=5", "--selection=20", "--report=20"),
+    "--quiet",
+    "--jobs=1",
+]
+Captured = pytest.CaptureFixture[str]
+
+
+def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
+    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
+    words = ["tune", "--robust", *SCENARIOS, *WORDS, url, f"--csv={path}"]
+    assert run([*words, "--dry-run"]) == 0
+    assert_names(capsys.readouterr().out, "6", "5", "2", "tpe", "worst")
+    assert run(words) == 0
+    assert_names(capsys.readouterr().out, *SCENARIOS)
+    before = finished_trials(url.removeprefix("--storage="))
+    assert run([*words, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert finished_trials(url.removeprefix("--storage=")) == before
+    (entry,) = json.loads(captured.out)["robust"]
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == 4 * 2
+    assert float(rows[0]["regret"]) == entry["contenders"][0]["worlds"][0]["regret"]["mean"]
+    assert run(["export", url, f"--output={tmp_path}/all.json"]) == 0
+    document = json.loads((tmp_path / "all.json").read_text())
+    assert document["robust"] == [entry]
+    assert len(document["recommendations"]) == 2
+    assert ravenlab.RavenUCB.load(tmp_path / "all.json", scenario="stationary,localized-jump").arms == 3
+    for form in ("csv", "markdown", "latex", "python", "yaml", "toml"):
+        assert run(["export", "robust/*", f"--format={form}", url]) == 0
+        assert "robust/" in capsys.readouterr().out
+    assert run(["show", "robust", url]) == 0
+    assert_names(capsys.readouterr().out, "stationary")
+    assert run(["show", "robust", url, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["found"] == entry
+    assert run(["copy", "robust", "--as=copied", f"--to=sqlite:///{tmp_path}/t.sqlite3", url]) == 0
+    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["found"] == {**entry, "study": "copied"}
+
+
+def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
+    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
+    words = ["tune", "--robust", "--pareto", *SCENARIOS, *WORDS, url, f"--csv={path}"]
+    assert run(words) == 0
+    assert_names(capsys.readouterr().out, "Pareto")
+    assert {row["front"] for row in csv.DictReader(path.read_text().splitlines())} <= {"true", "false"}
+    assert run([*words, "--json"]) == 0
+    (front,) = json.loads(capsys.readouterr().out)["fronts"]
+    assert front["scenarios"] == SCENARIOS
+    assert run(["export", "pareto/*", url]) == 2
+    assert_names(capsys.readouterr().err, "Pareto")
+    assert run(["show", "pareto", url]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["--robust", "blips"], ["2", "scenarios", "1"]),
+        (["--robust"], ["SCENARIO"]),
+        (["--robust", "--trace=log.csv"], ["--robust", "--trace"]),
+        (["--robust", "--log=log.csv"], ["--robust", "--log"]),
+        (["--robust", "blips", "blips"], ["blips"]),
+        (["--robust", "blips", "periodic", "--measure=best"], ["measure", "worst", "mean", "cvar:0.5"]),
+        (["--robust", "blips", "periodic", "--pruner=race"], ["pruner", "none"]),
+        (["blips", "periodic", "--measure=mean"], ["--measure", "--robust"]),
+        (["blips", "--pareto"], ["--pareto", "--robust"]),
+        (["--robust", "--study=quick"], ["--study", "--robust"]),
+        (["--robust", "blips", "periodic", "--horizon=90,99", "--name=x"], ["--name", "2"]),
+        (["--robust", "blips", "periodic", "--csv=no/such/f.csv"], ["no/such"]),
+        (["--robust", "blips", "./none.py:mine"], ["none.py"]),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], names: list[str], tmp_path: Path) -> None:
+    assert_names(refused("tune", *words, f"--storage=sqlite:///{tmp_path}/s.sqlite3"), *names)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
+    path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
+    path.write_text(text)
+    assert run(["validate", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{path}: ")
+    assert_names(out, "712,000,000", *(f"robust/raven-ucb/blips,periodic/T{horizon}/K10" for horizon in (1000, 2000)))
+    assert run(["tune", f"--study={path}", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert_names(out, "robust/raven-ucb/blips,periodic/T2000/K10", 200)
+    assert_names(out.splitlines()[-1], 6, "7.12e+08")
+    jsonschema.validate(tomllib.loads(text), study_file_schema())
+    for wrong, names in (
+        ("[[robust]]\nscenarios = ['blips']", ["robust 1", "2", "scenarios"]),
+        ("[[robust]]\nscenarios = ['blips', 'periodic']\nmeasur = 'mean'", ["robust 1", "'measur'"]),
+        ("[robust]\nscenarios = ['blips', 'periodic']", ["[[robust]]"]),
+        (text + text, ["robust/raven-ucb/blips,periodic/T1000/K10"]),
+    ):
+        path.write_text(wrong)
+        assert_names(refused("validate", str(path)), *names)

@@ -1,0 +1,176 @@
+"""`ravenlab validate`: what it prints, and that no file whatever makes it trip."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import tomli_w
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from studies.spec.files import find_study_file, load_study_file
+from studies.spec.schema import study_file_schema
+from tests.command import refused, said_by
+from tuning.cli.app import run
+
+VALID: dict[str, Any] = {
+    "study": [
+        {
+            "policy": "raven-ucb",
+            "scenario": ["blips", {"name": "periodic", "amplitude": 0.1}, {"effects": ["blips", "arm-churn"]}],
+            "horizon": [500, 1000],
+            "noise": "laplace",
+            "settings": {"mean_low": 0.2},
+            "space": {"alpha0": {"low": 0.1, "high": 5.0, "scale": "log"}, "beta0": [1, 2], "epsilon": 0.1},
+            "fixed": {"variance": "printed"},
+            "objective": "cvar:0.9",
+            "sampler": "qmc",
+            "trials": 20,
+            "seed": 7,
+        },
+        {"name": "second", "policy": "d-ucb", "scenario": "logistics", "space": {"gamma": [0.9, 0.99]}},
+    ]
+}
+TEXT = tomli_w.dumps(VALID)
+
+ODD: st.SearchStrategy[Any] = st.one_of(
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([0, -1, 1, 2**63, -(2**70), 10**30]),
+    st.floats(),
+    st.text(max_size=30),
+    st.sampled_from(["", "blips", "raven-ucb", "10%", "after:10%", "{horizon}", "x" * 2000]),
+    st.dates(),
+    st.lists(st.integers() | st.floats() | st.text(max_size=5), max_size=3),
+    st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=5), max_size=3),
+    st.sampled_from([[], {}, [[]], [{}], {"low": 1, "high": 2}, {"name": "blips"}, {"effects": ["blips"]}]),
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """All places in a document, below its root."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, below in inner for found in ((*path, key), *places(below, (*path, key)))]
+
+
+@st.composite
+def mutated(draw: Callable[[Any], Any]) -> str:
+    """The valid document with a few values swapped, keys renamed, moved or lost."""
+    document = json.loads(json.dumps(VALID))
+    for _ in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from(places(document) or [()]))
+        if not path:
+            break
+        owner = document
+        for key in path[:-1]:
+            owner = owner[key]
+        last = path[-1]
+        what = draw(st.sampled_from(["swap", "swap", "swap", "lose", "rename"]))
+        if what == "swap":
+            owner[last] = copy.deepcopy(draw(ODD))
+        elif what == "lose" or isinstance(owner, list):
+            del owner[last]
+        else:
+            owner[draw(st.sampled_from([f"{last}x", last[:-1], "horizon", "name", "é\n"]) | st.text(max_size=9))] = (
+                owner.pop(last)
+            )
+    return tomli_w.dumps(document)
+
+
+@st.composite
+def torn(draw: Callable[[Any], Any]) -> str:
+    """The valid text with pieces cut out, doubled or written over."""
+    text = TEXT
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 40)))
+        piece = draw(
+            st.one_of(st.just(""), st.text(max_size=20), st.just(2 * text[start:end]), st.sampled_from("[]{}=\"'\n"))
+        )
+        text = text[:start] + piece + text[end:]
+    return text
+
+
+def validate(content: bytes) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command for a file of these bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.toml"
+        path.write_bytes(content)
+        return said_by(["validate", str(path)])
+
+
+def check(content: bytes) -> None:
+    """0 and what it holds, or 2 and one line; what is accepted also fits the schema."""
+    code, out, err = validate(content)
+    assert code in (0, 2)
+    if code == 0:
+        assert err == ""
+        assert out.splitlines()[0].split(": ")[1].split()[1].startswith("stud")
+        jsonschema.validate(tomllib.loads(content.decode("utf-8-sig")), study_file_schema())
+    else:
+        assert out == ""
+        assert len(err.splitlines()) == 1
+        assert err.startswith("ravenlab: ")
+        assert "study.toml: " in err
+
+
+MANY = settings(max_examples=220, suppress_health_check=list(HealthCheck))
+
+
+@MANY
+@given(mutated())
+def test_no_mutation_makes_it_trip(text: str) -> None:
+    check(text.encode("utf-8", "surrogatepass"))
+
+
+@MANY
+@given(torn())
+def test_no_torn_file_makes_it_trip(text: str) -> None:
+    check(text.encode("utf-8", "surrogatepass"))
+
+
+@given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: f"[[study]]\n{text}".encode()))
+def test_no_rubbish_makes_it_trip(content: bytes) -> None:
+    check(content)
+
+
+def test_says_what_each_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(TEXT)
+    assert run(["validate", str(path), "quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{path}: 7 studies, ")
+    assert lines[7].startswith("  second: ")
+    quick = load_study_file(find_study_file("quick"))
+    assert lines[8] == f"quick: 3 studies, {sum(spec.simulated_steps() for spec in quick):,} steps"
+    assert lines[9] == f"  quick/variance-drift: {quick[0].simulated_steps():,} steps"
+    assert len(lines) == 12
+
+
+def test_prints_nothing_when_a_later_file_is_bad(tmp_path: Path) -> None:
+    path = tmp_path / "studies.toml"
+    path.write_text("[[study]]\nscenario = 'blips'\n[[study]]\nscenario = 'periodic'\nspace.alpha0 = [5, 1]")
+    said = f"ravenlab: {path}: study 2: space.alpha0: low must be below high but got 5 and 1."
+    assert refused("validate", "quick", str(path)) == said
+
+
+@pytest.mark.parametrize("words", [["quik"], ["none.toml"], ["."], [""], ["a\0b"], ["x" * 5000], []])
+def test_bad_names_are_one_line(words: list[str]) -> None:
+    assert refused("validate", *words)
+
+
+def test_lists_shipped_studies(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", "studies", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == ["quick", "paper", "all-scenarios", "logistics", "figure2"]
+    assert all(row["studies"] and row["steps"] and row["meaning"] for row in rows)
+    assert run(["list", "studies"]) == 0
+    assert "figure2" in capsys.readouterr().out

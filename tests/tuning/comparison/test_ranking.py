@@ -1,0 +1,108 @@
+"""What is said of entries, held to SciPy and to plain arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from environments.world import Floats
+from studies.results.comparison import Board, Entry, RegretCurve, describe_best, describe_margin
+from studies.statistics.paired import paired_p
+from tuning.comparison.ranking import all_pairs, board, joined, judge_ranks
+
+CURVE = RegretCurve((1,), (0.0,), (0.0,))
+
+
+def made(**regrets: Floats) -> Board:
+    names = {"a": "ucb1", "b": "ccb", "c": "softmax", "d": "ucb-v"}
+    entries = [Entry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
+    return board("defaults", entries, seed=0)
+
+
+@pytest.fixture
+def worlds() -> Floats:
+    return np.asarray(np.random.default_rng(3).gamma(4.0, 5.0, size=200))
+
+
+def noise(scale: float, seed: int) -> Floats:
+    return np.asarray(np.random.default_rng(seed).normal(0.0, scale, 200))
+
+
+def test_all_pairs_are_scipys_t_tests_with_holms_correction(worlds: Floats) -> None:
+    samples = np.stack([worlds, worlds + noise(1.0, 1) + 0.15, worlds + noise(1.0, 2) + 0.3])
+    raw, corrected = all_pairs(samples)
+    assert raw == {
+        pair: pytest.approx(stats.ttest_rel(samples[pair[0]], samples[pair[1]]).pvalue, rel=1e-9) for pair in raw
+    }
+    ordered = sorted(raw, key=raw.__getitem__)
+    largest = 0.0
+    for left, pair in zip((3, 2, 1), ordered, strict=True):
+        largest = max(largest, min(1.0, left * raw[pair]))
+        assert corrected[pair] == pytest.approx(largest)
+
+
+def test_the_last_digits_are_no_difference(worlds: Floats) -> None:
+    assert paired_p(worlds, worlds * (1.0 + 1e-13)) == 1.0
+    assert paired_p(worlds, worlds + 1.0) == 0.0
+
+
+def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
+    found = made(a=worlds + 5.0 + noise(1.0, 1), b=worlds + noise(1.0, 2), c=worlds + 0.05 + noise(1.0, 4))
+    assert [each.policy for each in found.standings] == ["ccb", "softmax", "ucb1"]
+    assert [each.among_the_best for each in found.standings] == [True, True, False]
+    best, near, far = found.standings
+    assert best.behind is None
+    assert near.behind is not None
+    assert far.behind is not None
+    assert far.behind.difference == pytest.approx(far.mean - best.mean)
+    assert far.behind.low < far.behind.difference < far.behind.high
+    assert far.behind.share is not None
+    assert far.behind.share[0] == pytest.approx(far.mean / best.mean - 1.0)
+    assert best.low < best.mean < best.high
+    assert "ccb has the lowest regret" in describe_best(found, 200)
+    assert describe_margin(found).startswith("Statistically indistinguishable from it: softmax (")
+    assert describe_margin(found).endswith(" 1 other policy is significantly worse.")
+    assert "All other policies are significantly worse." in describe_margin(
+        made(a=worlds + 5.0 + noise(1.0, 1), b=worlds)
+    )
+
+
+def test_equal_policies_are_seldom_told_apart() -> None:
+    """Of boards of six equal policies at most 5 % tell anyone from the best, though the worlds chose it (3 errors)."""
+    rng, told, tries = np.random.default_rng(8), 0, 200
+    for _ in range(tries):
+        samples = rng.normal(size=(6, 60))
+        order = np.argsort(samples.mean(axis=1))
+        _, corrected = all_pairs(samples[order])
+        told += any(corrected[0, i] < 0.05 for i in range(1, 6))
+    assert told / tries <= 0.05 + 3 * (0.05 * 0.95 / tries) ** 0.5
+
+
+def test_ranks_are_friedmans_and_nemenyis(worlds: Floats) -> None:
+    samples = np.stack([worlds + noise(3.0, 1), worlds + noise(3.0, 2), worlds + noise(3.0, 5) + 4.0])
+    mean_ranks, ranks = judge_ranks(["a", "b", "c"], samples)
+    assert ranks is not None
+    assert ranks.friedman == pytest.approx(stats.friedmanchisquare(*samples).pvalue)
+    assert ranks.critical == pytest.approx(2.343 * (3 * 4 / (6 * 200)) ** 0.5, rel=1e-3)  # Demšar's Table 5
+    assert mean_ranks.sum() == pytest.approx(6.0)
+    assert {frozenset(group) for group in ranks.groups} == {frozenset("ab")}
+
+
+def test_nothing_to_rank() -> None:
+    same = np.ones((3, 5))
+    _, ranks = judge_ranks(["a", "b", "c"], same)
+    assert ranks is not None
+    assert ranks.friedman == 1.0
+    assert ranks.groups == (("a", "b", "c"),)
+    assert judge_ranks(["a"], same[:1])[1] is None
+    found = made(a=np.zeros(5), b=np.zeros(5))
+    assert all(each.among_the_best for each in found.standings)
+    assert found.standings[1].behind is not None
+    assert found.standings[1].behind.share is None
+
+
+def test_bars_are_as_long_as_can_be() -> None:
+    assert joined([1.0, 1.2, 1.4, 3.0, 3.1], 0.5) == [range(0, 3), range(3, 5)]
+    assert joined([1.0, 2.0, 3.0], 0.5) == []
+    assert joined([1.0, 1.5, 2.0], 1.0) == [range(0, 3)]

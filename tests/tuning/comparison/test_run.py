@@ -1,0 +1,126 @@
+"""Comparisons: the numbers of `simulate` in the same worlds, equal searches, and the same bytes whatever the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+import ravenlab
+from environments import InputError
+from environments.streams import Stream
+from policies import find_policy, policy_names
+from policies.engine.simulation import simulate
+from studies.spec.comparison import PAPER, ComparisonSpec
+from studies.spec.parse import FIELDS
+from studies.storage import keys
+from studies.storage.database import open_storage
+from tuning.comparison.run import ComparisonListener, chosen_policies, chosen_scenarios, run_comparison
+from tuning.workers.local import LocalCrew
+
+SMALL: dict[str, Any] = {
+    "scenario": "localized-jump", "horizon": 150, "arms": 4, "policies": ("raven-ucb", "ucb1", "epsilon-greedy"),
+    "tune": 6, "search_replications": 5, "replications": 12, "seed": 3,
+}  # fmt: skip
+
+
+def small(**fields: Any) -> ComparisonSpec:
+    return ComparisonSpec(**{**SMALL, **fields})
+
+
+def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
+    spec = small()
+    found = run_comparison(spec, url, LocalCrew(2))
+    assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
+    storage = open_storage(url, create=False)
+    for entry in found.entries:
+        played = simulate(
+            entry.policy, spec.scenario, horizon=150, arms=4, replications=12, seed=3, params=entry.params,
+            checkpoints=entry.curve.steps, stream=Stream.REPORT,
+        )  # fmt: skip
+        assert played.curve is not None
+        np.testing.assert_array_equal(entry.regret, played.regret)
+        np.testing.assert_allclose(entry.curve.mean, played.curve.regret.mean(axis=0), rtol=1e-12)
+        assert entry.curve.mean[-1] == pytest.approx(entry.regret.mean())
+        assert entry.nanoseconds is not None
+        assert 0 < entry.nanoseconds < 1e6
+        if entry.setting == "defaults":
+            assert entry.params == find_policy(entry.policy).resolve({}, 4, 150)
+            continue
+        search = optuna.load_study(study_name=spec.search(entry.policy).study_name(), storage=storage)
+        recommended = keys.read_recommendation(search)
+        assert recommended is not None
+        assert recommended.params.items() <= entry.params.items()
+        assert len(search.trials) == entry.trials == 6
+        assert {trial.user_attrs[keys.REPLICATIONS] for trial in search.trials} == {entry.search_replications} == {5}
+
+
+def test_pieces_and_workers_do_not_show(url: str, tmp_path: Path) -> None:
+    whole = ravenlab.compare(**SMALL, storage=f"sqlite:///{tmp_path}/other.sqlite3", jobs=2)
+
+    class Cut(Exception):
+        pass
+
+    def cut(count: int, _: object) -> None:
+        if count in (1, 3, 5):
+            raise Cut
+
+    listener = ComparisonListener(lambda *_: None, lambda *_: None, cut)
+    for _ in range(3):
+        with pytest.raises(Cut):
+            run_comparison(small(), url, listener=listener)
+    again = ravenlab.compare(**SMALL, storage=url)
+    assert again.as_json() == whole.as_json()
+    assert again.as_csv() == whole.as_csv()
+    assert "nanoseconds" not in whole.as_json()
+
+
+def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None:
+    found = ravenlab.compare(
+        "stationary", 40, arms=2, policies="thompson,ucb1", tune=21, search_replications=4, replications=4, storage=url
+    )
+    trials = {entry.policy: entry.trials for entry in found.results[0].comparison.of("tuned")}
+    assert trials == {"thompson": 20, "ucb1": 21}
+    assert "21 trials × 4 worlds; 20 × 4 for thompson" in found.as_markdown()
+    assert r"$20 \times 4$" in found.as_latex()
+    slow = {name for name in policy_names() if find_policy(name).slow}
+    assert {"thompson", "d-ts", "sw-ts", "f-dsw-ts"} <= slow
+    assert not slow & {"raven-ucb", "ucb1", "epsilon-greedy"}
+
+
+def test_names_say_what_differs() -> None:
+    usual = {"tune": 50, "search_replications": 50, "replications": 200, "seed": 0, "policies": PAPER}
+    assert small(**usual).study_name() == "compare/localized-jump/T150/K4"
+    names = {small(**{field: value}).study_name() for field, value in (("seed", 4), ("tune", 7), ("replications", 9))}
+    assert len(names) == 3
+    assert small(replications=9).search("ucb1") == small().search("ucb1")
+    assert small(tune=7).search("ucb1").study_name() != small().search("ucb1").study_name()
+
+
+def test_what_would_not_be_fair_is_refused(url: str) -> None:
+    spec = small(policies=("ucb1",), name="mine")
+    run_comparison(spec, url)
+    with pytest.raises(InputError, match="seed was 3, now 4"):
+        run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
+    with pytest.raises(InputError, match="is a search of one world, not a comparison"):
+        run_comparison(small(name=spec.search("ucb1").study_name()), url)
+    fields = spec.search("ucb1").model_dump(include=set(FIELDS))
+    ravenlab.tune(**{**fields, "trials": 8}, storage=url)
+    with pytest.raises(InputError, match="has 8 trials where this comparison gives ucb1 6"):
+        run_comparison(small(policies=("ucb1",), name="another"), url)
+    study = optuna.load_study(study_name="mine", storage=open_storage(url, create=False))
+    study.add_trial(optuna.create_trial(value=1.0))
+    with pytest.raises(InputError, match="none of its entries"):
+        run_comparison(spec, url)
+
+
+def test_who_and_where() -> None:
+    assert chosen_policies("paper") == PAPER
+    everyone = chosen_policies("all")
+    assert set(PAPER) <= set(everyone)
+    assert not [name for name in everyone if name.startswith("published-")]
+    assert {"stationary", "logistics", "blips"} <= set(chosen_scenarios(["all"]))
+    assert len(chosen_scenarios(["blips", "all"])) == len(chosen_scenarios(["all"]))

@@ -1,0 +1,228 @@
+"""One setting for an unknown world: the numbers against plain simulation, and the same ones whatever the way there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+import ravenlab
+from environments.streams import Stream
+from environments.world import Floats
+from policies.engine.simulation import simulate
+from studies.paper.advice import paper_advice
+from studies.results.robust import Front, RobustRecommendation
+from studies.spec.robust import RobustSpec, parse_measure, robust_spec_from
+from studies.statistics.intervals import mean_interval, relative_interval
+from studies.storage import keys
+from studies.storage.database import open_storage
+from studies.storage.faults import LostConnection
+from tests.messages import raises_naming
+from tuning.robust.run import RanRobust, first_of_all, run_robust
+from tuning.robust.validation import overall_price, unbeaten
+from tuning.study_run import Listener
+from tuning.workers.local import LocalCrew
+
+SCENARIOS = ["stationary", "localized-jump", "periodic"]
+SIZE: dict[str, Any] = {"horizon": 120, "arms": 3, "seed": 3}
+SMALL: dict[str, Any] = {
+    **SIZE, "trials": 12, "batch": 5, "replications": 8, "selection": 40, "report": 40, "candidates": 3
+}  # fmt: skip
+
+
+def small(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
+    return robust_spec_from({"scenarios": scenarios, **SMALL, **fields})
+
+
+def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
+    """[R, S], one simulation after the other."""
+    played = [
+        simulate("raven-ucb", name, replications=count, params=params, stream=stream, **SIZE) for name in scenarios
+    ]
+    return np.stack([each.regret for each in played], axis=-1)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RanRobust, str]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('robust')}/studies.sqlite3"
+    return run_robust(small(), url), url
+
+
+def found_in(ran: tuple[RanRobust, str]) -> RobustRecommendation:
+    found = ran[0].found
+    assert isinstance(found, RobustRecommendation)
+    return found
+
+
+def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
+    return optuna.load_study(study_name=name, storage=open_storage(url, create=False)).get_trials(deepcopy=False)
+
+
+def plain_relative(found: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
+    """Relative regrets [R, S] with each scenario's tuned setting simulated by itself."""
+    least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(found.tuned)]
+    return np.asarray(regrets(params, stream, count) / np.array(least))
+
+
+def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RanRobust, str]) -> None:
+    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    assert len(trials) == 12
+    for trial in trials[::5]:
+        relative = plain_relative(found, trial.params, Stream.SEARCH, 8)
+        means, errors = relative.mean(axis=0), relative.std(axis=0, ddof=1) / 8**0.5
+        assert trial.value == pytest.approx(means.max(), rel=1e-9)
+        tied = errors[means > means.max() - 1e-9]
+        assert min(abs(tied - trial.user_attrs[keys.STDERR])) < 1e-9
+        assert trial.user_attrs[keys.REPLICATIONS] == 8
+
+
+def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RanRobust, str]) -> None:
+    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
+    tried = [trial.params for trial in trials]
+    assert all(each.params in tried for each in found.tuned)
+    spec = robust_spec_from({"scenarios": ["periodic", "blips"], "horizon": 1000})
+    assert paper_advice("blips", 1000) in first_of_all(spec.resolved(), [])
+
+
+def test_own_studies_give_what_is_relative_to(ran: tuple[RanRobust, str]) -> None:
+    found = found_in(ran)
+    assert [one.study for one in ran[0].own] == [each.study for each in found.tuned]
+    assert [one.recommendation.params for one in ran[0].own if one.recommendation] == [e.params for e in found.tuned]
+    alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
+    assert alone[0].params == found.tuned[2].params
+
+
+def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RanRobust, str]) -> None:
+    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
+    entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
+    entered += [each.params for each in found.tuned] + [trials[0].params]
+    values = [plain_relative(found, params, Stream.SELECTION, 40).mean(axis=0).max() for params in entered]
+    assert found.params == entered[int(np.argmin(values))]
+    assert found.params in found.indistinguishable
+
+
+def test_the_matrix_is_what_report_worlds_say(ran: tuple[RanRobust, str]) -> None:
+    found = found_in(ran)
+    assert [each.name for each in found.contenders] == [
+        "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
+    ]  # fmt: skip
+    least = np.stack([regrets(each.params, Stream.REPORT, 40)[:, s] for s, each in enumerate(found.tuned)], axis=-1)
+    for each in found.contenders:
+        played = regrets(each.params, Stream.REPORT, 40)
+        for s, world in enumerate(each.worlds):
+            regret = (world.regret.mean, world.regret.low, world.regret.high)
+            np.testing.assert_allclose(regret, mean_interval(played[:, s], 3), rtol=1e-9)
+            price = (world.price.mean, world.price.low, world.price.high)
+            np.testing.assert_allclose(price, relative_interval(played[:, s], least[:, s], 3), rtol=1e-7, atol=1e-9)
+        ratios = played.mean(axis=0) / least.mean(axis=0) - 1.0
+        assert each.price.mean == pytest.approx(ratios.max(), abs=1e-9)
+        assert each.price.high >= max(world.price.high for world in each.worlds) - 1e-9
+    assert found.price == found.contenders[0].price
+    for s, each in enumerate(found.contenders[1:4]):
+        assert each.worlds[s].price.mean == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["worst", "mean", "cvar:0.5"])
+def test_the_price_covers_the_truth(measure: str) -> None:
+    """Skewed regrets of four worlds whose true ratios are known: at least 95 % of 150 tries, less 3 standard errors."""
+    truth = np.array([1.1, 1.2, 1.2, 0.9])
+    rng = np.random.default_rng(5)
+    inside = 0
+    for _ in range(150):
+        least = rng.gamma(2.0, size=(100, 4))
+        regret = truth * (0.5 * least + 0.5 * rng.gamma(2.0, size=(100, 4)))
+        price = overall_price(regret, least, parse_measure(measure), seed=1)
+        inside += price.low <= float(parse_measure(measure).value(truth)) - 1.0 <= price.high
+    assert inside >= 150 * (0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5)
+
+
+def one_batch() -> Listener:
+    """Stops a run after its first batch."""
+
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    return Listener(lambda spec, landed: None, stop, lambda: None)
+
+
+@pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
+def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Path) -> None:
+    spec = small(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
+    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalCrew(2))
+    url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
+    while True:
+        try:
+            pieces = run_robust(spec, url, listener=one_batch)
+            break
+        except KeyboardInterrupt:
+            cuts += 1
+    assert cuts == 3 * 2
+    assert pieces.found == whole.found
+    for name in (spec.study_name(), *(own.study_name() for own in spec.each())):
+        ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{each}.sqlite3", name) for each in "ab")
+        assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
+    again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
+    assert not again.fresh
+    assert again.found == whole.found
+
+
+def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
+    names = SCENARIOS[:2]
+    found = run_robust(small(names, pareto=True), ran[1]).found
+    assert isinstance(found, Front)
+    trials = trials_of(ran[1], found.study)
+    for trial in trials[::6]:
+        np.testing.assert_allclose(trial.values, regrets(trial.params, Stream.SEARCH, 8, names).mean(axis=0), rtol=1e-9)
+    values = np.array([trial.values for trial in trials])
+    best = {trial.number for trial in optuna.load_study(
+        study_name=found.study, storage=open_storage(ran[1], create=False)
+    ).best_trials}  # fmt: skip
+    assert best == set(np.flatnonzero(unbeaten(values)).tolist())
+    assert {member.trial for member in found.members if member.trial is not None} <= best
+    selected = [regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in found.members]
+    assert [member.kept for member in found.members] == unbeaten(np.array(selected)).tolist()
+    for member in found.members[:2]:
+        means = regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
+        np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
+
+
+def test_what_landed_with_the_connection_is_not_called_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last word arrived, but nobody heard so: the next try finds all done, by this very run."""
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
+    write = keys.write_robust
+
+    def written_and_lost(study: optuna.Study, found: RobustRecommendation | Front | None) -> None:
+        write(study, found)
+        raise LostConnection(url, "the server went away")
+
+    monkeypatch.setattr(keys, "write_robust", written_and_lost)
+    found = run_robust(spec, url)
+    assert found.found is not None
+    assert found.fresh
+    assert [one.study for one in found.own] == [one.study_name() for one in spec.each()]
+    assert not run_robust(spec, url).fresh
+
+
+def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:
+    with raises_naming(ravenlab.InputError, found_in(ran).tuned[0].study):
+        run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
+    with raises_naming(ravenlab.InputError, ran[0].study):
+        ravenlab.tune("blips", name=ran[0].study, storage=ran[1], **SMALL)
+    with raises_naming(ravenlab.InputError, "replications", "8", "9"):
+        run_robust(small(replications=9), ran[1])
+
+
+def test_a_study_that_was_only_just_made_is_taken_up(tmp_path: Path) -> None:
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
+    optuna.create_study(study_name=spec.study_name(), storage=open_storage(url, create=True))
+    assert run_robust(spec, url).found is not None
+
+
+def test_a_world_without_regret_is_refused(tmp_path: Path) -> None:
+    with raises_naming(ravenlab.InputError, "robust"):
+        run_robust(small(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+from environments import InputError
+from studies.registry import SAMPLERS
+from studies.spec.space import Range
+from studies.spec.study import StudySpec
+from tests.messages import raises_naming
+from tuning.search.loop import search
+from tuning.search.samplers import ask_batch, first_candidates, grid_points, sobol_points
+from tuning.workers.problem import Evaluator
+
+SMALL: dict[str, Any] = {
+    "scenario": "stationary",
+    "horizon": 100,
+    "arms": 3,
+    "replications": 4,
+    "batch": 6,
+    "trials": 24,
+}
+
+
+def mirror() -> optuna.Study:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna.create_study(study_name="mirror")
+
+
+def test_the_first_candidates_lie_in_the_box() -> None:
+    assert first_candidates(StudySpec(**SMALL)) == [{"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}]
+    advised = StudySpec(scenario="blips", horizon=10_000)
+    assert first_candidates(advised)[1] == {"alpha0": 5.0, "beta0": 1.0, "epsilon": 0.1}
+    narrow = StudySpec(scenario="blips", horizon=10_000, space={"alpha0": Range(low=0.1, high=0.5)})
+    assert first_candidates(narrow) == []
+
+
+@pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
+def test_a_batch_lies_in_the_box_and_hangs_on_the_seed(sampler: str) -> None:
+    asked = {}
+    for seed in (1, 2):
+        spec = StudySpec(**{**SMALL, "sampler": sampler, "seed": seed}).resolved()
+        asked[seed] = [trial.params for trial in ask_batch(spec, mirror(), 0)]
+        assert len(asked[seed]) == 6
+        for params in asked[seed]:
+            for name, range_ in spec.space.items():
+                assert range_.low <= params[name] <= range_.high
+    assert (asked[1] == asked[2]) == (sampler == "grid")
+
+
+def test_cma_es_comes_closer_generation_by_generation() -> None:
+    """On a bowl around the middle of the box the last generation is better than the first."""
+    spec = StudySpec(**{**SMALL, "sampler": "cmaes", "batch": 10}).resolved()
+    study = mirror()
+    values = []
+    for batch in range(8):
+        trials = ask_batch(spec, study, batch)
+        found = [sum(np.log10(value * 3) ** 2 for value in trial.params.values()) for trial in trials]
+        for trial, value in zip(trials, found, strict=True):
+            study.tell(trial, value)
+        values.append(np.mean(found))
+    assert values[-1] < 0.3 * values[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"sampler": "cmaes", "batch": 3}, ["batch", "4"]),
+        ({"sampler": "cmaes", "fixed": {"alpha0": 1.0, "beta0": 1.0}}, ["cmaes", "2"]),
+    ],
+)
+def test_cma_es_says_what_it_needs(fields: dict[str, Any], names: list[str]) -> None:
+    with raises_naming(InputError, *names):
+        ask_batch(StudySpec(**{**SMALL, **fields}).resolved(), mirror(), 1)
+
+
+def test_sobol_points_go_by_their_number() -> None:
+    whole = sobol_points(3, 0, 40, seed=5)
+    assert whole.shape == (40, 3)
+    np.testing.assert_array_equal(sobol_points(3, 17, 9, seed=5), whole[17:26])
+    assert ((whole >= 0) & (whole < 1)).all()
+
+
+def test_grid_points_refine_themselves() -> None:
+    whole = grid_points(2, 0, 25)
+    assert len({tuple(point) for point in whole}) == 25
+    assert {tuple(point) for point in whole[:9]} == {(a, b) for a in (0.0, 0.5, 1.0) for b in (0.0, 0.5, 1.0)}
+    np.testing.assert_array_equal(grid_points(2, 7, 5), whole[7:12])
+
+
+@pytest.mark.stress
+def test_gaussian_processes_bear_pieces() -> None:
+    rows = []
+    for pieces in ([24], [7, 24]):
+        study = mirror()
+        for trials in pieces:
+            spec = StudySpec(**{**SMALL, "sampler": "gp", "trials": trials}).resolved()
+            search(spec, study, Evaluator(spec))
+        rows.append([(trial.params, trial.value) for trial in study.get_trials()])
+    assert rows[0] == rows[1]
+
+
+def test_gaussian_processes_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
+        ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), mirror(), 0)

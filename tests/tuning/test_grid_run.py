@@ -1,0 +1,219 @@
+"""Grids: the known values, the same worlds for all cells, and the same bytes whatever the way there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+
+import ravenlab
+from environments import InputError
+from environments.streams import Stream
+from policies.engine.simulation import simulate
+from studies.results.grid import Grid, GridSpec
+from studies.spec.study import StudySpec
+from studies.statistics.intervals import indistinguishable
+from studies.storage import keys
+from studies.storage.database import open_storage
+from studies.storage.library import list_studies
+from studies.storage.lock import only_driver
+from tests.messages import raises_naming
+from tests.tuning.plain_grid import regrets
+from tuning import grid_run
+from tuning.grid_run import GridListener, game_of, run_grid
+from tuning.search.loop import Progress
+from tuning.study_run import run_study
+from tuning.workers.local import LocalCrew
+from tuning.workers.problem import Evaluator
+
+PUBLISHED = "published-variance-drift"
+
+
+def small(**fields: Any) -> GridSpec:
+    usual: dict[str, Any] = {
+        "scenario": "localized-jump", "horizon": 200, "arms": 4, "replications": 60,
+        "alpha0": (0.1, 0.5, 1.0, 5.0), "beta0": (0.5, 1.0, 5.0, 7.0, 10.0), "seed": 3,
+    }  # fmt: skip
+    return GridSpec(**{**usual, **fields})
+
+
+def assert_same(one: Grid, other: Grid) -> None:
+    np.testing.assert_array_equal(one.mean, other.mean)
+    np.testing.assert_array_equal(one.stderr, other.stderr)
+    np.testing.assert_array_equal(one.indistinguishable, other.indistinguishable)
+
+
+class Told:
+    """A listener that remembers, and may stop a run after a batch."""
+
+    def __init__(self, stop: bool = False) -> None:
+        self.said: list[Any] = []
+        self.stop = stop
+
+    def listener(self) -> GridListener:
+        return GridListener(
+            lambda spec, landed: self.said.append(("begin", landed)),
+            self._batch,
+            lambda again: self.said.append(("compare", again)),
+            lambda spec: self.said.append(("complete", spec.study_name())),
+        )
+
+    def _batch(self, progress: Progress) -> None:
+        self.said.append(("batch", progress.trials))
+        if self.stop:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("horizon", "replications", "known"),
+    [
+        (1000, 4000, {(1.0, 1.0): (13.55, 0.25)}),
+        (10_000, 1000, {(5.0, 1.0): (120.7, 0.4), (10.0, 10.0): (331.8, 0.7)}),
+    ],
+)
+def test_known_values(horizon: int, replications: int, known: dict[tuple[float, float], tuple[float, float]]) -> None:
+    """Of an independent implementation with 4000 replications; within 4 standard errors of both."""
+    for (alpha0, beta0), (value, error) in known.items():
+        spec = GridSpec(
+            scenario=PUBLISHED, horizon=horizon, alpha0=(alpha0,), beta0=(beta0,), replications=replications
+        )
+        evaluator = Evaluator(game_of(spec), LocalCrew(2))
+        sample = evaluator.play([spec.values(spec.cells()[0])], Stream.GRID, 0, replications)[0, :, 0]
+        combined = np.hypot(error, sample.std(ddof=1) / replications**0.5)
+        assert abs(sample.mean() - value) < 4.0 * combined
+
+
+def agrees(url: str, horizon: int, replications: int) -> None:
+    """Every cell of the paper's grid against plain NumPy, within 4 standard errors of the difference."""
+    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalCrew(2))
+    cells = ours.spec.cells()
+    alpha0, beta0 = (np.array([cell[name] for cell in cells]) for name in ("alpha0", "beta0"))
+    theirs = regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)
+    error = np.hypot(ours.stderr.ravel(), theirs.std(axis=1, ddof=1) / replications**0.5)
+    assert (abs(ours.mean.ravel() - theirs.mean(axis=1)) / error).max() < 4.0
+
+
+def test_every_cell_agrees_with_plain_numpy(url: str) -> None:
+    agrees(url, 1000, 500)
+
+
+@pytest.mark.stress
+def test_every_cell_agrees_with_plain_numpy_at_length(url: str) -> None:
+    agrees(url, 10_000, 1000)
+
+
+def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
+    spec = small()
+    grid = run_grid(spec, url)
+    samples = np.stack(
+        [
+            simulate(
+                "raven-ucb", spec.scenario, horizon=200, arms=4, replications=60, seed=3, params=cell,
+                stream=Stream.GRID,
+            ).regret
+            for cell in spec.cells()
+        ]
+    )  # fmt: skip
+    np.testing.assert_allclose(grid.mean.ravel(), samples.mean(axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(grid.indistinguishable.ravel(), indistinguishable(samples, 3))
+    assert grid.indistinguishable[grid.best]
+    assert not grid.indistinguishable.all()
+
+
+@pytest.mark.parametrize(("jobs", "backend"), [(2, "threads"), (3, "threads"), (2, "loky")])
+def test_workers_do_not_show(jobs: int, backend: str, tmp_path: Path) -> None:
+    one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
+    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalCrew(jobs, backend)), one)
+
+
+def test_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
+    monkeypatch.setattr(grid_run, "BATCH", 3)
+    url = f"sqlite:///{tmp_path}/b.sqlite3"
+    for landed in (0, 3):
+        told = Told(stop=True)
+        with pytest.raises(KeyboardInterrupt):
+            run_grid(small(), url, listener=told.listener())
+        assert told.said == [("begin", landed), ("batch", landed + 3)]
+    monkeypatch.setattr(grid_run, "BATCH", 16)
+    told = Told()
+    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert told.said == [("begin", 6), ("batch", 20), ("compare", 6)]
+    told = Told()
+    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert told.said == [("complete", small().study_name())]
+
+
+def test_cells_that_were_never_compared_are(url: str) -> None:
+    whole = run_grid(small(), url)
+    study = optuna.load_study(study_name=whole.study, storage=open_storage(url, create=False))
+    study.set_user_attr(keys.INDISTINGUISHABLE, None)
+    told = Told()
+    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert told.said == [("begin", 20), ("compare", 20)]
+    assert len(study.get_trials()) == 20
+
+
+def test_what_another_version_played_is_not_mixed_in(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_run, "BATCH", 3)
+    with pytest.raises(KeyboardInterrupt):
+        run_grid(small(), url, listener=Told(stop=True).listener())
+    monkeypatch.setattr(grid_run, "Stream", SimpleNamespace(GRID=9))
+    with raises_naming(InputError, small().study_name()):
+        run_grid(small(), url)
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"replications": 61}, ["replications", "60", "61"]),
+        ({"seed": 4}, ["seed", "3", "4"]),
+        ({"epsilon": 0.2, "name": "mine"}, ["epsilon", "0.1", "0.2"]),
+        ({"horizon": 300, "name": "mine"}, ["horizon", "200", "300"]),
+    ],
+)
+def test_incomparable_changes_are_refused(fields: dict[str, Any], names: list[str], url: str) -> None:
+    first = {"name": fields["name"]} if "name" in fields else {}
+    run_grid(small(**first), url)
+    with raises_naming(InputError, *names):
+        run_grid(small(**fields), url)
+
+
+def test_searches_and_grids_keep_apart(url: str) -> None:
+    run_grid(small(name="g"), url)
+    search = {"scenario": "blips", "horizon": 100, "arms": 3, "trials": 2, "replications": 5}
+    with raises_naming(InputError, "'g'"):
+        run_study(StudySpec(name="g", **search), url)  # type: ignore[arg-type]
+    run_study(StudySpec(name="s", selection=20, report=20, **search), url)  # type: ignore[arg-type]
+    with raises_naming(InputError, "'s'"):
+        run_grid(small(name="s"), url)
+    theirs = optuna.create_study(study_name="theirs", storage=open_storage(url, create=False))
+    theirs.add_trial(optuna.trial.create_trial(value=1.0))
+    with raises_naming(InputError, "'theirs'"):
+        run_grid(small(name="theirs"), url)
+
+
+def test_one_driver_at_a_time(url: str) -> None:
+    with only_driver(url, small().study_name()), raises_naming(InputError, small().study_name()):
+        run_grid(small(), url)
+
+
+def test_from_python(url: str) -> None:
+    found = ravenlab.grid(
+        ["stationary", "blips"], [50, 100], arms=3, replications=8, alpha0=[0.5, 1], noise="laplace", storage=url
+    )
+    assert [(grid.spec.scenario, grid.spec.horizon) for grid in found] == [
+        ("stationary", 50),
+        ("stationary", 100),
+        ("blips", 50),
+        ("blips", 100),
+    ]
+    assert all(isinstance(grid, ravenlab.Grid) and grid.mean.shape == (2, 4) for grid in found)
+    stored = list_studies(open_storage(url, create=False))
+    assert {(row.name, row.state) for row in stored} == {(grid.study, "grid") for grid in found}
+    with raises_naming(ravenlab.InputError, "alpha0"):
+        ravenlab.grid("blips", alpha0=[1, 0.5], storage=url)

@@ -1,0 +1,119 @@
+"""Studies on a log: the same on any number of workers, warnings, what would be needed, and files that are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ravenlab
+from environments.errors import InputError
+from environments.recorded.examples import example_log, log_to_csv
+from studies.results.describe import describe_recommendation
+from studies.spec.files import load_study_file
+from tests.command import refused
+from tests.environments.made_logs import made_log
+from tests.messages import assert_names, raises_naming
+from tuning.cli.app import run
+
+SMALL: dict[str, Any] = {"trials": 6, "replications": 8, "selection": 128, "report": 192, "batch": 3}
+ARGS = [f"--{key}={value}" for key, value in SMALL.items()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A log with propensities."""
+    path = tmp_path / "my log.csv"
+    path.write_text(log_to_csv(made_log(events=3000, propensities=True)))
+    return path
+
+
+def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    (found,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
+    assert found.study == "raven-ucb/log:my-log/T500/K3"
+    facts = found.log
+    assert facts is not None
+    assert facts.stretches == {"search": (1, 1500), "selection": (1501, 2100), "report": (2101, 3000)}
+    assert facts.enough
+    assert 100 < facts.effective <= facts.matched < 900
+    assert facts.score.low < facts.score.mean < facts.score.high
+    assert facts.logged.low < facts.logged.mean < facts.logged.high
+    assert found.regret.mean == pytest.approx(facts.logged.mean - facts.score.mean)
+    again = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
+    assert again == [found]
+    for form in ("json", "csv", "python", "markdown"):
+        assert "log:my" in ravenlab.export(form=form, storage=url)
+    assert f",{facts.matched}," in ravenlab.export(form="csv", storage=url)
+    said = "\n".join(describe_recommendation(found))
+    assert_names(said, f"{facts.matched} of 900")
+    page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
+    for words in ("The log: mean reward in", "Events by arm", "policies are replayed", "the logging policy"):
+        assert words in page
+
+
+def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "short.csv"
+    file.write_text(log_to_csv(made_log(events=400)))
+    (found,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
+    assert found.log is not None
+    assert not found.log.enough
+    assert not any(rival.told for rival in found.versus)
+    assert_names("\n".join(describe_recommendation(found)), found.log.matched)
+    needed = found.log.versus_logged
+    assert needed is not None
+    assert needed.matched is not None
+    assert needed.matched * found.log.effective / found.log.matched >= 100
+    page = ravenlab.report(output=tmp_path / "report.html", storage=f"sqlite:///{tmp_path}/s.sqlite3")
+    assert_names(page.read_text(encoding="utf-8"), found.log.matched)
+
+
+def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["tune", "--log", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
+    assert run([*command, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["recommendations"][0]
+    assert first["log"]["file"] == "my log.csv"
+    file.write_text(log_to_csv(made_log(events=3000, seed=2)))
+    assert run(command) == 2
+    assert_names(capsys.readouterr().err, "my log.csv")
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["blips"], ["--log", "SCENARIO"]),
+        (["--horizon", "9"], ["--log", "--horizon"]),
+        (["--trace", "x.csv"], ["--trace", "--log"]),
+        (["--window", "9"], ["--window", "--trace"]),
+        (["--arms", "9"], ["arms", "3"]),
+        (["--objective", "reward"], ["objective", "mean"]),
+        (["--noise", "laplace"], ["'noise'"]),
+        (["--report", "9"], ["report", "128", "9"]),
+        (["--policy", "published-thompson"], ["published-thompson"]),
+    ],
+)
+def test_what_does_not_go_with_a_log(options: list[str], names: list[str], file: Path) -> None:
+    assert_names(refused("tune", "--log", str(file), "--dry-run", *options), *names)
+
+
+def test_a_study_file_names_a_log_beside_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path.parent)
+    study = tmp_path / "study.toml"
+    study.write_text('[[study]]\npolicy = "ucb1"\nscenario = { log = "my log.csv", minimize = true }\n')
+    (spec,) = load_study_file(study)
+    assert spec.study_name() == "ucb1/log:my-log/T500/K3"
+    assert spec.minimize
+    study.write_text('[[study]]\nhorizon = 5\nscenario = { log = "my log.csv" }\n')
+    with raises_naming(InputError, "horizon"):
+        load_study_file(study)
+    study.write_text('[[study]]\nscenario = { log = "my log.csv", window = 4 }\n')
+    with raises_naming(InputError, "'window'"):
+        load_study_file(study)
+
+
+def test_the_example_is_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "--log"]) == 0
+    assert Path("log.csv").read_text() == log_to_csv(example_log())

@@ -1,0 +1,170 @@
+"""Studies on a trace: the same on any number of workers and after a stop; a changed file and bad ones are refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ravenlab
+from environments.streams import Stream
+from studies.export import FORMATS
+from studies.spec.files import load_study_file
+from studies.spec.parse import spec_from
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from studies.storage.keys import read_recommendation
+from tests.command import refused
+from tests.environments.made_traces import table, write_csv
+from tests.messages import assert_names
+from tests.studies.made import finished_trials
+from tuning.cli.app import run
+from tuning.validation.recorded import place
+from tuning.workers.problem import Evaluator
+
+SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
+ARGS = [f"--{key}={value}" for key, value in SMALL.items() if key != "candidates"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_csv(tmp_path / "my trace.csv", 50 * table(rows=500, missing=0.15))
+
+
+def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    (found,) = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
+    assert found.study == "raven-ucb/trace:my-trace/T62/K4"
+    facts = found.trace
+    assert facts is not None
+    assert facts.stretches == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
+    assert sum(facts.arms.values()) > 0
+    assert 1 <= facts.effective <= 150
+    assert 0 < facts.per_step < found.scale.mean
+    assert found.regret.low <= found.regret.mean <= found.regret.high
+    assert facts.regret_fixed.mean < found.regret.mean
+    again = ravenlab.tune(trace=str(file), minimize=True, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
+    assert again == [found]
+    for form in FORMATS:
+        assert "trace:my" in ravenlab.export(form=form, storage=url)
+    assert run(["show", found.study, "--storage", url]) == 0
+    said = capsys.readouterr().out
+    assert_names(said, f"{facts.effective:.0f}", f"{facts.regret_fixed.mean:.4g}")
+    page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
+    for words in (
+        "The trace: centred means",
+        "Missing cells by arm",
+        "moving-block bootstrap of these rows",
+        "cumulative cost",
+    ):
+        assert words in page
+    file.unlink()
+    assert run(["show", found.study, "--storage", url]) == 0
+    report = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
+    assert len(report) < len(page)
+    assert_names(report, file.name)
+
+
+def test_stopped_and_gone_on_with_it_is_the_same(file: Path, tmp_path: Path) -> None:
+    whole, cut = (f"sqlite:///{tmp_path}/{name}.sqlite3" for name in ("whole", "cut"))
+    (found,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
+    ravenlab.tune(trace=str(file), storage=cut, **{**SMALL, "trials": 3})
+    ravenlab.tune(trace=str(file), storage=cut, **SMALL)
+    stored = open_storage(cut, create=False).get_all_studies()
+    assert [read_recommendation(study) for study in stored] == [found]
+
+
+def test_a_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["tune", "--trace", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
+    assert run([*command, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["recommendations"][0]
+    assert first["trace"]["file"] == "my trace.csv"
+    assert run(command) == 0
+    moved = file.parent / "elsewhere" / file.name
+    moved.parent.mkdir()
+    moved.write_bytes(file.read_bytes())
+    before = finished_trials(f"sqlite:///{tmp_path}/s.sqlite3")
+    assert run([str(moved) if part == str(file) else part for part in command]) == 0
+    assert finished_trials(f"sqlite:///{tmp_path}/s.sqlite3") == before
+    capsys.readouterr()
+    write_csv(file, table(rows=500, seed=9))
+    assert run(command) == 2
+    assert_names(capsys.readouterr().err, file.name)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--window", "101"], ["window", "100", "500"]),
+        (["--window", "3"], ["window", "arms", "4"]),
+        (["--window", "many"], ["--window"]),
+        (["--horizon", "50"], ["--horizon", "--window"]),
+        (["blips"], ["SCENARIO"]),
+        (["--arms", "5"], ["arms", "4"]),
+        (["--noise", "laplace"], ["'noise'"]),
+        (["--objective", "cvar:0.9"], ["objective", "mean"]),
+        (["--policy", "published-thompson"], ["published-thompson"]),
+    ],
+)
+def test_what_does_not_go_with_a_trace(options: list[str], names: list[str], file: Path) -> None:
+    assert_names(refused("tune", "--trace", str(file), "--dry-run", *options), *names)
+
+
+def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_csv(tmp_path / "short.csv", table(rows=40))
+    assert run(["tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
+    out = capsys.readouterr().out
+    assert "evaluated on held-out data" in out
+    assert "are needed for a reliable interval" in out
+
+
+def test_bad_files_are_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n"):
+        path.write_text(text)
+        assert str(path) in refused("tune", "--trace", str(path))
+    path.write_text("a,b\n1,2\n3,4\n")
+    assert_names(refused("tune", "--trace", str(path)), "trace:bad", "2")
+    assert_names(refused("tune", "blips", "--minimize", "--dry-run"), "--minimize", "--trace")
+
+
+def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    study = tmp_path / "study.toml"
+    study.write_text('[[study]]\npolicy = "f-dsw-ts"\n[study.scenario]\ntrace = "my trace.csv"\nwindow = 40\n')
+    (spec,) = load_study_file(study)
+    study.write_text('[[study]]\npolicy = "f-dsw-ts"\ntrace = "my trace.csv"\nhorizon = 40\n')
+    assert load_study_file(study) == [spec]
+    here = spec.resolved()
+    assert (here.horizon, here.arms) == (40, 4)
+    cells = 50 * table(rows=500, missing=0.15)[:250]
+    np.testing.assert_allclose(float(here.fixed["low"]), np.nanpercentile(cells, 1))
+    np.testing.assert_allclose(float(here.fixed["high"]), np.nanpercentile(cells, 99))
+    assert StudySpec.model_validate(here.model_dump(mode="json")).resolved() == here
+
+
+def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
+    small, large = (
+        spec_from({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
+        for size in (1, 100)
+    )
+    for name, power in (("alpha0", 1), ("beta0", 0), ("epsilon", 2)):
+        np.testing.assert_allclose(large.space[name].low, 100**power * small.space[name].low, rtol=0.01)
+        usual = [float(spec.values({})[name]) for spec in (small, large)]
+        np.testing.assert_allclose(usual[1], 100**power * usual[0], rtol=1e-6)
+
+
+def test_parts_are_what_rows_add(file: Path) -> None:
+    spec = spec_from({"trace": str(file), "horizon": 40})
+    evaluator = Evaluator(spec)
+    values = [spec.values({}), spec.values({"alpha0": 5.0})]
+    placed = place(evaluator, values, Stream.REPORT, 50)
+    assert placed.parts.shape == (2, 150)
+    for parts in (placed.parts, placed.fixed_parts):
+        np.testing.assert_allclose(parts.sum(axis=1), 0.0, atol=1e-9)
+        assert np.abs(parts).max() > 1e-3
+    played = evaluator.play(values, Stream.REPORT, 0, 50)
+    np.testing.assert_array_equal(played[..., 0], placed.regret)

@@ -1,0 +1,199 @@
+"""Work on a real Dask cluster: tasks that carry what a worker needs, and no more; refusals in one line."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import environments
+from environments.errors import InputError
+from environments.fingerprint import COMPUTING_PACKAGES
+from environments.plugins import MODULE
+from environments.recorded.examples import example_trace, trace_to_csv
+from policies import find_policy
+from policies.engine.plugins import POLICY_PLUGINS as POLICIES
+from policies.engine.plugins import load_policy_plugin
+from tests.cluster import DaskCluster, dask_cluster
+from tests.command import refused
+from tests.project import DOCS, ROOT
+from tuning.cli import app
+from tuning.workers.cluster import LEAST_SECONDS, SCHEDULER_SECONDS, TASK_SECONDS, check_address, connected, cut_for
+from tuning.workers.local import Pace
+from tuning.workers.payload import SMALL_BYTES, Carrier, _unpacked
+from tuning.workers.problem import Evaluator, Game, play_range
+
+EXAMPLES = DOCS / "examples"
+TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def exported(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
+    """What is exported after a command."""
+    code = app.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
+    assert code == app.DONE, capsys.readouterr().err
+    capsys.readouterr()
+    assert app.run(["export", f"--storage=sqlite:///{storage}.sqlite3"]) == app.DONE
+    return capsys.readouterr().out
+
+
+def same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    """Threads and the cluster give the same bytes."""
+    alone = exported([*words, "--jobs=2"], capsys, "alone")
+    assert exported([*words, f"--cluster={cluster.address}"], capsys, "cluster") == alone
+
+
+def test_a_trace_travels_to_workers_that_do_not_have_it(
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "trace.csv").write_text(trace_to_csv(example_trace(rows=1500)))
+    same_on_the_cluster(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
+
+
+def test_a_policy_and_a_scenario_of_ones_own_travel(
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("falling_greedy.py", "night_shift.py"):
+        shutil.copy(EXAMPLES / name, here)
+    own = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
+    same_on_the_cluster(["tune", *own, *TINY], cluster, capsys)
+
+
+def test_a_policy_that_came_is_compiled_and_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = here / "tmp"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    shutil.copy(EXAMPLES / "fast_greedy.py", here)
+    source = "./fast_greedy.py:FastGreedy"
+    name = load_policy_plugin(source)
+    (carried,) = Carrier().pack((Game(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), whole=True)
+    monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
+    for module in [each for each in sys.modules if each.startswith(MODULE)]:
+        monkeypatch.delitem(sys.modules, module)
+    (here / "fast_greedy.py").unlink()
+    game = _unpacked(carried.payload)
+    assert play_range(game, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
+    assert not list(place.iterdir())
+
+
+def test_studies_grids_and_comparisons_side_by_side(
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--horizon=100", "--arms=4", *TINY]
+    same_on_the_cluster(["tune", "blips", "periodic", "stationary", *words], cluster, capsys)
+    tables: list[tuple[str, ...]] = []
+    for how in ("--jobs=2", f"--cluster={cluster.address}"):
+        grid = ["grid", "blips", "periodic", "--horizon=100", "--replications=20", f"--csv={len(tables)}.csv", how]
+        assert app.run([*grid, f"--storage=sqlite:///{len(tables)}.sqlite3", "--quiet"]) == app.DONE
+        compare = [
+            "compare",
+            "blips",
+            "--policies=ucb1,raven-ucb",
+            "--tune=4",
+            "--horizon=80",
+            "--replications=10",
+        ]
+        folder = here / f"compared{len(tables)}"
+        storage = f"--storage=sqlite:///{len(tables)}.sqlite3"
+        assert app.run([*compare, how, storage, f"--output={folder}", "--quiet"]) == app.DONE
+        page = ["reproduce", "table1", "--replications=2", f"--output=paper{len(tables)}", how, "--quiet"]
+        assert app.run(page) == app.DONE
+        tables.append(
+            (
+                (here / f"{len(tables)}.csv").read_text(),
+                (folder / "compare.csv").read_text(),
+                (here / f"paper{len(tables)}" / "reproduction.json").read_text(),
+            )
+        )
+    assert tables[0] == tables[1]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
+    """Its own folder of sources comes first on its path, and one of them has a line more."""
+    for package in COMPUTING_PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    with (tmp_path / "policies" / "ucb1.py").open("a") as file:
+        file.write("\nANOTHER_RULE = 1\n")
+    with dask_cluster(tmp_path, workers=0) as lonely:
+        lonely.start_worker(PYTHONPATH=str(tmp_path))
+        lonely.wait(1)
+        words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={lonely.address}"]
+        assert "other sources of ravenlab" in refused(*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3")
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
+    line = refused("tune", "blips", "--cluster=tcp://127.0.0.1:9")
+    assert line.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--cluster=x"], ["--cluster=tcp://a:0"], ["--cluster=tcp://h:1", "--jobs=2"]])
+def test_bad_words(words: list[str], here: Path) -> None:
+    for command in (["tune", "blips"], ["grid", "blips"], ["compare", "blips"], ["reproduce"]):
+        assert "cluster" in refused(*command, *words)
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("address", ["", "local:1", "http://a:80", "tcp://:8786", "tcp://a:99999", "tcp://a"])
+def test_addresses(address: str) -> None:
+    with pytest.raises(InputError, match="cluster must be local or an address"):
+        check_address(address)
+
+
+def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
+    """A pace that says a world takes long cuts to single candidates and worlds."""
+    game = Game("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
+    values = [find_policy("raven-ucb").resolve({"alpha0": a}, 3, 60) for a in (0.5, 1.0, 2.0)]
+    with connected(cluster.address) as crew:
+        on_cluster = Evaluator(game, crew)
+        alone = Evaluator(game)
+        wanted = alone.play(values, 1, 0, 5)
+        for seconds in (0.7, 0.2, 1e-9):
+            on_cluster.paces.clear()
+            on_cluster._cut(play_range, 5, 3)
+            on_cluster.paces[play_range].seconds = seconds
+            np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
+            assert on_cluster.paces[play_range].learned
+
+
+@pytest.mark.parametrize("threads", [1, 2, 1000])
+@pytest.mark.parametrize("seconds", [1e-7, 1e-4, 0.03, 0.4, 30.0])
+@pytest.mark.parametrize("count", [1, 40, 2000])
+def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> None:
+    """None above a second that could be cut, none below the least unless there is no more work."""
+    candidates = 16
+    cut = cut_for(threads, count, candidates, Pace(seconds))
+    task = cut.worlds * cut.candidates * seconds
+    assert 1 <= cut.worlds <= count
+    assert 1 <= cut.candidates <= candidates
+    most = max(TASK_SECONDS, SCHEDULER_SECONDS * threads)
+    assert task <= most * 1.001 or (cut.worlds, cut.candidates) == (1, 1)
+    whole = count * candidates * seconds
+    assert task >= min(0.49 * LEAST_SECONDS, 0.49 * whole) or cut.worlds == count
+
+
+def test_ranges_stay_the_same_while_they_fit() -> None:
+    pace = Pace(1e-4)
+    first = cut_for(4, 2000, 16, pace)
+    for change in (0.8, 1.3, 0.6, 1.2):
+        pace.seconds *= change
+        assert cut_for(4, 2000, 16, pace) == first
+    pace.seconds *= 16.0
+    assert cut_for(4, 2000, 16, pace).worlds < first.worlds
+
+
+def test_what_travels_is_small() -> None:
+    game = Game("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
+    carried, *_ = Carrier().pack((game, []))
+    assert len(carried.payload) < 2_000 < SMALL_BYTES

@@ -1,0 +1,75 @@
+"""python -m tools.benchmarks [--only WORD] [--rounds 5] [--json bench.json] [--markdown docs/performance.md]"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tools.benchmarks import compare, landing, policies, raven, report, scaling, studies
+from tools.benchmarks.measure import Figure, Race
+from tools.benchmarks.page import COLUMNS, cells, this_machine, with_table
+from tools.docs.marks import filled
+
+GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
+    "raven": raven.races,
+    "studies": studies.races,
+    "scaling": scaling.races,
+    "landing": landing.races,
+    "policies": policies.races,
+    "report": report.races,
+    "compare": compare.races,
+}
+
+
+def _cells(row: Mapping[str, object]) -> list[str]:
+    """One line of the table; a figure that misses its mark is red."""
+    ratio, floor, ceiling = (
+        float(str(row.get(key, edge))) for key, edge in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
+    )
+    setting, measured, *rest = cells(row)
+    return [setting, measured if floor <= ratio <= ceiling else f"[bold red]{measured}[/bold red]", *rest]
+
+
+def main() -> None:
+    """Run the groups that were asked for, print a table and write a file."""
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks", description=__doc__)
+    parser.add_argument("--only", choices=sorted(GROUPS), action="append", help="run this group alone")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, at least 5 for a figure to quote")
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where to write the figures")
+    parser.add_argument("--markdown", type=Path, help="a page whose tables of these groups are written anew")
+    asked = parser.parse_args()
+    console = Console()
+    machine = this_machine()
+    if asked.markdown is not None:
+        for group in asked.only or GROUPS:
+            filled(
+                asked.markdown.read_text(encoding="utf-8"), group, []
+            )  # a page without a place for it is refused now
+    rows: list[dict[str, object]] = []
+    for group in asked.only or GROUPS:
+        found = []
+        for race in GROUPS[group]():
+            console.print(f"[dim]{race.name} …[/dim]")
+            found += race.run(asked.rounds)
+        rows += found
+        if asked.markdown is not None:
+            text = asked.markdown.read_text(encoding="utf-8")
+            asked.markdown.write_text(with_table(text, group, found, machine), encoding="utf-8")
+    table = Table(title="Ratios, median of interleaved rounds (lowest to highest)")
+    for column in COLUMNS:
+        table.add_column(column, justify="left" if column in ("setting", "what") else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*_cells(row))
+    console.print(table)
+    temporary = asked.json.with_name(asked.json.name + ".part")
+    temporary.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
+    temporary.replace(asked.json)
+
+
+if __name__ == "__main__":
+    main()

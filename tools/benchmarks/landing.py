@@ -1,0 +1,69 @@
+"""How many finished trials land in a second on SQLite and on PostgreSQL, as the driver of a study lands them."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import tempfile
+
+import optuna
+
+from studies.storage import keys
+from studies.storage.lock import driving
+from tests.postgres import server
+from tools.benchmarks.measure import Race
+
+TRIALS = 200
+SPACE: dict[str, optuna.distributions.BaseDistribution] = {
+    name: optuna.distributions.FloatDistribution(0.001, 10.0, log=True) for name in ("alpha0", "beta0", "epsilon")
+}
+NUMBERS = itertools.count()
+
+
+def land(url: str) -> float:
+    """Open the storage and land trials in a new study, such as a search does."""
+    name = f"landing {next(NUMBERS)}"
+
+    def body(storage: optuna.storages.RDBStorage) -> float:
+        study = optuna.create_study(storage=storage, study_name=name)
+        for number in range(TRIALS):
+            study.add_trial(
+                optuna.trial.create_trial(
+                    value=float(number),
+                    params=dict.fromkeys(SPACE, 0.01 + number / TRIALS),
+                    distributions=SPACE,
+                    user_attrs={keys.STDERR: 1.5, keys.REPLICATIONS: 200, keys.SECONDS: 0.01},
+                )
+            )
+        return float(TRIALS)
+
+    return driving(url, name, body)
+
+
+class Landing(Race):
+    """Both storages in turn; the figures are trials a second. PostgreSQL is a throw-away one on this machine."""
+
+    def run(self, rounds: int) -> list[dict[str, object]]:
+        """One row a storage."""
+        with tempfile.TemporaryDirectory() as folder, server() as postgres:
+            here, there = f"sqlite:///{folder}/studies.sqlite3", postgres.new_database()
+            self.contenders = {"SQLite": lambda: land(here), "PostgreSQL": lambda: land(there)}
+            super().run(rounds)
+        return [
+            {
+                "race": self.name,
+                "claim": f"trials a second on {name}",
+                "ratio": statistics.median(speeds),
+                "lowest": min(speeds),
+                "highest": max(speeds),
+                "floor": 0.0,
+                "per_second": statistics.median(speeds),
+                "rounds": len(speeds),
+            }
+            for name, speeds in self.speeds.items()
+        ]
+
+
+def races() -> list[Race]:
+    """The one."""
+    return [Landing(f"landing {TRIALS} trials in a study of its own", {}, [])]

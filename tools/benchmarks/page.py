@@ -1,0 +1,81 @@
+"""The measured tables of docs/performance.md, which `python -m tools.benchmarks --markdown FILE` writes."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tools.docs.marks import filled, table
+
+COLUMNS = ("setting", "measured", "what", "lowest to highest", "mark", "million steps/s")
+
+
+def this_machine() -> dict[str, str]:
+    """What the numbers hang on."""
+    import numba
+    import numpy as np
+
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+    }
+
+
+def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], machine: Mapping[str, str]) -> str:
+    """The page with the table of a group that was measured.
+
+    >>> row = {"race": "a race", "claim": "× a snail", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
+    >>> print(with_table("<!-- raven --><!-- end of raven -->", "raven", [row], {"numba": "0.68"}))
+    <!-- raven -->
+    | setting | measured | what | lowest to highest | mark | million steps/s |
+    | --- | --- | --- | --- | --- | --- |
+    | a race | 12.3 | × a snail | 12 to 13 | – | – |
+    <BLANKLINE>
+    Medians of 5 rounds; numba 0.68.
+    <!-- end of raven -->
+    """
+    rounds = sorted({int(str(row["rounds"])) for row in rows})
+    how = " or ".join(str(count) for count in rounds)
+    where = ", ".join(f"{key} {value}" for key, value in machine.items())
+    said = f"Medians of {how} {'round' if rounds == [1] else 'rounds'}; {where}."
+    return filled(page, group, [*table(COLUMNS, [cells(row) for row in rows]), "", said])
+
+
+def cells(row: Mapping[str, object]) -> list[str]:
+    """One line of a table."""
+    floor, ceiling = float(str(row.get("floor", 0))), row.get("ceiling")
+    mark = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
+    speed = float(str(row.get("per_second", 0)))
+    return [
+        str(row["race"]),
+        short(row["ratio"]),
+        str(row["claim"]),
+        f"{short(row['lowest'])} to {short(row['highest'])}",
+        mark,
+        f"{speed / 1e6:.3g}" if speed > 1e4 else "–",
+    ]
+
+
+def short(value: object) -> str:
+    """Three digits that count, without powers of ten.
+
+    >>> short(5234.0), short(0.01234)
+    ('5230', '0.0123')
+    """
+    number = float(f"{float(str(value)):.3g}")
+    return f"{number:.0f}" if number >= 100 else f"{number:g}"
+
+
+def _processor() -> str:
+    """Its name as Linux tells it, else what Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,155 @@
+"""The policies that discount what is old, or look through a window, plainly."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+
+from tools.benchmarks.plain import Array, Make, Plain
+from tools.benchmarks.plain_policies import Thompson
+
+
+class Discounted(Plain):
+    gamma = 0.99
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.sum, self.sum2, self.w2 = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.n *= self.gamma
+        self.w2 *= self.gamma**2
+        self.sum *= self.gamma
+        self.sum2 *= self.gamma
+        self.n[k] += 1
+        self.w2[k] += 1
+        self.sum[k] += x
+        self.sum2[k] += x * x
+        self.mean = self.sum / np.maximum(self.n, 1e-300)
+        self.squares = np.maximum(self.sum2 - self.n * self.mean**2, 0.0)
+
+
+class DUCB(Discounted):
+    gamma = 1.0 - math.sqrt(10 / 10_000) / 4
+
+    def scores(self, t: int) -> Array:
+        return self.mean + 2.0 * np.sqrt(0.6 * math.log(self.n.sum()) / np.maximum(self.n, 1e-300))
+
+
+class DTS(Discounted, Thompson):
+    scores = Thompson.scores
+
+
+class DRaven(Discounted):
+    gamma = 0.999
+
+    def scores(self, t: int) -> Array:
+        w = np.maximum(self.n, 1e-300)
+        free = w - self.w2 / w
+        s2 = np.where(free > 1e-9, self.squares / np.maximum(free, 1e-9), 0.0)
+        bonus = 1.0 / math.log(t + 0.1) * np.sqrt(math.log(t + 1) / (w + 1))
+        return np.where(w < 1e-3, np.inf, self.mean + bonus + np.sqrt(s2 / (w + 1) + 0.1))
+
+
+class Windowed(Plain):
+    window = int(2 * math.sqrt(10_000 * math.log(10_000) / 10))
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.last: deque[tuple[int, float]] = deque()
+        self.sum, self.sum2 = np.zeros(arms), np.zeros(arms)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.last.append((k, x))
+        self.n[k] += 1
+        self.sum[k] += x
+        self.sum2[k] += x * x
+        if len(self.last) > self.window:
+            k, x = self.last.popleft()
+            self.n[k] -= 1
+            self.sum[k] -= x
+            self.sum2[k] -= x * x
+        self.mean = self.sum / np.maximum(self.n, 1)
+        self.squares = np.maximum(self.sum2 - self.n * self.mean**2, 0.0)
+
+
+class SWUCB(Windowed):
+    def scores(self, t: int) -> Array:
+        bonus = np.sqrt(0.6 * math.log(min(t, self.window)) / np.maximum(self.n, 1))
+        return np.where(self.n == 0, np.inf, self.mean + bonus)
+
+
+class SWTS(Windowed, Thompson):
+    scores = Thompson.scores
+
+
+class SWRaven(Windowed):
+    window = 1000
+
+    def scores(self, t: int) -> Array:
+        bonus = 1.0 / math.log(t + 0.1) * np.sqrt(math.log(t + 1) / (self.n + 1))
+        spread = np.sqrt(self.variance / (self.n + 1) + 0.1)
+        return np.where(self.n == 0, np.inf, self.mean + bonus + spread)
+
+
+class FDSWTS(Plain):
+    gamma, window = 0.95, 75
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.s, self.f = np.zeros(arms), np.zeros(arms)
+        self.hot = [deque[float](maxlen=self.window) for _ in range(arms)]
+        self.hot_s, self.hot_f = np.ones(arms), np.ones(arms)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        x = min(1.0, max(0.0, x))
+        self.s *= self.gamma
+        self.f *= self.gamma
+        self.s[k] += x
+        self.f[k] += 1.0 - x
+        self.hot[k].append(x)
+        self.hot_s[k] = 1.0 + sum(self.hot[k])
+        self.hot_f[k] = 1.0 + len(self.hot[k]) - sum(self.hot[k])
+
+    def scores(self, t: int) -> Array:
+        return np.minimum(self.rng.beta(self.s + 1, self.f + 1), self.rng.beta(self.hot_s, self.hot_f))
+
+
+class WLS(Plain):
+    decay, window, ridge = 0.99, 50, 1e-3
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.times = [deque[int](maxlen=self.window) for _ in range(arms)]
+        self.rewards = [deque[float](maxlen=self.window) for _ in range(arms)]
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.times[k].append(t)
+        self.rewards[k].append(x)
+
+    def scores(self, t: int) -> Array:
+        out = np.empty(self.arms)
+        for k in range(self.arms):
+            ti, y = np.array(self.times[k]), np.array(self.rewards[k])
+            w = self.decay ** (t - ti)
+            x = np.column_stack([np.ones(len(ti)), ti - t])
+            inverse = np.linalg.inv(x.T @ (w[:, None] * x) + self.ridge * np.eye(2))
+            b = inverse @ (x.T @ (w * y))
+            s2 = (w * (y - x @ b) ** 2).sum() / max(w.sum() - 2, 1)
+            spread = (inverse @ (x.T @ ((w**2)[:, None] * x)) @ inverse)[0, 0]
+            out[k] = max(b[0], self.rng.normal(b[0], math.sqrt(s2 * spread)))
+        return out
+
+
+FORGETTING: dict[str, Make] = {
+    "sw-ucb": SWUCB,
+    "d-ucb": DUCB,
+    "sw-raven": SWRaven,
+    "d-raven": DRaven,
+    "sw-ts": SWTS,
+    "d-ts": DTS,
+    "f-dsw-ts": FDSWTS,
+    "wls-optimistic-ts": WLS,
+}

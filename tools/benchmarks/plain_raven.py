@@ -1,0 +1,95 @@
+"""RAVEN-UCB as anyone would write it in NumPy, and as a good numba loop that looks at every arm every step."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from environments.compiled import compiled
+from environments.world import Worlds, mean_of, reward_of
+
+
+def numpy_loop(worlds: Worlds, alpha0: float, beta0: float, epsilon: float, steps: int, r: int = 0) -> float:
+    """Regret over the first steps of an incrementally drifting world; all scores anew at every step."""
+    rng = np.random.default_rng(1)
+    base, slope = worlds.level[r, 0, :, 0], worlds.motion[r, :, 0]
+    sigma = np.sqrt(worlds.level[r, 0, :, 1])
+    arms = base.size
+    pulls, means, squares = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    regret = 0.0
+    for t in range(1, steps + 1):
+        if t <= arms:
+            k = t - 1
+        else:
+            variance = np.where(pulls > 1, squares / np.maximum(pulls - 1, 1), 0.0)
+            alpha_t = alpha0 / math.log(t + epsilon)
+            scores = (
+                means
+                + alpha_t * np.sqrt(math.log(t + 1) / (pulls + 1))
+                + beta0 * np.sqrt(variance / (pulls + 1) + epsilon)
+            )
+            k = int(np.argmax(scores))
+        mu = base + slope * t
+        x = rng.normal(mu[k], sigma[k])
+        pulls[k] += 1
+        before = x - means[k]
+        means[k] += before / pulls[k]
+        squares[k] += before * (x - means[k])
+        regret += mu.max() - mu[k]
+    return float(regret)
+
+
+@compiled
+def rescan(worlds, candidates, coefficients, roots, inverses, scratch, out):  # type: ignore[no-untyped-def]
+    """The same tape and the same tables as the fast path, cached arm terms, all arms scanned at every step."""
+    kind, season, share = worlds.kind, worlds.season, worlds.share
+    level_of_arm, width, means, squares, pulls = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
+    horizon, arms = worlds.noise.shape[1], scratch.shape[1]
+    for r in range(worlds.noise.shape[0]):
+        level, motion, noise, coin, best = (
+            worlds.level[r],
+            worlds.motion[r],
+            worlds.noise[r],
+            worlds.coin[r],
+            worlds.best[r],
+        )
+        for i in range(candidates.shape[0]):
+            beta0, epsilon = candidates[i, 1], candidates[i, 2]
+            c = coefficients[i]
+            for k in range(arms):
+                means[k] = squares[k] = pulls[k] = 0.0
+            regret = 0.0
+            for t in range(1, horizon + 1):
+                chosen = t - 1
+                if t > arms:
+                    top = -1e300
+                    for k in range(arms):
+                        score = level_of_arm[k] + c[t] * width[k]
+                        if score > top:
+                            top, chosen = score, k
+                x = reward_of(kind, level, motion, season, coin, noise, 0, 0, chosen, t)
+                pulls[chosen] += 1.0
+                n = int(pulls[chosen])
+                before = x - means[chosen]
+                means[chosen] += before * inverses[n]
+                squares[chosen] += before * (x - means[chosen])
+                spread = math.sqrt(squares[chosen] * inverses[n - 1] * inverses[n + 1] + epsilon)
+                level_of_arm[chosen] = means[chosen] + beta0 * spread
+                width[chosen] = roots[n]
+                regret += best[t - 1] - mean_of(kind, level, motion, season, share, 0, 0, chosen, t)
+            out[i, r] = regret
+
+
+def rescan_all(worlds: Worlds, candidates: Any) -> Any:
+    """Regrets [C, R] by the scanning loop."""
+    from policies.engine.leader_run import fill_coefficients
+
+    replications, horizon = worlds.noise.shape
+    coefficients = np.empty((len(candidates), horizon + 2))
+    roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
+    fill_coefficients(candidates, coefficients, roots, inverses)
+    out = np.empty((len(candidates), replications))
+    rescan(worlds, candidates, coefficients, roots, inverses, np.empty((5, worlds.level.shape[2])), out)
+    return out

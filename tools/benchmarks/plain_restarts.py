@@ -1,0 +1,111 @@
+"""The policies that notice changes, plainly: lists of rewards, tested anew each time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tools.benchmarks.plain import Array, Make, Plain
+
+
+class Restarting(Plain):
+    """Statistics since a restart, and the arms in turn at the beginning of every so many steps."""
+
+    rate = 0.05
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.since = np.zeros(arms)
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+
+    def select(self, t: int) -> int:
+        if (self.n == 0).any():
+            return int(np.argmin(self.n))
+        place = (t - 1) % math.ceil(self.arms / self.rate)
+        return place if place < self.arms else super().select(t)
+
+    def restart(self, t: int, k: int) -> None:
+        self.n[k] = self.mean[k] = 0.0
+        self.since[k] = t
+        self.rewards[k] = []
+
+
+class MUCB(Restarting):
+    window = 200
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.threshold = math.sqrt(self.window * math.log(2 * arms * horizon**2) / 2)
+
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(2.0 * np.log(t - self.since) / self.n)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        x = min(1.0, max(0.0, x))
+        super().learn(t, k, x)
+        self.rewards[k].append(x)
+        if len(self.rewards[k]) >= self.window:
+            halves = np.array(self.rewards[k][-self.window :]).reshape(2, -1).sum(axis=1)
+            if abs(halves[1] - halves[0]) > self.threshold:
+                for j in range(self.arms):
+                    self.restart(t, j)
+
+
+class CUSUMUCB(Restarting):
+    first, epsilon = 100, 0.05
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.h = math.log(horizon / 10)
+        self.a = math.sqrt(10 * self.h / horizon)
+        self.reference, self.rise, self.fall = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+
+    def select(self, t: int) -> int:
+        if (self.n == 0).any():
+            return int(np.argmin(self.n))
+        return int(self.rng.integers(self.arms)) if self.rng.random() < self.a else int(np.argmax(self.scores(t)))
+
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(math.log(self.n.sum()) / self.n)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        x = min(1.0, max(0.0, x))
+        super().learn(t, k, x)
+        if self.n[k] <= self.first:
+            self.reference[k] = self.mean[k]
+            return
+        self.rise[k] = max(0.0, self.rise[k] + x - self.reference[k] - self.epsilon)
+        self.fall[k] = max(0.0, self.fall[k] - x + self.reference[k] - self.epsilon)
+        if max(self.rise[k], self.fall[k]) >= self.h:
+            self.rise[k] = self.fall[k] = 0.0
+            self.restart(t, k)
+
+
+class GLRKLUCB(Restarting):
+    every = 8
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.delta = 1 / math.sqrt(arms * 10 * horizon)
+        self.rate = 0.1 * math.sqrt(arms * 10 * math.log(horizon) / horizon)
+
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(0.5 * np.log(t - self.since) / self.n)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        super().learn(t, k, x)
+        self.rewards[k].append(x)
+        n = len(self.rewards[k])
+        if n % self.every == 0:
+            sums, s = np.cumsum(self.rewards[k]), np.arange(1, n)
+            ratios = n * (sums[:-1] - s * sums[-1] / n) ** 2 / (0.5 * s * (n - s))
+            if ratios.max() > math.log(3 * n**1.5 / self.delta):
+                self.restart(t, k)
+
+
+RESTARTING: dict[str, Make] = {
+    "m-ucb": MUCB,
+    "cusum-ucb": CUSUMUCB,
+    "glr-klucb": GLRKLUCB,
+}

@@ -1,0 +1,68 @@
+"""Every other policy against its own plain NumPy loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy
+from policies.engine.play import evaluate
+from tools.benchmarks.measure import Claim, Race
+from tools.benchmarks.plain import plain_loop
+from tools.benchmarks.plain_forgetting import FORGETTING
+from tools.benchmarks.plain_policies import BERNOULLI, PLAIN
+from tools.benchmarks.plain_published import PUBLISHED
+from tools.benchmarks.plain_restarts import RESTARTING
+
+ALL = {**PLAIN, **BERNOULLI, **FORGETTING, **RESTARTING, **PUBLISHED}
+
+FLOORS = {"index": 100.0, "gaussian": 30.0, "beta": 10.0, "exp3": 50.0}
+GAUSSIAN = {"thompson", "sw-ts", "d-ts", "wls-optimistic-ts", "published-wls-optimistic-ts"}
+BETA = {"f-dsw-ts", "published-thompson", "published-f-dsw-ts", "thompson bernoulli"}
+EXP3 = {"exp3-s", "rexp3", "ars-exp3"}
+KINDS = {"gaussian": GAUSSIAN, "beta": BETA, "exp3": EXP3}
+SLOW_TO_REFIT = {"wls-optimistic-ts", "published-wls-optimistic-ts"}
+
+
+def race(name: str, arms: int, horizon: int, replications: int, floor: float) -> Race:
+    """One policy at its defaults in stationary worlds; "thompson bernoulli" is its other likelihood, and so on.
+
+    The plain loop's first pull of each arm is not counted as work: nothing is decided there.
+    """
+    policy = find_policy(name.split()[0])
+    params = {"likelihood": "bernoulli"} if name.endswith("bernoulli") else {}
+    values = policy.resolve(params, arms, horizon)
+    worlds = draw_worlds(find_scenario("stationary"), horizon, arms, 1, 0, replications)
+    make = ALL[name]
+    means, sigma = worlds.level[0, 0, :, 0], np.sqrt(worlds.level[0, 0, :, 1])
+    steps = arms + (2000 if name not in SLOW_TO_REFIT else 4000 // arms)
+
+    def fast() -> float:
+        evaluate(policy, [values], worlds, 1)
+        return float(replications * horizon)
+
+    def plain() -> float:
+        plain_loop(make, means, sigma, horizon, steps)
+        return float(steps - arms)
+
+    return Race(
+        f"{name} K={arms} T={horizon}",
+        {"fast": fast, "plain": plain},
+        [Claim("fast", "plain", floor, "× its own plain NumPy loop")],
+    )
+
+
+def floor_of(name: str) -> float:
+    """How many times as fast as its plain loop a policy should be, by what it draws."""
+    return FLOORS[next((kind for kind, names in KINDS.items() if name in names), "index")]
+
+
+def races() -> list[Race]:
+    """All policies at K 10; those that refit by least squares also at K 100."""
+    small = [race(name, 10, 10_000, 10, floor_of(name)) for name in ALL]
+    return [
+        *small,
+        race("wls-optimistic-ts", 100, 10_000, 2, 1000.0),
+        race("published-wls-optimistic-ts", 100, 10_000, 2, 0.0),
+    ]

@@ -1,0 +1,50 @@
+"""What pruning saves and what it costs: python -m tools.benchmarks.pruning prints the table of docs/pruning.md."""
+
+from __future__ import annotations
+
+import numpy as np
+import optuna
+
+from environments.streams import Stream
+from studies.registry import PRUNERS
+from studies.spec.distributions import to_params
+from studies.spec.study import StudySpec
+from studies.storage import keys
+from tuning.search.loop import search
+from tuning.workers.problem import Evaluator
+
+SCENARIOS = ("stationary", "localized-jump", "blips")
+SEEDS, FRESH = 12, 4000
+
+
+def one_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
+    """Replications played, and the mean regret of the search's best on fresh worlds."""
+    fields = {"scenario": scenario, "pruner": pruner, "seed": seed, "horizon": 2000, "trials": 96, "replications": 100}
+    spec = StudySpec.model_validate(fields).resolved()
+    study = optuna.create_study(study_name=f"{scenario}/{seed}")
+    evaluator = Evaluator(spec)
+    search(spec, study, evaluator)
+    played = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials(deepcopy=False))
+    best = spec.values(to_params(spec, study.best_trial.params))
+    return float(played), float(evaluator.play([best], Stream.REPORT, 0, FRESH)[0, :, 0].mean())
+
+
+def main() -> None:
+    """Print a Markdown table."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    print("| scenario | pruner | replications played | regret of the search's best | against no pruning |")
+    print("| --- | --- | --- | --- | --- |")
+    for scenario in SCENARIOS:
+        found = {pruner: np.array([one_search(scenario, pruner, seed) for seed in range(SEEDS)]) for pruner in PRUNERS}
+        whole = found["none"]
+        for pruner in PRUNERS:
+            share = found[pruner][:, 0].mean() / whole[:, 0].mean()
+            regret = found[pruner][:, 1]
+            difference = regret - whole[:, 1]
+            error = difference.std(ddof=1) / np.sqrt(SEEDS)
+            against = "–" if pruner == "none" else f"{difference.mean():+.2f} ± {error:.2f}"
+            print(f"| {scenario} | {pruner} | {share:.0%} | {regret.mean():.2f} | {against} |")
+
+
+if __name__ == "__main__":
+    main()

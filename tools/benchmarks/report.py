@@ -1,0 +1,80 @@
+"""The report over 21 studies: its size, how long it takes to make, and how soon one can use it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from functools import lru_cache
+from pathlib import Path
+
+import optuna
+
+from studies.spec.files import find_study_file, load_study_file
+from studies.storage.database import open_storage
+from tests.dashboards.browser import find_browser, launched
+from tests.studies.made import recommendation, store
+from tools.benchmarks.measure import Figure
+from tuning.api import report
+
+LONG, USUAL = 2000, 30
+"""Trials of one study, and of each of the others."""
+
+
+@lru_cache(maxsize=1)
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder with a storage of all scenarios at three horizons, as searches would have left it."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    folder = tempfile.TemporaryDirectory()
+    storage = open_storage(f"sqlite:///{folder.name}/studies.sqlite3", create=True)
+    for place, spec in enumerate(load_study_file(find_study_file("all-scenarios"))):
+        here = spec.resolved()
+        found = recommendation(
+            scenario=here.scenario,
+            horizon=here.horizon,
+            arms=here.arms,
+            study=here.study_name(),
+            importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1},
+        )
+        trials = LONG if place == 0 else USUAL
+        store(storage, spec.model_copy(update={"trials": trials}), trials, found)
+    storage.engine.dispose()
+    return folder
+
+
+def _make() -> Path:
+    folder = _folder().name
+    return report(output=Path(folder) / "report.html", storage=f"sqlite:///{folder}/studies.sqlite3")
+
+
+def seconds_to_make() -> float:
+    """Reading, playing, drawing and writing."""
+    _folder()
+    begin = time.perf_counter()
+    _make()
+    return time.perf_counter() - begin
+
+
+def megabytes() -> float:
+    """The size of the file."""
+    return _make().stat().st_size / 1e6
+
+
+def seconds_to_interactive() -> float:
+    """From opening the file until the table sorts and the first figures may be drawn."""
+    path, browser_path = _make(), find_browser()
+    if browser_path is None:
+        return float("nan")
+    with launched(browser_path) as browser:
+        page = browser.new_page()
+        page.goto(path.as_uri(), wait_until="commit")
+        page.wait_for_function("() => document.documentElement.dataset.ready === 'yes'")
+        return float(page.evaluate("() => Number(document.documentElement.dataset.readyAfter)")) / 1e3
+
+
+def races() -> list[Figure]:
+    """Three figures with their ceilings."""
+    return [
+        Figure("report over 21 studies, one of 2000 trials", seconds_to_make, 15.0, "seconds to make", 3),
+        Figure("report over 21 studies, file", megabytes, 8.0, "MB", 1),
+        Figure("report over 21 studies, in Chromium", seconds_to_interactive, 2.0, "seconds until interactive", 3),
+    ]

@@ -1,0 +1,80 @@
+"""Two threads and two Dask workers against two processes that run the same kernel, and what a task costs on Dask."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cache
+from typing import Any
+
+from policies.engine.leader_run import leader_run
+from tools.benchmarks.measure import Claim, Figure, Race
+from tools.benchmarks.raven import incremental, random_candidates
+from tuning.workers.cluster import ClusterCrew, connected
+
+REPLICATIONS, CANDIDATES, HORIZON = 40, 100, 10_000
+SHARES = 8
+EMPTY = 200
+
+
+@cache
+def _problem() -> tuple[Any, Any]:
+    return incremental(HORIZON, 10, REPLICATIONS), random_candidates(CANDIDATES)
+
+
+def work(_: int) -> float:
+    """A share: some tenths of a second."""
+    worlds, candidates = _problem()
+    leader_run(worlds, candidates)
+    return float(REPLICATIONS * CANDIDATES * HORIZON)
+
+
+def nothing(number: int) -> int:
+    """A task that is all overhead."""
+    return number
+
+
+@cache
+def cluster() -> ClusterCrew:
+    """Two workers of this machine, until this process ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(connected("local", 2))
+
+
+def overhead() -> float:
+    """Milliseconds of an empty task, among many."""
+    begin = time.perf_counter()
+    assert cluster().run(nothing, [(i,) for i in range(EMPTY)]) == list(range(EMPTY))
+    return 1000.0 * (time.perf_counter() - begin) / EMPTY
+
+
+def races() -> list[Race | Figure]:
+    """The same shares in threads, in processes and on Dask."""
+    _problem()
+    threads = ThreadPoolExecutor(2)
+    processes = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+    calls = [(i,) for i in range(SHARES)]
+    for _ in range(3):
+        list(processes.map(work, range(2)))
+        cluster().run(work, calls[:4])
+    return [
+        Race(
+            "raven-ucb K=10 T=10000 on two workers",
+            {
+                "threads": lambda: sum(threads.map(work, range(SHARES))),
+                "dask": lambda: sum(cluster().run(work, calls)),
+                "processes": lambda: sum(processes.map(work, range(SHARES))),
+                "one": lambda: sum(map(work, range(SHARES // 2))),
+            },
+            [
+                Claim("threads", "processes", 0.9, "× two independent processes, by two threads"),
+                Claim("dask", "processes", 0.85, "× two independent processes, by two Dask workers"),
+                Claim("threads", "one", 0.0, "× one thread, by two threads"),
+            ],
+        ),
+        Figure("a task on Dask that does nothing", overhead, 20.0, "ms each, of 200 at once", times=5),
+    ]

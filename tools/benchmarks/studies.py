@@ -1,0 +1,85 @@
+"""A whole study by the command, against the obvious way; and what a trial costs besides its simulation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import optuna
+
+from studies.spec.study import StudySpec
+from studies.storage.database import open_storage
+from tools.benchmarks.measure import Claim, Figure, Race
+from tools.benchmarks.plain_raven import numpy_loop
+from tools.benchmarks.raven import incremental
+from tuning.search.loop import search
+from tuning.workers.problem import Evaluator
+
+TRIALS, REPLICATIONS, HORIZON = 200, 200, 10_000
+SHARE = 8
+"""Replications of one trial that the obvious way is measured on."""
+
+
+def obvious_share() -> float:
+    """`study.optimize` on SQLite around the plain NumPy loop: the share of the study that was done."""
+    worlds = incremental(HORIZON, 10, SHARE)
+
+    def objective(trial: optuna.Trial) -> float:
+        alpha0 = trial.suggest_float("alpha0", 0.01, 10.0, log=True)
+        beta0 = trial.suggest_float("beta0", 0.01, 10.0, log=True)
+        epsilon = trial.suggest_float("epsilon", 0.001, 0.5, log=True)
+        return sum(numpy_loop(worlds, alpha0, beta0, epsilon, HORIZON, r) for r in range(SHARE)) / SHARE
+
+    with tempfile.TemporaryDirectory() as folder:
+        study = optuna.create_study(storage=f"sqlite:///{folder}/plain.sqlite3")
+        study.optimize(objective, n_trials=1)
+    return SHARE / (TRIALS * REPLICATIONS)
+
+
+def whole_command() -> float:
+    """`ravenlab tune --jobs 2` from start to recommendation: one study."""
+    words = [
+        "tune",
+        "incremental-drift",
+        f"--horizon={HORIZON}",
+        f"--trials={TRIALS}",
+        f"--replications={REPLICATIONS}",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [Path(sys.executable).parent / "ravenlab", *words, "--jobs=2", "--quiet"],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+    return 1.0
+
+
+def sampling_and_landing(trials: int) -> float:
+    """CPU milliseconds a trial on SQLite when there is next to nothing to simulate."""
+    spec = StudySpec(scenario="stationary", horizon=10, arms=2, replications=2, trials=trials).resolved()
+    with tempfile.TemporaryDirectory() as folder:
+        storage = open_storage(f"sqlite:///{folder}/studies.sqlite3", create=True)
+        study = optuna.create_study(storage=storage, study_name="landing")
+        evaluator = Evaluator(spec)
+        evaluator.play([spec.values({})], 1, 0, 2)
+        begin = time.process_time()
+        search(spec, study, evaluator)
+        return (time.process_time() - begin) / trials * 1e3
+
+
+def races() -> list[Race | Figure]:
+    """The whole study, and the cost of a trial."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return [
+        Race(
+            f"study of {TRIALS} trials × {REPLICATIONS} replications, T={HORIZON} K=10",
+            {"command": whole_command, "obvious": obvious_share},
+            [Claim("command", "obvious", 400.0, "× study.optimize around a plain NumPy loop, on SQLite")],
+        ),
+        Figure("sampling and landing, 200 trials", lambda: sampling_and_landing(200), 20.0, "ms of CPU a trial", 3),
+        Figure("sampling and landing, 2000 trials", lambda: sampling_and_landing(2000), 35.0, "ms of CPU a trial", 1),
+    ]

@@ -1,0 +1,186 @@
+"""A thousand workers on paper: what driver, scheduler and database carry, measured small and carried on by a model.
+
+    python -m tools.benchmarks.thousand [--markdown docs/cluster.md]
+
+The model. A batch of B candidates in R worlds of T steps is w = B·R·T / s seconds of work on a worker that makes s
+steps a second. It is cut into n tasks as `tuning/workers/cluster.py` does: of 2 s with a thousand workers. The driver
+spends d = B·(ask and land) + n·(a task) on it, one core, and the next batch waits for it. So a driver keeps w / d
+workers busy; N workers need N·d / w drivers, the scheduler spends N·n/w·(a task) of a core, and the database
+N·B/w·(a trial).
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import optuna
+import psutil
+
+from environments.world import Floats
+from policies.engine.base import Value
+from studies.spec.study import StudySpec
+from studies.storage.lock import driving
+from tests.cluster import dask_cluster
+from tests.postgres import server
+from tools.benchmarks.page import short
+from tools.benchmarks.raven import incremental, random_candidates
+from tools.benchmarks.scaling import nothing
+from tools.docs.marks import filled, table
+from tuning.search.loop import search
+from tuning.workers.cluster import connected, task_seconds
+from tuning.workers.problem import Evaluator
+
+WORKERS = 1000
+TRIALS, BATCH, TASKS = 200, 16, 1000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of one core."""
+
+    trial: float
+    """Ask and land one trial, in the driver."""
+    database: float
+    """The same trial, in PostgreSQL's processes."""
+    driver_task: float
+    scheduler_task: float
+    rates: Mapping[int, float]
+    """Steps a second on one thread, by the number of arms."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What N workers ask of everyone else, when they are all busy with batches of one kind."""
+
+    work: float
+    """Seconds of work in a batch."""
+    driver: float
+    """Seconds of the driver for it."""
+    drivers: float
+    scheduler: float
+    database: float
+    """The last three in cores."""
+
+    def first(self) -> str:
+        """Who is full first."""
+        one_core = {"driver": self.drivers, "scheduler": self.scheduler}
+        return max(one_core, key=lambda name: one_core[name])
+
+
+def load(measured: Measured, horizon: int, arms: int, replications: int, workers: int = WORKERS) -> Load:
+    """The model above.
+
+    >>> found = load(Measured(0.01, 0.001, 0.001, 0.002, {10: 1e8}), 10_000, 10, 200)
+    >>> round(found.work, 2), round(found.driver, 3), found.first()
+    (0.32, 0.161, 'driver')
+    """
+    work = BATCH * replications * horizon / measured.rates[arms]
+    tasks = work / min(work, task_seconds(workers, work))
+    driver = BATCH * measured.trial + tasks * measured.driver_task
+    batches = workers / work
+    return Load(
+        work, driver, batches * driver, batches * tasks * measured.scheduler_task, batches * BATCH * measured.database
+    )
+
+
+class Free(Evaluator):
+    """Plays nothing: what is left is asking and landing."""
+
+    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Numbers that differ, as real ones would."""
+        distances = [
+            sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates
+        ]
+        return np.repeat(np.array(distances)[:, None, None], count * 3, axis=1).reshape(len(candidates), count, 3)
+
+
+def a_trial() -> tuple[float, float]:
+    """Seconds of the driver and of PostgreSQL for a trial of TPE, the mean of a study."""
+    spec = StudySpec(scenario="stationary", horizon=100, arms=10, trials=TRIALS, batch=BATCH, replications=10)
+    with server() as postgres:
+        assert postgres.process is not None
+        url = postgres.new_database()
+
+        def body(storage: optuna.storages.RDBStorage) -> tuple[float, float]:
+            study = optuna.create_study(storage=storage)
+            assert postgres.process is not None
+            there, here = _cpu(postgres.process.pid), time.process_time()
+            search(spec, study, Free(spec))
+            spent = time.process_time() - here
+            return spent / TRIALS, (_cpu(postgres.process.pid) - there) / TRIALS
+
+        return driving(url, "measured", body)
+
+
+def a_task() -> tuple[float, float]:
+    """Seconds of the driver and of the scheduler for a task."""
+    with tempfile.TemporaryDirectory() as folder, dask_cluster(Path(folder)) as cluster:
+        assert cluster.scheduler is not None
+        with connected(cluster.address) as crew:
+            crew.run(nothing, [(i,) for i in range(50)])
+            there, here = _cpu(cluster.scheduler.pid), time.process_time()
+            crew.run(nothing, [(i,) for i in range(TASKS)])
+            return (time.process_time() - here) / TASKS, (_cpu(cluster.scheduler.pid) - there) / TASKS
+
+
+def steps_a_second(arms: int) -> float:
+    """Of RAVEN-UCB on one thread, over drawn candidates."""
+    from policies.engine.leader_run import leader_run
+
+    worlds, candidates = incremental(10_000, arms, 20), random_candidates(40)
+    leader_run(worlds, candidates)
+    begin = time.thread_time()
+    leader_run(worlds, candidates)
+    return 20 * 40 * 10_000 / (time.thread_time() - begin)
+
+
+def _cpu(pid: int) -> float:
+    """Seconds that a process and its children have computed."""
+    some = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    return sum(sum(each.cpu_times()[:2]) for each in some)
+
+
+def main() -> None:
+    """Measure, print, and write the tables into a page if asked to."""
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.thousand", description=__doc__)
+    parser.add_argument("--markdown", type=Path, help="a page whose tables are written anew")
+    asked = parser.parse_args()
+    trial, database = a_trial()
+    driver_task, scheduler_task = a_task()
+    measured = Measured(
+        trial, database, driver_task, scheduler_task, {arms: steps_a_second(arms) for arms in (10, 100)}
+    )
+    small = [
+        ["driver: ask and land a trial (TPE, mean of 200)", f"{1e3 * trial:.2f} ms"],
+        ["PostgreSQL: the same trial", f"{1e3 * database:.2f} ms"],
+        ["driver: a task", f"{1e3 * driver_task:.2f} ms"],
+        ["scheduler: a task", f"{1e3 * scheduler_task:.2f} ms"],
+        *([f"worker: RAVEN-UCB, K {arms}", f"{rate / 1e6:.0f} M steps/s"] for arms, rate in measured.rates.items()),
+    ]
+    kinds = [(10_000, 10, 200), (10_000, 10, 2000), (50_000, 10, 2000), (50_000, 100, 2000), (200_000, 100, 2000)]
+    large = []
+    for horizon, arms, replications in kinds:
+        found = load(measured, horizon, arms, replications)
+        words = [f"T {horizon}, K {arms}, R {replications}", f"{short(found.work)} s", f"{found.driver:.2f} s"]
+        busy = short(found.work / found.driver)
+        large.append([*words, busy, *map(short, (found.drivers, found.scheduler, found.database)), found.first()])
+    columns = ["study", "work of a batch", "driver's time for it", "workers a driver keeps busy", "drivers for 1000"]
+    pages = {
+        "measured small": table(["what", "one core's time"], small),
+        "a thousand workers": table([*columns, "scheduler, cores", "database, cores", "first full"], large),
+    }
+    for name, lines in pages.items():
+        print(*lines, "", sep="\n")
+        if asked.markdown is not None:
+            page = asked.markdown.read_text(encoding="utf-8")
+            asked.markdown.write_text(filled(page, name, lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""The parts of docs/commands.md, from the real commands: the same words as `--help`, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from tools.docs.marks import table
+from tuning.cli import app
+from tuning.cli.help import Row, commands_of, groups_of, page_usage, paragraphs_of
+
+
+def tree() -> Any:
+    """All commands with all their options."""
+    return typer.main.get_command(app.app_for([*app.COMMANDS]))
+
+
+def leaves() -> dict[str, tuple[Any, Any]]:
+    """Every command that does something, with its context, by what is typed for it; in the order of the help."""
+    top = tree()
+    root = top.context_class(top, info_name="ravenlab")
+    found: dict[str, tuple[Any, Any]] = {}
+    for rows in commands_of(top, root).values():
+        for row in rows:
+            command = top.commands[row.name]
+            ctx = command.context_class(command, parent=root, info_name=row.name, **command.context_settings)
+            for name, each in getattr(command, "commands", {"": command}).items():
+                inner = each.context_class(each, parent=ctx, info_name=name, **each.context_settings) if name else ctx
+                found[f"{row.name} {name}".strip()] = (each, inner)
+    return found
+
+
+def parts() -> dict[str, list[str]]:
+    """The list of commands, and a section for each."""
+    top = tree()
+    overview: list[str] = []
+    for heading, rows in commands_of(top, top.context_class(top, info_name="ravenlab")).items():
+        overview += ["", f"**{heading}**", "", *(f"- [`{row.name}`](#{_anchor(row.name)}): {row.text}" for row in rows)]
+    sections: list[str] = []
+    for name, (command, ctx) in leaves().items():
+        sections += ["", f"## {name}", *_section(command, ctx)]
+    return {"commands": overview[1:], "sections": sections[1:]}
+
+
+def _anchor(name: str) -> str:
+    return "list-scenarios" if name == "list" else name
+
+
+def _section(command: Any, ctx: Any) -> list[str]:
+    prose, examples = paragraphs_of(command)
+    lines = ["", f"`{page_usage(command, ctx)}`", ""]
+    lines += [line for paragraph in prose for line in (paragraph, "")]
+    for heading, all_rows in groups_of(command, ctx).items():
+        rows = [row for row in all_rows if "--help" not in row.name]
+        lines += (
+            [f"**{heading}**", "", *table(["", ""], [[f"`{row.left}`", _meaning(row)] for row in rows]), ""]
+            if rows
+            else []
+        )
+    lines += ["**Examples**", ""]
+    return [*lines, *(f"- {reason}: `{line}`" for reason, line in examples)]
+
+
+def _meaning(row: Row) -> str:
+    return f"{row.text} {row.note}".strip().replace("*", "\\*")

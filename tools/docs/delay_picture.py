@@ -1,0 +1,83 @@
+"""A picture of delayed feedback: what is paid at each step, and what the policy sees of it, and when."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dashboards.figures.style import BLUE, VERMILION
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.world import Floats
+from tools.docs.svg import RULE, SOFT, card, path, rect, text
+from tools.docs.world_pictures import SEED, WIDTH
+
+STEPS = 60
+LEFT, RIGHT, HEIGHT = 62, 20, 326
+PANELS = ((66, 92), (192, 84))
+"""Top and height of what is paid, and of what is seen."""
+
+
+def delay_picture() -> tuple[str, str]:
+    """The SVG of one arm pulled again and again, and its alt text."""
+    scenario = find_scenario("delayed")
+    worlds = draw_worlds(scenario, scenario.horizon, 1, SEED)
+    mean, variance = worlds.level[0, 0, 0, :2]
+    paid = mean + np.sqrt(variance) * worlds.noise[0, :STEPS]
+    marked_step = 1 + int(paid[: STEPS // 2].argmax())
+    seen, marked = np.zeros(STEPS + 1), np.zeros(STEPS + 1)
+    for t in range(STEPS):
+        for part, delay in zip(worlds.parts[0, t], worlds.delay[0, t], strict=True):
+            place = min(STEPS, t + int(delay))
+            seen[place] += paid[t] * part
+            marked[place] += paid[t] * part if t + 1 == marked_step else 0.0
+    due = [int(t) + 1 for t in np.flatnonzero(marked[:STEPS])]
+    parts = [
+        text(LEFT, 28, "delayed", font_size=16, font_weight=600),
+        text(LEFT, 46, f"The first {STEPS} steps of one arm, pulled at each of them, seed {SEED}", fill=SOFT),
+        text(WIDTH - RIGHT, 28, f"the reward of step {marked_step}, and its parts", text_anchor="end", fill=VERMILION),
+    ]
+    top = max(paid.max(), seen[:STEPS].max()) * 1.08
+    for values, of_marked, name, (y, height) in (
+        (paid, np.where(np.arange(STEPS) == marked_step - 1, paid, 0.0), "paid", PANELS[0]),
+        (seen[:STEPS], marked[:STEPS], "seen", PANELS[1]),
+    ):
+        parts += _bars(values, of_marked, name, top, y, height)
+    parts += _ways(marked_step, due)
+    for t in (1, *range(10, STEPS + 1, 10)):
+        parts.append(text(_across(t), sum(PANELS[-1]) + 16, str(t), text_anchor="middle", fill=SOFT, font_size=11))
+    parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "step t", text_anchor="middle", fill=SOFT))
+    alt = (
+        f"delayed: {scenario.meaning}. Rewards paid at {STEPS} steps, and below what is seen at each of them: the"
+        f" reward of step {marked_step} is seen in parts at steps {', '.join(str(t) for t in due)}."
+    )
+    return card(WIDTH, HEIGHT, alt, parts), alt
+
+
+def _across(t: float) -> float:
+    return LEFT + (t - 0.5) / STEPS * (WIDTH - LEFT - RIGHT)
+
+
+def _bars(values: Floats, marked: Floats, name: str, top: float, y: float, height: float) -> list[str]:
+    parts = [rect(LEFT, y, WIDTH - LEFT - RIGHT, height, fill="none", stroke=RULE)]
+    parts += [
+        text(LEFT - 6, y + height + 4 - height * tick / top, f"{tick:g}", text_anchor="end", fill=SOFT, font_size=11)
+        for tick in (0.0, 0.5, 1.0)
+        if tick < top
+    ]
+    middle = y + height / 2
+    parts.append(text(18, middle, name, text_anchor="middle", fill=SOFT, transform=f"rotate(-90 18 {middle:g})"))
+    for place, (value, own) in enumerate(zip(values, marked, strict=True)):
+        x, tall = _across(place + 1) - 3.5, max(0.0, value) / top * height
+        parts.append(rect(x, y + height - tall, 7, tall, fill=BLUE, fill_opacity=0.55))
+        if own > 0:
+            parts.append(rect(x, y + height - own / top * height, 7, own / top * height, fill=VERMILION))
+    return parts
+
+
+def _ways(step: int, due: list[int]) -> list[str]:
+    """From the marked reward to where its parts come out."""
+    (top, height), (below, _) = PANELS
+    begin = (_across(step), top + height + 2)
+    return [
+        path([begin, (_across(t), below - 2)], stroke=VERMILION, stroke_width=1.2, stroke_dasharray="3 2") for t in due
+    ]

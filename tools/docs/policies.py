@@ -1,0 +1,116 @@
+"""The parts of docs/policies.md that come from the classes: reference, meaning, and each parameter's numbers."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+from environments.text import format_number
+from policies import find_policy, policy_names
+from policies.engine.base import Number, Param, Policy, Setting, Value
+from studies.spec.comparison import PAPER
+from studies.symbols import format_symbol
+from tools.docs.marks import table
+
+LAST = "## Your own"
+"""The heading before which new sections go."""
+
+HORIZON, ARMS = 10_000, 10
+"""Where a default that follows from T and K is worked out."""
+
+
+def overview() -> list[str]:
+    """All policies in one table."""
+    rows = []
+    for name in policy_names():
+        policy = find_policy(name)
+        searched = ", ".join(format_symbol(param.name) for param in policy.parameters if param.low is not None)
+        rows.append([f"[`{name}`](#{name})", _kind(policy), meaning(policy), searched or "–"])
+    return table(["policy", "kind", "what it does", "searched"], rows)
+
+
+def part(name: str) -> list[str]:
+    """A policy's reference and parameters."""
+    policy = find_policy(name)
+    reference = policy.reference.removesuffix("; ours")
+    lines = [f"{meaning(policy)} {'Reference' if reference == policy.reference else 'Ours'}: {reference}."]
+    values: dict[str, Value] = {}
+    rows = []
+    for param in policy.parameters:
+        setting = Setting(HORIZON, ARMS, values)
+        values[param.name] = param.resolve(None, setting)
+        row = [f"`{param.name}`", _default(param, values[param.name]), _searched(param), _allowed(param), param.meaning]
+        rows.append(row)
+    if rows:
+        lines += ["", *table(["parameter", "default", "searched", "allowed", "meaning"], rows)]
+    return lines
+
+
+def with_sections(page: str) -> str:
+    """The page with a section for each policy that has none yet: its docstring after the first sentence is its formula.
+
+    >>> with_sections("## Your own").splitlines()[0]
+    '### ars-exp3'
+    """
+    for name in policy_names():
+        if f"<!-- {name} -->" not in page:
+            _, _, formula = inspect.cleandoc(find_policy(name).__doc__ or "").partition("\n\n")
+            words = [f"### {name}", "", *([formula, ""] if formula else [])]
+            page = page.replace(LAST, "\n".join([*words, f"<!-- {name} -->", f"<!-- end of {name} -->", "", LAST]))
+    return page
+
+
+def meaning(policy: type[Policy]) -> str:
+    """The first sentence of its docstring."""
+    return " ".join((policy.__doc__ or "").split("\n\n")[0].split())
+
+
+def _kind(policy: type[Policy]) -> str:
+    if policy.name in PAPER:
+        return f"the paper's nine, {policy.family}"
+    return policy.family
+
+
+def _default(param: Param, value: Value) -> str:
+    if not callable(param.default):
+        return f"`{format_number(param.default)}`"
+    if param.name == "horizon":
+        return "T"
+    return f"{_formula(param.default.__doc__ or '')}; {format_number(value)} at T = {HORIZON}, K = {ARMS}"
+
+
+def _formula(words: str) -> str:
+    """What a docstring says before its first comma outside of brackets.
+
+    >>> _formula("min(1, sqrt(x)), at most.")
+    'min(1, sqrt(x))'
+    """
+    depth = 0
+    for place, sign in enumerate(words):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0 and sign in ",;":
+            return words[:place]
+    return words.strip().removesuffix(".")
+
+
+def _searched(param: Param) -> str:
+    if param.low is None or param.high is None:
+        return "–"
+    what = f"1 − {format_symbol(param.name)} in " if param.scale == "one-minus" else ""
+    scale = "linear" if param.scale == "linear" else "log"
+    return f"{what}{_end(param.low)} to {_end(param.high)}, {scale}"
+
+
+def _end(end: Number) -> str:
+    return "T" if callable(end) else format_number(end)
+
+
+def _allowed(param: Param) -> str:
+    if param.choices:
+        return ", ".join(f"`{choice}`" for choice in param.choices)
+    whole = "whole, " if param.integer else ""
+    if math.isinf(param.least) and math.isinf(param.most):
+        return f"{whole}any"
+    if math.isinf(param.most):
+        return f"{whole}≥ {format_number(param.least)}"
+    return f"{whole}{format_number(param.least)} to {format_number(param.most)}"

@@ -1,0 +1,110 @@
+"""The tables of docs/study-files.md, field by field, from the JSON Schema that the Pydantic models give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, written
+from studies.spec.schema import study_file_schema
+from tools.docs.marks import table
+
+TYPES = {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}
+
+
+def parts() -> dict[str, list[str]]:
+    """The table of each kind of TOML table by its name."""
+    kinds = study_file_schema()["$defs"]
+    made = {name.lower(): _fields(kinds[name]) for name in ("Study", "Scenario", "Range")}
+    study, robust = kinds["Study"]["properties"], kinds["Robust"]["properties"]
+    own = {name: field for name, field in robust.items() if field != study.get(name)}
+    left_out = ", ".join(f"`{name}`" for name in study if name not in robust)
+    made["robust"] = [
+        *_fields({**kinds["Robust"], "properties": own}),
+        "",
+        f"All other fields are those of a study, but for {left_out}.",
+    ]
+    registries: dict[str, Mapping[str, Choice]] = {
+        "objectives": OBJECTIVES,
+        "samplers": SAMPLERS,
+        "pruners": PRUNERS,
+        "measures": MEASURES,
+    }
+    return {**made, **{name: _choices(registry) for name, registry in registries.items()}}
+
+
+def _choices(registry: Mapping[str, Choice]) -> list[str]:
+    """One row per registered value."""
+    rows = zip(written(registry), registry.values(), strict=True)
+    return table(["value", "meaning"], [[f"`{name}`", choice.description] for name, choice in rows])
+
+
+def _fields(kind: dict[str, Any]) -> list[str]:
+    needed = kind.get("required", [])
+    rows = []
+    for name, field in kind["properties"].items():
+        default = f"`{_toml(field['default'])}`" if "default" in field else "needed" if name in needed else "–"
+        rows.append([f"`{name}`", describe(field), default, field.get("description", "")])
+    return table(["field", "what it may be", "default", "meaning"], rows)
+
+
+def describe(field: dict[str, Any]) -> str:
+    """What a field may hold, in words.
+
+    >>> describe({"type": "integer", "minimum": 2, "maximum": 10000000})
+    'whole number, 2 to 10⁷'
+    >>> describe({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+    'text, or a list of these'
+    """
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        return f"a [{name.lower()} table](#{name.lower()})"
+    if "anyOf" in field:
+        options = [describe(option) for option in field["anyOf"]]
+        several = f"a list of {', or '.join(options[:-1])}"
+        return ", or ".join([*options[:-1], "a list of these" if options[-1] == several else options[-1]])
+    if "enum" in field:
+        return ", ".join(f"`{choice}`" for choice in field["enum"])
+    kind = field.get("type")
+    if isinstance(kind, list):
+        return " or ".join(TYPES[one] for one in kind)
+    if kind == "array":
+        if field.get("minItems") == field.get("maxItems") == 2:
+            return "`[low, high]`"
+        least = f"{field['minItems']} or more of " if field.get("minItems", 1) > 1 else ""
+        most = f", at most {field['maxItems']}" if "maxItems" in field else ""
+        return f"a list of {least}{describe(field['items'])}{most}"
+    if kind == "object":
+        values = field.get("additionalProperties")
+        return f"names with values ({describe(values)})" if isinstance(values, dict) else "names with values"
+    return f"{TYPES[str(kind)]}{_limits(field)}"
+
+
+def _limits(field: dict[str, Any]) -> str:
+    low, high = field.get("minimum"), field.get("maximum")
+    if low is not None and high is not None:
+        return f", {_number(low)} to {_number(high)}"
+    if low is not None:
+        return f", at least {_number(low)}"
+    longest = field.get("maxLength")
+    return f", at most {longest} characters" if longest else ""
+
+
+def _number(value: float) -> str:
+    """Powers of ten as such, from a million on.
+
+    >>> _number(10), _number(10**9), _number(2**63 - 1)
+    ('10', '10⁹', '2⁶³ − 1')
+    """
+    if value == 2**63 - 1:
+        return "2⁶³ − 1"
+    text = str(value)
+    if value >= 10**6 and set(text[1:]) == {"0"} and text[0] == "1":
+        return f"10{str(len(text) - 1).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return text
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,61 @@
+"""Small SVG files by hand: no browser, no dependency, the same bytes for the same numbers.
+
+Every picture is a light card with its own background, so that it reads on a white and on a dark page alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from dashboards.figures.style import FONT
+
+INK, SOFT, RULE, PAPER, EDGE = "#1f2328", "#59636e", "#d8dde3", "#ffffff", "#d0d7de"
+
+
+def number(value: float) -> str:
+    """A coordinate with one digit behind the point, as short as can be.
+
+    >>> number(3.04), number(-0.02)
+    ('3', '0')
+    """
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def path(points: Sequence[tuple[float, float]], **style: str | float) -> str:
+    """A line through points."""
+    places = "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return f'<path d="M{places}" fill="none"{_attributes(style)}/>'
+
+
+def area(points: Sequence[tuple[float, float]], fill: str) -> str:
+    """A filled shape."""
+    return f'<path d="M{"L".join(f"{number(x)} {number(y)}" for x, y in points)}Z" fill="{fill}"/>'
+
+
+def text(x: float, y: float, words: str, **style: str | float) -> str:
+    """Words at a place."""
+    return f'<text x="{number(x)}" y="{number(y)}"{_attributes(style)}>{escape(words)}</text>'
+
+
+def rect(x: float, y: float, width: float, height: float, **style: str | float) -> str:
+    """A box."""
+    place = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
+    return f"<rect {place}{_attributes(style)}/>"
+
+
+def card(width: int, height: int, label: str, parts: Sequence[str]) -> str:
+    """The whole file: a light card with what is drawn on it; the label is read out where pictures can't be seen."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{escape(label)}" font-family="{escape(FONT)}" font-size="12" fill="{INK}">'
+    )
+    paper = rect(0.5, 0.5, width - 1, height - 1, rx=8, fill=PAPER, stroke=EDGE)
+    return "\n".join([head, paper, *parts, "</svg>"]) + "\n"
+
+
+def _attributes(style: dict[str, str | float]) -> str:
+    """As SVG writes them; what is empty is left out."""
+    written = {name: value if isinstance(value, str) else f"{value:g}" for name, value in style.items()}
+    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in written.items() if value)

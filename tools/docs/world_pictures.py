@@ -1,0 +1,167 @@
+"""A picture of one world of a scenario: means above, variances below, the best arm of the moment in bold.
+
+The report draws the same with Plotly (`dashboards/figures/world.py`); here it is a file that a page can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dashboards.figures.style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
+from environments.draw import draw_worlds
+from environments.scenario import Scenario
+from environments.text import format_number
+from environments.view import View, moments_of_change, straight, view_of
+from environments.world import Floats, Ints
+from tools.docs.svg import RULE, SOFT, area, card, path, rect, text
+
+COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY)
+DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4")
+WIDTH, LEFT, RIGHT = 720, 62, 20
+PANELS = ((62, 130), (226, 58))
+"""Top and height of the means' and the variances' panel."""
+HEIGHT = 326
+CHANGE, BAND = "#8c959f", "#e3e8ec"
+SEED, ARMS, MOST_ARMS = 4, 6, 8
+
+
+def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str]:
+    """The SVG of a scenario's first world, and the alt text that goes with it."""
+    seen = view_of(draw_worlds(scenario, horizon, arms, SEED))
+    best = np.where(np.isnan(seen.means), -np.inf, seen.means).argmax(axis=1)
+    shown = _shown(seen.means, best)
+    few = f", {len(shown)} of the arms drawn" if len(shown) < seen.means.shape[1] else ""
+    across = _scale(1, horizon, LEFT, WIDTH - RIGHT)
+    parts = [
+        text(LEFT, 28, scenario.name, font_size=16, font_weight=600),
+        text(LEFT, 46, f"One world: T = {horizon}, K = {arms}, seed {SEED}{few}", fill=SOFT),
+        *_legend(len(shown) < seen.means.shape[1], bool(moments_of_change(scenario, horizon))),
+    ]
+    for table, name, (top, height) in zip((seen.means, seen.variances), ("mean μ", "variance σ²"), PANELS, strict=True):
+        low, high = _range(table, from_zero=name != "mean μ")
+        up = _scale(low, high, top + height, top)
+        parts += _frame(name, low, high, top, height)
+        for moment in moments_of_change(scenario, horizon):
+            x = across(moment)
+            parts.append(path([(x, top), (x, top + height)], stroke=CHANGE, stroke_dasharray="2 2"))
+        if len(shown) < table.shape[1]:
+            parts.append(_band(seen.steps, table, across, up))
+        for place, k in enumerate(shown):
+            colour, dashes = COLOURS[place % 5], DASHES[place // 5 % 5]
+            parts += _line(
+                seen.steps, table[:, k], across, up, stroke=colour, stroke_width=1.4, stroke_dasharray=dashes
+            )
+        steps, of_best = seen.steps, table[np.arange(seen.steps.size), best]
+        if name != "mean μ":
+            steps, of_best = _in_stairs(steps, of_best, best)
+        parts += _line(steps, of_best, across, up, stroke=VERMILION, stroke_width=3.2, stroke_opacity=0.85)
+    parts += _times(horizon, across)
+    alt = _alt(scenario, horizon, seen, len(set(best.tolist())))
+    return card(WIDTH, HEIGHT, alt, parts), alt
+
+
+def _shown(means: Floats, best: Ints) -> list[int]:
+    """All of a few arms; of many those that are the best the longest."""
+    total = means.shape[1]
+    if total <= ARMS + 2:
+        return list(range(total))
+    longest = np.argsort(-np.bincount(best, minlength=total), kind="stable")[:MOST_ARMS]
+    return sorted(int(k) for k in longest)
+
+
+def _in_stairs(steps: Ints, values: Floats, best: Ints) -> tuple[Ints, Floats]:
+    """The best arm's line with an upright step where another arm becomes the best."""
+    turns = np.flatnonzero(np.diff(best)) + 1
+    return np.insert(steps, turns, steps[turns]), np.insert(values, turns, values[turns - 1])
+
+
+def _scale(low: float, high: float, first: float, last: float) -> Callable[[float], float]:
+    return lambda value: first + (value - low) / (high - low) * (last - first)
+
+
+def _range(table: Floats, from_zero: bool) -> tuple[float, float]:
+    low, high = float(np.nanmin(table)), float(np.nanmax(table))
+    low = 0.0 if from_zero else low
+    room = 0.06 * (high - low or 1.0)
+    return (low if from_zero else low - room), high + room
+
+
+def _frame(name: str, low: float, high: float, top: float, height: float) -> list[str]:
+    """The panel, its name, and lines at the two or three round values that fit."""
+    parts = [rect(LEFT, top, WIDTH - LEFT - RIGHT, height, fill="none", stroke=RULE)]
+    up = _scale(low, high, top + height, top)
+    for tick in _round_values(low, high, 4 if height > 100 else 2):
+        y = up(tick)
+        parts.append(path([(LEFT, y), (WIDTH - RIGHT, y)], stroke=RULE, stroke_width=1))
+        parts.append(text(LEFT - 6, y + 4, f"{tick:g}", text_anchor="end", fill=SOFT, font_size=11))
+    middle = top + height / 2
+    turn = f"rotate(-90 18 {middle:g})"
+    return [*parts, text(18, middle, name, text_anchor="middle", fill=SOFT, transform=turn)]
+
+
+def _round_values(low: float, high: float, most: int) -> list[float]:
+    """At most so many multiples of 1, 2 or 5 times a power of ten between two ends."""
+    power = 10.0 ** np.floor(np.log10((high - low) / most))
+    steps = [power * factor for factor in (1, 2, 5, 10, 20)]
+    for step in steps:
+        values = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+        if len(values) <= most:
+            return [float(f"{value:.6g}") for value in values]
+    raise AssertionError("one of the steps is wide enough")
+
+
+def _times(horizon: int, across: Callable[[float], float]) -> list[str]:
+    top, height = PANELS[-1]
+    parts = []
+    for share in range(6):
+        t = max(1, horizon * share // 5)
+        anchor = "start" if share == 0 else "end" if share == 5 else "middle"
+        parts.append(text(across(t), top + height + 16, str(t), text_anchor=anchor, fill=SOFT, font_size=11))
+    return [*parts, text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "step t", text_anchor="middle", fill=SOFT)]
+
+
+def _legend(band: bool, changes: bool) -> list[str]:
+    """From the right: what bold, dotted and shaded mean."""
+    entries = [("best arm of the moment", VERMILION, 3.2, "")]
+    entries += [("change", CHANGE, 1.0, "2 2")] if changes else []
+    entries += [("range of all arms", BAND, 9.0, "")] if band else []
+    parts, x = [], float(WIDTH - RIGHT)
+    for words, colour, width, dashes in entries:
+        parts.append(text(x, 28, words, text_anchor="end", fill=SOFT))
+        x -= 6.6 * len(words) + 8
+        parts.append(path([(x - 22, 24), (x, 24)], stroke=colour, stroke_width=width, stroke_dasharray=dashes))
+        x -= 42
+    return parts
+
+
+def _line(
+    steps: Ints, values: Floats, across: Callable[[float], float], up: Callable[[float], float], **style: str | float
+) -> list[str]:
+    """One line, in pieces where the arm is not open."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for i in straight(steps, values):
+        if np.isnan(values[i]):
+            pieces.append([])
+        else:
+            pieces[-1].append((across(float(steps[i])), up(float(values[i]))))
+    return [path(piece, **style) for piece in pieces if len(piece) > 1]
+
+
+def _band(steps: Ints, table: Floats, across: Callable[[float], float], up: Callable[[float], float]) -> str:
+    low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
+    kept = sorted({*straight(steps, low), *straight(steps, high)})
+    above = [(across(float(steps[i])), up(float(high[i]))) for i in kept]
+    below = [(across(float(steps[i])), up(float(low[i]))) for i in reversed(kept)]
+    return area([*above, *below], BAND)
+
+
+def _alt(scenario: Scenario, horizon: int, seen: View, number: int) -> str:
+    low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
+    least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
+    return (
+        f"{scenario.name}: {scenario.meaning}. {seen.means.shape[1]} arms over {horizon} steps, means from {low} to"
+        f" {high}, variances from {least} to {most}; {number} {'arm is' if number == 1 else 'arms are'} the best at"
+        " some time."
+    )

@@ -1,0 +1,215 @@
+"""Coverage of recommendations: python -m tools.recommendation_coverage --studies 1000.
+
+1. Each small study goes the whole way: search, selection, report. Then the recommended parameters play 10⁵ worlds that
+   no study has seen. The 95 % interval of the reported regret should hold that mean in 93 to 97 % of the studies;
+   beside it stands what the plain interval of the search's best holds.
+2. On published-variance-drift at T 10000 the search should beat every cell of the paper's 4 × 4 grid, or tie it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from environments.streams import Stream
+from environments.world import Floats
+from policies.engine.base import Value
+from policies.engine.play import REGRET
+from studies.results.recommendation import Recommendation
+from studies.spec.distributions import to_params
+from studies.spec.study import StudySpec
+from studies.statistics.intervals import paired_interval
+from studies.storage import keys
+from tests.binomial import band
+from tuning.search.loop import search
+from tuning.validation.recommend import recommend
+from tuning.workers.local import LocalCrew
+from tuning.workers.problem import Evaluator
+
+if TYPE_CHECKING:
+    import optuna
+
+
+SCENARIOS = ("stationary", "localized-jump", "variance-drift", "blips")
+HORIZON, ARMS = 200, 5
+TRUTH_SEED = 2**62
+"""Worlds of the truth: no small study has this seed."""
+
+BLOCK = 2000
+GRID = (0.5, 1.0, 5.0, 10.0)
+Row = tuple[float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One small study: what is claimed of which parameters."""
+
+    scenario: str
+    params: tuple[tuple[str, Value], ...]
+    low: float
+    high: float
+    estimate: float
+    mean: float
+    search_params: tuple[tuple[str, Value], ...]
+    search_low: float
+    search_high: float
+
+
+def small_study(number: int) -> Outcome:
+    """Search, select and report with little of everything; the seed is the study's number."""
+    spec = StudySpec(
+        scenario=SCENARIOS[number % len(SCENARIOS)],
+        horizon=HORIZON,
+        arms=ARMS,
+        trials=16,
+        batch=8,
+        replications=20,
+        candidates=4,
+        selection=100,
+        report=400,
+        seed=number,
+        sampler="random",
+    ).resolved()
+    found, study = _tuned(spec)
+    best = study.best_trial
+    assert best.value is not None
+    margin = 1.96 * float(best.user_attrs[keys.STDERR])
+    return Outcome(
+        scenario=spec.scenario,
+        params=tuple(spec.values(dict(found.params)).items()),  # type: ignore[arg-type]
+        low=found.regret.low,
+        high=found.regret.high,
+        estimate=found.search_estimate,
+        mean=found.regret.mean,
+        search_params=tuple(spec.values(to_params(spec, best.params)).items()),
+        search_low=best.value - margin,
+        search_high=best.value + margin,
+    )
+
+
+def _tuned(spec: StudySpec, jobs: int = 1) -> tuple[Recommendation, optuna.Study]:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(study_name=spec.study_name())
+    evaluator = Evaluator(spec, LocalCrew(jobs))
+    search(spec, study, evaluator)
+    return recommend(spec, study, evaluator), study
+
+
+def true_means(
+    scenario: str, params: list[tuple[tuple[str, Value], ...]], replications: int, jobs: int
+) -> dict[tuple[tuple[str, Value], ...], float]:
+    """Mean regret of each of the parameters over many worlds, the same worlds for all."""
+    distinct = list(dict.fromkeys(params))
+    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), LocalCrew(jobs))
+    total = np.zeros(len(distinct))
+    for first in range(0, replications, BLOCK):
+        count = min(BLOCK, replications - first)
+        total += evaluator.play([dict(p) for p in distinct], Stream.SIMULATE, first, count)[..., REGRET].sum(axis=1)
+    return dict(zip(distinct, (total / replications).tolist(), strict=True))
+
+
+class Bias(NamedTuple):
+    """How far estimates are off on average, as a share of the truth, and the standard error of that."""
+
+    mean: float
+    error: float
+
+    @classmethod
+    def of(cls, estimates: list[float], truth: Floats) -> Bias:
+        """From an estimate a study."""
+        off = np.array(estimates) / truth - 1.0
+        return cls(float(off.mean()), float(off.std(ddof=1)) / len(off) ** 0.5)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of so many studies, how many intervals held the truth, and how far the estimates were off."""
+
+    studies: int
+    reported: int
+    searched: int
+    bias_reported: Bias
+    bias_searched: Bias
+
+
+def coverage(studies: int, replications: int = 100_000, jobs: int = 1, first: int = 0) -> Coverage:
+    """Run small studies and hold what they claim against the truth."""
+    from joblib import Parallel, delayed
+
+    outcomes: list[Outcome] = Parallel(n_jobs=jobs)(delayed(small_study)(first + i) for i in range(studies))
+    truth = {}
+    for scenario in SCENARIOS:
+        here = [o for o in outcomes if o.scenario == scenario]
+        asked = [p for o in here for p in (o.params, o.search_params)]
+        truth[scenario] = true_means(scenario, asked, replications, jobs) if asked else {}
+    mine = np.array([truth[o.scenario][o.params] for o in outcomes])
+    theirs = np.array([truth[o.scenario][o.search_params] for o in outcomes])
+    return Coverage(
+        studies=studies,
+        reported=sum(o.low <= t <= o.high for o, t in zip(outcomes, mine, strict=True)),
+        searched=sum(o.search_low <= t <= o.search_high for o, t in zip(outcomes, theirs, strict=True)),
+        bias_reported=Bias.of([o.mean for o in outcomes], mine),
+        bias_searched=Bias.of([o.estimate for o in outcomes], mine),
+    )
+
+
+def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendation, list[Row]]:
+    """Tune on the paper's own protocol, then meet the cells of its grid on worlds that neither has seen.
+
+    Gives the recommendation and, for each cell, α₀, β₀, its regret minus the recommended one's, and the interval.
+    """
+    spec = StudySpec(scenario="published-variance-drift", horizon=10_000, trials=trials).resolved()
+    found, _ = _tuned(spec, jobs)
+    cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
+    players = [spec.values(dict(found.params)), *(spec.values(cell) for cell in cells)]  # type: ignore[arg-type]
+    regret: Floats = Evaluator(spec, LocalCrew(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
+    rows = [
+        (cell["alpha0"], cell["beta0"], *paired_interval(theirs, regret[0], spec.seed))
+        for cell, theirs in zip(cells, regret[1:], strict=True)
+    ]
+    return found, rows
+
+
+def main() -> None:
+    """Print what was found."""
+    words = argparse.ArgumentParser(prog="python -m tools.recommendation_coverage", description=__doc__.splitlines()[0])
+    words.add_argument("--studies", type=int, default=1000, help="small studies (0: skip)")
+    words.add_argument("--truth", type=int, default=100_000, help="replications behind a true mean")
+    words.add_argument("--trials", type=int, default=200, help="trials of the search against the grid (0: skip)")
+    words.add_argument("--replications", type=int, default=2000, help="worlds in which it meets the grid")
+    words.add_argument("--jobs", type=int, default=2)
+    given = words.parse_args()
+    if given.studies:
+        begin = time.perf_counter()
+        seen = coverage(given.studies, given.truth, given.jobs)
+        low, high = band(seen.studies)
+        print(f"{seen.studies} small studies, T {HORIZON}, K {ARMS}, truth from {given.truth} replications")
+        print(
+            f"  reported: 95 % interval holds the true mean in {seen.reported / seen.studies:.1%} "
+            f"(chance allows {low / seen.studies:.1%} to {high / seen.studies:.1%}), "
+            f"bias {seen.bias_reported.mean:+.1%}"
+        )
+        print(
+            f"  search's best, plain interval: {seen.searched / seen.studies:.1%}; "
+            f"the search's estimate of what is recommended, bias {seen.bias_searched.mean:+.1%}"
+        )
+        print(f"  {time.perf_counter() - begin:.0f} s", flush=True)
+    if given.trials:
+        begin = time.perf_counter()
+        found, rows = against_grid(given.trials, given.replications, given.jobs)
+        print(f"published-variance-drift, T 10000: {found.params}, regret {found.regret}")
+        for alpha0, beta0, difference, low_, high_ in rows:
+            verdict = "beaten" if low_ > 0 else "tied" if high_ >= 0 else "BETTER"
+            print(f"  α₀ {alpha0:4g}  β₀ {beta0:4g}  {difference:+9.2f} [{low_:+.2f}, {high_:+.2f}]  {verdict}")
+        print(f"  {time.perf_counter() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""`ravenlab doctor`: check this machine, a storage and a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from tuning.cli.options import ClusterOption, JsonOption, StorageOption
+
+if TYPE_CHECKING:
+    from tuning.doctor import Check
+    from tuning.doctor.cluster import Node
+
+
+def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
+    """Check this machine, the storage and a cluster.
+
+    Checks versions, numba and its cache, speed and access rights. Nothing is changed but numba's cache. A note reports
+    a limitation; a problem means failures or wrong results, and makes the exit code 1.
+
+    Examples:
+        # this machine, and the storage in this folder
+        ravenlab doctor
+        # also a cluster: versions and speed of its workers
+        ravenlab doctor --cluster tcp://localhost:8786
+    """
+    from dataclasses import asdict
+
+    from environments.text import plural
+    from tuning.cli.output import print_json, print_table, say
+    from tuning.doctor import PROBLEM
+
+    rows, workers = _run_checks(storage, cluster)
+    problems = sum(row.verdict == PROBLEM for row in rows)
+    if as_json:
+        checks, nodes = [asdict(row) for row in rows], [asdict(worker) for worker in workers]
+        print_json({"problems": problems, "checks": checks, "workers": nodes})
+    else:
+        columns = ["check", "found", "verdict", "what to do"]
+        print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
+        say("No problems." if problems == 0 else f"{plural(problems, 'problem')}.")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
+    """All rows, and the workers of the cluster. Modules that need numba are imported after numba was found to work."""
+    from environments.fingerprint import identity
+    from studies.storage.urls import storage_url
+    from tuning.doctor import NOTE, Check
+    from tuning.doctor.machine import kernel_checks, version_checks
+    from tuning.doctor.storage import storage_checks
+
+    rows = version_checks()
+    kernel, speed = kernel_checks()
+    rows += [*kernel, *storage_checks(storage_url(storage))]
+    if cluster is None:
+        return rows, []
+    if speed is None:
+        return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
+    from tuning.cli.options import workers as cores
+    from tuning.doctor.cluster import cluster_checks, inspect_cluster
+    from tuning.workers.cluster import connected
+
+    with connected(cluster, cores(None), to_look=True) as crew:
+        found = inspect_cluster(crew.client)
+    return rows + cluster_checks(found, identity()), found.workers

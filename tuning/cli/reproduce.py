@@ -1,0 +1,115 @@
+"""`ravenlab reproduce`: reproduce the figures, tables and claims of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from environments.text import join_words
+from tuning.cli import completion, options
+from tuning.cli.arguments import hire
+from tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
+from tuning.workers.local import DEFAULT_BACKEND
+
+if TYPE_CHECKING:
+    from studies.paper.results import ReproductionResult
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=completion.words(*EXPERIMENTS, ALL),
+            rich_help_panel=options.PROBLEM,
+            help=f"{join_words((*EXPERIMENTS, ALL))}. [default: all]",
+            show_default=False,
+        ),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="published (what the authors' scripts ran), defined (what the paper defines), or both.",
+            autocompletion=completion.words(*PROTOCOLS, BOTH),
+            rich_help_panel=options.PROBLEM,
+        ),
+    ] = BOTH,
+    replications: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R",
+            help="Replications of Table 3; all other counts are proportional. [default: 50]",
+            rich_help_panel=options.PROBLEM,
+        ),
+    ] = None,
+    seed: options.SeedOption = None,
+    jobs: options.JobsOption = None,
+    backend: options.BackendOption = DEFAULT_BACKEND,
+    cluster: options.ClusterOption = None,
+    output: options.FolderOption = Path("reproduction"),
+    quiet: options.QuietOption = False,
+    as_json: options.JsonOption = False,
+) -> None:
+    """Reproduce the paper and judge each of its claims.
+
+    Writes reproduction.html, reproduction.json and one CSV file per table. Completed pieces are saved; rerun the same
+    command to resume.
+
+    Examples:
+        # everything, as published and as defined
+        ravenlab reproduce
+        # two figures, in a separate folder
+        ravenlab reproduce figure2 figure3 -o paper
+    """
+    from dataclasses import replace
+
+    from tuning.cli.options import whole_number
+    from tuning.cli.output import put
+    from tuning.files import check_folder, make_folder
+    from tuning.reproduction import select_experiments
+    from tuning.reproduction.context import make_context
+    from tuning.reproduction.progress import ReproductionReporter
+    from tuning.reproduction.runner import reproduce as run
+    from tuning.reproduction.runner import write_reproduction
+
+    selected = select_experiments(names or [])
+    context = make_context(
+        output,
+        protocol=protocol,
+        replications=None if replications is None else whole_number("--replications", replications),
+        seed=0 if seed is None else whole_number("--seed", seed),
+    )
+    crews = hire(jobs, backend, cluster)
+    check_folder(output)
+    make_folder(output)  # pieces are stored here from the start
+    with crews as workers, ReproductionReporter(quiet) as reporter:
+        result = run(selected, replace(context, workers=workers), output, reporter.listener())
+    written = write_reproduction(result, output)
+    if as_json:
+        put(result.as_json())
+    else:
+        _print_verdicts(result, written)
+
+
+def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
+    """Print the verdicts, large groups as a count, and the location of the files."""
+    from dashboards.pages.reproduction.page import group_verdicts
+    from tuning.cli.output import print_table, say
+
+    groups = group_verdicts(result)
+    rows = []
+    for claim in [claim for group in groups if not group.title for claim in group.claims]:
+        for index, row in enumerate(claim.verdicts):
+            ours = f"{row.ours} ({row.interval})" if row.interval else row.ours
+            text, printed = (claim.text, claim.printed) if index == 0 else ("", "")
+            rows.append([text, row.protocol, printed, ours, f"{row.sign} {row.verdict}"])
+    if rows:
+        print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 %)", "Verdict"], rows)
+    for group in groups:
+        if group.title:
+            say(f"{group.title}: {group.summary}.")
+    page = next(path for path in written if path.suffix == ".html")
+    tables = sum(path.suffix == ".csv" for path in written)
+    say(f"Wrote {page}, reproduction.json and {tables} CSV files.")

@@ -1,0 +1,50 @@
+"""`ravenlab studies`: what is stored, one row a study."""
+
+from __future__ import annotations
+
+from tuning.cli.options import JsonOption, StorageOption
+
+
+def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
+    """List what is stored: trials, best value, regret and state.
+
+    Study files that come along are listed by ravenlab list studies.
+
+    Examples:
+        # the storage in this folder
+        ravenlab studies
+        # another one, for programs
+        ravenlab studies --storage sqlite:///archive.sqlite3 --json
+    """
+    from dataclasses import asdict
+
+    from environments.text import format_number
+    from studies.storage.database import opened
+    from studies.storage.library import list_studies
+    from studies.storage.urls import shown, storage_url
+    from tuning.cli.output import print_json, print_table, say
+
+    with opened(storage) as store:
+        rows = list_studies(store)
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    if not rows:
+        say("No studies yet. Begin with: ravenlab tune blips")
+        return
+    print_table(
+        f"Studies in {shown(storage_url(storage))}",
+        ["study", "trials", "best", "regret", "state"],
+        [
+            [
+                row.name,
+                f"{row.done}/{'–' if row.asked is None else row.asked}",
+                "–" if row.best is None else format_number(row.best),
+                "–" if row.regret is None else format_number(row.regret),
+                row.state,
+            ]
+            for row in rows
+        ],
+        numbers=["trials", "best", "regret"],
+    )
+    say("best is what the search saw, too good to be true; regret is measured on fresh worlds.")
