@@ -10,69 +10,69 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dashboards.figures.comparison import critical_difference, standings, winners
-    from dashboards.figures.curves import curves, regret_curves
-    from dashboards.figures.diagnosis import diagnosis
-    from dashboards.figures.distributions import distributions
-    from dashboards.figures.heat_map import heat_map
-    from dashboards.figures.history import HistoryPoint, history
-    from dashboards.figures.parameters import horizons, importances
-    from dashboards.figures.recorded import logged, recorded
-    from dashboards.figures.robust import front, prices
-    from dashboards.figures.sensitivity_lines import sensitivity_lines
+    from dashboards.figures.comparison import plot_critical_difference, plot_standings, plot_winners
+    from dashboards.figures.curves import plot_curves, plot_regret_curves
+    from dashboards.figures.diagnosis import plot_diagnosis
+    from dashboards.figures.distributions import plot_distributions
+    from dashboards.figures.heat_map import plot_heat_map
+    from dashboards.figures.history import HistoryPoint, plot_history
+    from dashboards.figures.parameters import plot_horizons, plot_importances
+    from dashboards.figures.recorded import plot_logged, plot_recorded
+    from dashboards.figures.robust import plot_front, plot_prices
+    from dashboards.figures.sensitivity_lines import plot_sensitivity_lines
     from dashboards.figures.style import THEMES, explain, themed
-    from dashboards.figures.surface import surface
-    from dashboards.figures.world import world
+    from dashboards.figures.surface import plot_surface
+    from dashboards.figures.world import plot_world
 
 
 __all__ = [
     "THEMES",
     "HistoryPoint",
-    "critical_difference",
-    "curves",
-    "diagnosis",
-    "distributions",
     "explain",
-    "front",
-    "heat_map",
-    "history",
-    "horizons",
-    "importances",
-    "logged",
-    "prices",
-    "recorded",
-    "regret_curves",
-    "sensitivity_lines",
-    "standings",
-    "surface",
+    "plot_critical_difference",
+    "plot_curves",
+    "plot_diagnosis",
+    "plot_distributions",
+    "plot_front",
+    "plot_heat_map",
+    "plot_history",
+    "plot_horizons",
+    "plot_importances",
+    "plot_logged",
+    "plot_prices",
+    "plot_recorded",
+    "plot_regret_curves",
+    "plot_sensitivity_lines",
+    "plot_standings",
+    "plot_surface",
+    "plot_winners",
+    "plot_world",
     "themed",
-    "winners",
-    "world",
 ]
 
 _MODULES = {
     "HistoryPoint": "history",
     "THEMES": "style",
-    "critical_difference": "comparison",
-    "curves": "curves",
-    "diagnosis": "diagnosis",
-    "distributions": "distributions",
+    "plot_critical_difference": "comparison",
+    "plot_curves": "curves",
+    "plot_diagnosis": "diagnosis",
+    "plot_distributions": "distributions",
     "explain": "style",
-    "front": "robust",
-    "heat_map": "heat_map",
-    "history": "history",
-    "horizons": "parameters",
-    "importances": "parameters",
-    "logged": "recorded",
-    "prices": "robust",
-    "recorded": "recorded",
-    "regret_curves": "curves",
-    "sensitivity_lines": "sensitivity_lines",
-    "standings": "comparison",
-    "surface": "surface",
+    "plot_front": "robust",
+    "plot_heat_map": "heat_map",
+    "plot_history": "history",
+    "plot_horizons": "parameters",
+    "plot_importances": "parameters",
+    "plot_logged": "recorded",
+    "plot_prices": "robust",
+    "plot_recorded": "recorded",
+    "plot_regret_curves": "curves",
+    "plot_sensitivity_lines": "sensitivity_lines",
+    "plot_standings": "comparison",
+    "plot_surface": "surface",
     "themed": "style",
-    "winners": "comparison",
-    "world": "world",
+    "plot_winners": "comparison",
+    "plot_world": "world",
 }
 """The module of each public name."""
 

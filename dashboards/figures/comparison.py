@@ -45,7 +45,7 @@ APART = 0.14
 NAMES = {"tuned": "tuned", "defaults": "at its defaults"}
 
 
-def standings(result: Result, order: Sequence[str]) -> go.Figure:
+def plot_standings(result: Result, order: Sequence[str]) -> go.Figure:
     """Means with 95 % intervals, the best of the main board on top; `order` settles the policies' colours."""
     spec = result.comparison.spec
     rows = [each.policy for each in result.main.standings]
@@ -108,7 +108,7 @@ WORST = 10.0
 """Ten times the best one's regret and more is all the same colour."""
 
 
-def winners(results: Sequence[Result]) -> go.Figure:
+def plot_winners(results: Sequence[Result]) -> go.Figure:
     """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
     policies = by_relative_regret(results)
     shares = [[relative(result, policy) for result in results] for policy in policies]
@@ -183,7 +183,7 @@ CRITICAL_DIFFERENCE_ROW = 28
 """Pixels of a policy."""
 
 
-def critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+def plot_critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
     """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
 
     Two policies whose whiskers overlap are not significantly different (Demšar 2006, Nemenyi's test). `order` sets the

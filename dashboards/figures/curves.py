@@ -23,7 +23,7 @@ POINTS = 160
 """Points on all lines of a panel together, shared among them."""
 
 
-def curves(
+def plot_curves(
     results: Sequence[Simulation],
     changes: Sequence[int] = (),
     names: Sequence[str] = (),
@@ -163,7 +163,7 @@ SHOWN = 7
 """Lines in sight at first; the others are a click on the legend away."""
 
 
-def regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+def plot_regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
     """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
     spec = result.comparison.spec
     changes = moments_of_change(spec.open_scenario(), spec.horizon)

@@ -33,7 +33,7 @@ MOST_ARMS = 12
 BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
 
 
-def diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
+def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     """Means (above) and variances (below) of blocks of rows: faint lines are measured, bold ones are the model.
 
     >>> from studies.diagnosis import diagnose

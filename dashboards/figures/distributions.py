@@ -37,7 +37,7 @@ MEAN = {"symbol": "diamond", "size": 9, **WHITE}
 """How the mean is marked on a box."""
 
 
-def distributions(
+def plot_distributions(
     samples: Mapping[str, Floats],
     *,
     scenario: str,

@@ -174,7 +174,7 @@ def _place(values: Sequence[float], value: float) -> int | None:
     return next((i for i, each in enumerate(values) if math.isclose(each, value, rel_tol=1e-9)), None)
 
 
-def heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
+def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
     """Mean regret of every cell, with the paper's cell, the recommended point and what can't be told from the best.
 
     >>> import numpy as np

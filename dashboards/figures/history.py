@@ -52,7 +52,7 @@ class HistoryPoint(NamedTuple):
     params: Mapping[str, float | str]
 
 
-def history(
+def plot_history(
     rows: Sequence[HistoryPoint],
     recommendation: Recommendation | None = None,
     spec: StudySpec | None = None,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def importances(recommendation: Recommendation) -> go.Figure:
+def plot_importances(recommendation: Recommendation) -> go.Figure:
     """The share of each searched parameter in the good trials' being good (PED-ANOVA); none below 20 trials.
 
     >>> from studies.results.recommendation import Estimate
@@ -85,7 +85,7 @@ PANEL = 150
 """Height of the panel of one parameter, in pixels."""
 
 
-def horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
+def plot_horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
     """A panel per parameter over T, with the range of the candidates that can't be told from the best.
 
     All must be of one policy in one scenario.

@@ -68,7 +68,7 @@ def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
 POINTS = 240
 
 
-def recorded(scenario: TraceScenario, window: int) -> go.Figure:
+def plot_recorded(scenario: TraceScenario, window: int) -> go.Figure:
     """Centred means of all arms, the best of the moment in bold, the three stretches shaded, a window to scale.
 
     >>> from environments.recorded.trace_file import Trace
@@ -145,7 +145,7 @@ def _ruler(window: int) -> dict[str, Any]:
 PARTS = 20
 
 
-def logged(scenario: LogScenario) -> go.Figure:
+def plot_logged(scenario: LogScenario) -> go.Figure:
     """Mean reward of each arm in even parts of the log, and the logging policy's own, the three stretches shaded.
 
     >>> from environments.recorded.examples import example_log

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def front(found: Front) -> go.Figure:
+def plot_front(found: Front) -> go.Figure:
     """The settings of a front on fresh worlds, with those that the search had but fresh worlds do not bear out.
 
     Two worlds: regret in one against regret in the other. More: a line a setting over the worlds, in percent above
@@ -142,7 +142,7 @@ def _alt(found: Front, even: Member) -> str:
     )
 
 
-def prices(found: RobustRecommendation) -> go.Figure:
+def plot_prices(found: RobustRecommendation) -> go.Figure:
     """The price of every setting in every world, in percent above the one tuned for it.
 
     Colours go by the root of the price: a world in which everything is dear leaves something to see of the others.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_LINES = 6
 
 
-def sensitivity_lines(grid: Grid) -> go.Figure:
+def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
 
     >>> import numpy as np

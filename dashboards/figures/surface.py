@@ -18,7 +18,7 @@ SOLID = "#9a9fa6"
 """WebGL draws half-transparent lines all but invisibly on white."""
 
 
-def surface(grid: Grid) -> go.Figure:
+def plot_surface(grid: Grid) -> go.Figure:
     """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
 
     >>> import numpy as np

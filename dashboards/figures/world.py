@@ -75,7 +75,7 @@ def arms_to_draw(time: Any, means: Floats) -> list[int]:
     return sorted(int(k) for k in np.lexsort((-average, -time))[:MOST_ARMS])
 
 
-def world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
+def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
     """Means (above) and variances (below) of all arms of one world, the best arm of the moment in bold.
 
     >>> from environments import find_scenario
