@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, Member, RobustRecommendation, table_rows
+from studies.results.robust import Front, FrontMember, RobustRecommendation, table_rows
 from studies.tables import Cell as tables_Cell
 from studies.tables import make_table, to_csv
 
@@ -159,7 +159,7 @@ def write_robust(found: Iterable[RobustRecommendation | Front]) -> str:
     columns = (*BEFORE, *params, *AFTER)
     rows: list[dict[str, tables_Cell]] = []
     for one, each in settings:
-        front = str(each.kept).lower() if isinstance(each, Member) else ""
+        front = str(each.kept).lower() if isinstance(each, FrontMember) else ""
         place: list[tables_Cell] = [
             one.study,
             one.policy,

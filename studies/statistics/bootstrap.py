@@ -16,7 +16,7 @@ import numpy as np
 from environments.recorded.recording import LONGER, best_block
 from environments.streams import Stream, generator
 from environments.world import Floats
-from studies.results.recommendation import ENOUGH_ROWS
+from studies.results.recommendation import MIN_EFFECTIVE_ROWS
 from studies.statistics.intervals import CHUNK, RESAMPLES
 
 FEWEST_BLOCKS = 4
@@ -37,7 +37,7 @@ class Memory:
     @property
     def enough(self) -> bool:
         """Whether intervals from it can decide anything."""
-        return self.effective >= ENOUGH_ROWS
+        return self.effective >= MIN_EFFECTIVE_ROWS
 
 
 def memory(series: Floats, least: int = 1, offsets: int | None = None) -> Memory:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from studies.registry import ALL, PAPER_POLICIES, ComparisonDefaults
-from studies.results.comparison import Entry
+from studies.results.comparison import ComparisonEntry
 from studies.spec.comparison import ComparisonSpec, SettingOf
 from studies.spec.study import StudySpec
 from tuning.cli import completion, options
@@ -23,7 +23,7 @@ from tuning.workers.local import DEFAULT_BACKEND
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from studies.results.comparison import Result
+    from studies.results.comparison import ComparisonResult
 
 
 class ComparisonReporter(Reporter):
@@ -56,7 +56,7 @@ class ComparisonReporter(Reporter):
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, note=f"{policy}, {setting}")
 
-    def _landed(self, count: int, entry: Entry) -> None:
+    def _landed(self, count: int, entry: ComparisonEntry) -> None:
         mean = float(entry.regret.mean())
         if self.now is not None:
             self.now.landed = count
@@ -89,7 +89,7 @@ class _Searches(StudyProgress):
             super().validate()
 
 
-def print_results(results: Sequence[Result]) -> None:
+def print_results(results: Sequence[ComparisonResult]) -> None:
     """Each board, and where there is more than one world the overview."""
     from studies.export.comparison import board_table, overview_table
     from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search
