@@ -117,7 +117,7 @@ def judge_baseline(found: Recommendation, rival: Baseline) -> Verdict:
     """Compare a baseline with the recommendation on the same held-out worlds."""
     if all(found.params.get(name) == value for name, value in rival.params.items()) and rival.difference == 0.0:
         return "same"
-    if not rival.told:
+    if not rival.significant:
         return "unclear"
     return "worse" if rival.low > 0.0 else "better"
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
 from environments.world import Floats
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.model import Fit
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.model import FittedModel
 from studies.spec.space import three_digits
 
 FRESH = ("gradual-drift", "localized-jump", "blips")
@@ -20,7 +20,7 @@ STILL = 1e-3
 """Smallest variance, as a share of the mean one."""
 
 
-def base_ranges(blocks: Blocks, fitted: Fit) -> dict[str, float]:
+def estimate_base_ranges(blocks: TraceBlocks, fitted: FittedModel) -> dict[str, float]:
     """mean_low, mean_high, variance_low and variance_high.
 
     >>> from studies.diagnosis.model import fit
@@ -40,7 +40,7 @@ def base_ranges(blocks: Blocks, fitted: Fit) -> dict[str, float]:
     return {"mean_low": means[0], "mean_high": means[1], "variance_low": three_digits(low), "variance_high": high}
 
 
-def _levels(fitted: Fit, base: Floats, weights: list[Floats], used: str) -> Floats:
+def _levels(fitted: FittedModel, base: Floats, weights: list[Floats], used: str) -> Floats:
     """The base levels of the arms, and every level that a jump, a blip or a gradual drift leads to."""
     out = [base]
     for term, weight in zip(fitted.terms, weights, strict=True):
@@ -72,7 +72,7 @@ OUTSIDE = -100.0
 """Log-density of what a uniform noise can't be; the variance is only estimated, so a little is forgiven."""
 
 
-def noise_shape(blocks: Blocks, fitted: Fit) -> str:
+def estimate_noise(blocks: TraceBlocks, fitted: FittedModel) -> str:
     """The name of a noise; normal unless another is clearly likelier.
 
     >>> from studies.diagnosis.model import fit

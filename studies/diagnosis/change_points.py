@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.world import Floats, Ints
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.model import Fit, Scale
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.model import FittedModel, NoiseScale
 
-RARE = 0.01
+FALSE_ALARM_RATE = 0.01
 """How often a world in which no level changes may show a change point, in all its blocks and arms together."""
 SHORTEST_NOISE = (5, 60)
 """Blocks, and rows, between changes of noise: the variance of fewer may be one spike's."""
@@ -23,12 +23,12 @@ LOUDEST = 4.0
 """Standard deviations that one block's noise may count for."""
 CLEAR = 10.0
 """The gain from which an arm has a say in where a cut lies."""
-MOST = 60
+MAX_CHANGE_POINTS = 60
 """Change points; more of them are no jumps any more."""
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningSums:
     """Running sums over rows, from which the levels of any stretch follow at once."""
 
     counts: Floats
@@ -40,7 +40,7 @@ class Running:
     """[K] relative variance of an estimated variance, times its rows."""
 
     @staticmethod
-    def of(blocks: Blocks, current: Fit, scale: Scale) -> Running:
+    def of(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> RunningSums:
         """Of what the current model leaves."""
         seen = ~np.isnan(current.residuals)
         of_rows = np.diff(blocks.starts)
@@ -54,7 +54,7 @@ class Running:
         )
         zero = np.zeros((1, blocks.arms))
         counts, sums, noise, loud = (np.concatenate([zero, np.cumsum(table, axis=0)]) for table in tables)
-        return Running(counts, sums, noise, loud, scale.variance)
+        return RunningSums(counts, sums, noise, loud, scale.variance)
 
     def level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
         """Mean of the rows start … end − 1 and its squared standard error, [..., K]; infinite where none was seen."""
@@ -70,7 +70,7 @@ class Running:
         error = np.where(count > 1, self.wobble / np.maximum(count, 1.0), np.inf)
         return mean, error
 
-    def without(self, spans: Sequence[tuple[int, int]]) -> Running:
+    def without(self, spans: Sequence[tuple[int, int]]) -> RunningSums:
         """As if nothing had been seen in some spans."""
         tables = []
         for table in (self.counts, self.sums, self.noise, self.loudness):
@@ -79,7 +79,7 @@ class Running:
                 steps[start:end] = 0.0
             tables.append(np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(steps, axis=0)]))
         counts, sums, noise, loudness = tables
-        return Running(counts, sums, noise, loudness, self.wobble)
+        return RunningSums(counts, sums, noise, loudness, self.wobble)
 
     def gain(self, start: Ints, cut: Ints, end: Ints) -> Floats:
         """χ² of one degree of freedom for two levels instead of one on either side of a cut, [..., K]."""
@@ -96,23 +96,23 @@ class Running:
         return np.asarray((level - other) ** 2 / np.maximum(error + other_error, 1e-300))
 
 
-def threshold(blocks: Blocks) -> float:
+def min_gain(blocks: TraceBlocks) -> float:
     """The gain that one arm must show at one place."""
     from scipy.stats import chi2
 
-    return float(chi2.isf(RARE / (blocks.number * blocks.arms), 1))
+    return float(chi2.isf(FALSE_ALARM_RATE / (blocks.number * blocks.arms), 1))
 
 
-def change_points(blocks: Blocks, current: Fit, scale: Scale, running: Running) -> Ints:
+def find_change_points(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, running: RunningSums) -> Ints:
     """Rows at which the level or the noise of some arm changes, in order."""
-    least = threshold(blocks)
+    least = min_gain(blocks)
     cuts = _of_each_arm(blocks, current, scale, least)
     for _ in range(2):
         cuts = _keep(_refine(cuts, blocks, running), blocks, running, least)
     return cuts
 
 
-def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> Ints:
+def _of_each_arm(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, least: float) -> Ints:
     found: set[int] = set()
     error = np.sqrt(blocks.noise * scale.mean / np.maximum(blocks.counts, 1.0))
     of_mean = current.rest / error
@@ -126,20 +126,20 @@ def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> In
     return np.array(sorted(found), dtype=np.int64)
 
 
-def _shortest(blocks: Blocks) -> int:
+def _shortest(blocks: TraceBlocks) -> int:
     """Blocks between changes of noise."""
     number, rows = SHORTEST_NOISE
     return max(number, int(np.ceil(rows / blocks.size)))
 
 
-def _loudness(blocks: Blocks, current: Fit, scale: Scale) -> Floats:
+def _loudness(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> Floats:
     """The logarithm of each block's own variance against the model's, cut off where a spike would outweigh a level."""
     most = LOUDEST * _wobble(blocks, scale)
     ratio = np.maximum(current.spread / current.variance, 1e-300)
     return np.asarray(np.clip(np.log(ratio), -most, most))
 
 
-def _wobble(blocks: Blocks, scale: Scale) -> Floats:
+def _wobble(blocks: TraceBlocks, scale: NoiseScale) -> Floats:
     """Standard deviation of the logarithm of a block's variance."""
     return np.sqrt(scale.variance / np.maximum(blocks.counts - 1.0, 1.0))
 
@@ -152,7 +152,7 @@ def _cuts(signal: Floats, shortest: int, price: float) -> list[int]:
     return list(search.fit(np.ascontiguousarray(signal[:, None])).predict(pen=price)[:-1])
 
 
-def _refine(cuts: Ints, blocks: Blocks, running: Running) -> Ints:
+def _refine(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> Ints:
     """Move each cut to the row within a block and a half that parts the levels best."""
     reach = int(1.5 * blocks.size) + 1
     moved = cuts.copy()
@@ -170,22 +170,22 @@ def _refine(cuts: Ints, blocks: Blocks, running: Running) -> Ints:
     return np.unique(moved)
 
 
-def _keep(cuts: Ints, blocks: Blocks, running: Running, least: float) -> Ints:
+def _keep(cuts: Ints, blocks: TraceBlocks, running: RunningSums, least: float) -> Ints:
     """Drop the weakest cut until every one shows in some arm, and none stands half a block from the next."""
     while cuts.size:
         bounds = np.concatenate([[0], cuts, [blocks.rows]])
-        strength = strengths(bounds, blocks, running).max(axis=1)
+        strength = change_strengths(bounds, blocks, running).max(axis=1)
         lengths = np.diff(bounds)
         close = np.minimum(lengths[:-1], lengths[1:]) < 0.5 * blocks.size
         strength[close] = np.minimum(strength[close] * 1e-9, 0.5 * least)
         weakest = int(np.argmin(strength))
-        if strength[weakest] >= least and cuts.size <= MOST:
+        if strength[weakest] >= least and cuts.size <= MAX_CHANGE_POINTS:
             break
         cuts = np.delete(cuts, weakest)
     return cuts
 
 
-def strengths(bounds: Ints, blocks: Blocks, running: Running) -> Floats:
+def change_strengths(bounds: Ints, blocks: TraceBlocks, running: RunningSums) -> Floats:
     """How much each cut between the first and the last bound shows in each arm, in its mean or its noise."""
     of_mean = running.gain(bounds[:-2], bounds[1:-1], bounds[2:])
     if blocks.binary:

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from environments.world import Floats, Ints
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.change_points import RARE, Running, change_points, strengths
-from studies.diagnosis.model import Fit, Scale
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.change_points import FALSE_ALARM_RATE, RunningSums, change_strengths, find_change_points
+from studies.diagnosis.model import FittedModel, NoiseScale
 from studies.diagnosis.terms import Bools, Term
 
 MOST_ARMS = 0.5
@@ -18,13 +18,13 @@ LONGEST_BLIP = 0.15
 """Of the rows; what lasts longer before it returns is two jumps."""
 
 
-def levels(blocks: Blocks, current: Fit, scale: Scale) -> list[tuple[Term, ...]]:
+def level_change_terms(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> list[tuple[Term, ...]]:
     """What the change points may be: jumps, blips, or blips and jumps."""
-    running = Running.of(blocks, current, scale)
-    cuts = change_points(blocks, current, scale, running)
+    running = RunningSums.of(blocks, current, scale)
+    cuts = find_change_points(blocks, current, scale, running)
     if not cuts.size:
         return []
-    spans = blips(cuts, blocks, running)
+    spans = find_blips(cuts, blocks, running)
     inside = {edge for span in spans for edge in span}
     lasting = np.array([cut for cut in cuts if int(cut) not in inside], dtype=np.int64)
     out: list[tuple[Term, ...]] = [(_jumps(cuts, blocks, running),)]
@@ -36,7 +36,7 @@ def levels(blocks: Blocks, current: Fit, scale: Scale) -> list[tuple[Term, ...]]
     return out
 
 
-def blips(cuts: Ints, blocks: Blocks, running: Running) -> list[tuple[int, int]]:
+def find_blips(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> list[tuple[int, int]]:
     """Spans between two change points before and after which arms have the same levels."""
     price, least = float(np.log(max(blocks.seen.mean(), 2.0))), _noticeable(blocks)
     alike = _noticeable(blocks, cuts.size)
@@ -64,24 +64,24 @@ def blips(cuts: Ints, blocks: Blocks, running: Running) -> list[tuple[int, int]]
     return [pieces[i] for i in sorted(found)]
 
 
-def _noticeable(blocks: Blocks, places: int = 1) -> float:
+def _noticeable(blocks: TraceBlocks, places: int = 1) -> float:
     """The gain beyond which some arm differs, of all arms and places that are asked."""
     from scipy.stats import chi2
 
-    return float(chi2.isf(RARE / (blocks.arms * places), 1))
+    return float(chi2.isf(FALSE_ALARM_RATE / (blocks.arms * places), 1))
 
 
-def _jumps(cuts: Ints, blocks: Blocks, running: Running, without: list[tuple[int, int]] | None = None) -> Term:
+def _jumps(cuts: Ints, blocks: TraceBlocks, running: RunningSums, without: list[tuple[int, int]] | None = None) -> Term:
     bounds = np.concatenate([[0], cuts, [blocks.rows]])
     kept = running.without(without or [])
-    gains = strengths(bounds, blocks, kept)
+    gains = change_strengths(bounds, blocks, kept)
     columns = (np.arange(blocks.rows)[:, None] >= cuts).astype(np.float64)
     used = [_own_cuts(cuts, blocks, level) for level in (kept.level, kept.noise_level)]
     about = {"at": [int(cut) for cut in cuts], "p": _p(gains, blocks, 1)}
     return Term("localized-jump", columns, used[0], columns, used[1], cuts.size, None, about)
 
 
-def _own_cuts(cuts: Ints, blocks: Blocks, level: Callable[[Ints, Ints], tuple[Floats, Floats]]) -> Bools:
+def _own_cuts(cuts: Ints, blocks: TraceBlocks, level: Callable[[Ints, Ints], tuple[Floats, Floats]]) -> Bools:
     """Which cuts show in which arm [C, K]: the weakest goes until all do, so that an arm's own stretches grow."""
     least = _noticeable(blocks)
     used = np.ones((cuts.size, blocks.arms), dtype=bool)
@@ -90,7 +90,7 @@ def _own_cuts(cuts: Ints, blocks: Blocks, level: Callable[[Ints, Ints], tuple[Fl
         while own.size:
             bounds = np.concatenate([[0], own, [blocks.rows]])
             mean, error = (table[:, k] for table in level(bounds[:-1], bounds[1:]))
-            gains = Running.distance(mean[:-1], error[:-1], mean[1:], error[1:])
+            gains = RunningSums.distance(mean[:-1], error[:-1], mean[1:], error[1:])
             if gains.min() >= least:
                 break
             own = np.delete(own, int(np.argmin(gains)))
@@ -98,7 +98,7 @@ def _own_cuts(cuts: Ints, blocks: Blocks, level: Callable[[Ints, Ints], tuple[Fl
     return used
 
 
-def _blips(spans: list[tuple[int, int]], blocks: Blocks, running: Running) -> Term:
+def _blips(spans: list[tuple[int, int]], blocks: TraceBlocks, running: RunningSums) -> Term:
     starts, ends = (np.array([span[side] for span in spans]) for side in (0, 1))
     # Against what is seen on both sides, up to the neighbouring blips.
     before, after = np.concatenate([[0], ends[:-1]]), np.concatenate([starts[1:], [blocks.rows]])
@@ -124,7 +124,7 @@ def _both(near: tuple[Floats, Floats], far: tuple[Floats, Floats]) -> tuple[Floa
     return (weights[0] * near[0] + weights[1] * far[0]) / total, 1.0 / total
 
 
-def _p(gains: Floats, blocks: Blocks, places: int) -> float:
+def _p(gains: Floats, blocks: TraceBlocks, places: int) -> float:
     """The p-value of the strongest change of one arm, times all places, arms and moments that it was picked from."""
     from scipy.stats import chi2
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from environments.world import Floats
-from studies.diagnosis.blocks import Blocks, unrest
+from studies.diagnosis.blocks import TraceBlocks, neighbor_dispersion
 from studies.diagnosis.terms import Bools, Term
 
 ROUNDS = 3
@@ -27,7 +27,7 @@ FLOOR = 0.02
 
 
 @dataclass(frozen=True)
-class Scale:
+class NoiseScale:
     """How noisy block means and block variances are, against independent normal rows."""
 
     mean: Floats
@@ -39,7 +39,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittedModel:
     """Terms with their coefficients."""
 
     terms: tuple[Term, ...]
@@ -62,7 +62,7 @@ class Fit:
     parameters: int
     """Coefficients of arms."""
 
-    def misfit(self, blocks: Blocks, scale: Scale) -> tuple[Floats, Floats]:
+    def misfit(self, blocks: TraceBlocks, scale: NoiseScale) -> tuple[Floats, Floats]:
         """Minus twice the log-likelihood of each arm [K], of its means and of its variances."""
         of_mean = (blocks.counts * self.rest**2 / (blocks.noise * scale.mean)).sum(axis=0)
         if blocks.binary:
@@ -71,26 +71,26 @@ class Fit:
         parts = np.where(blocks.counts > 1, (blocks.counts - 1.0) * (ratio + np.log(self.variance)), 0.0)
         return of_mean, 2.0 * parts.sum(axis=0) / scale.variance
 
-    def criterion(self, blocks: Blocks, scale: Scale) -> float:
+    def criterion(self, blocks: TraceBlocks, scale: NoiseScale) -> float:
         """BIC: less is better. A time or a period that all arms share fits the noise of all that move as one."""
         of_mean, of_variance = self.misfit(blocks, scale)
         shared = max(1.0, scale.together / 2.0) * sum(term.shared for term in self.terms)
         price = float(np.log(max(blocks.seen.mean(), 2.0)))
         return float((of_mean + of_variance).sum()) + price * (self.parameters + shared)
 
-    def scale(self, blocks: Blocks) -> Scale:
+    def scale(self, blocks: TraceBlocks) -> NoiseScale:
         """The unrest that this model leaves."""
         there = (blocks.counts[1:] > 1) & (blocks.counts[:-1] > 1)
         each = blocks.noise / np.maximum(blocks.counts, 1.0)
         per_row = 1.0 / np.maximum(blocks.counts - 1.0, 1.0)
-        of_mean = unrest(np.diff(self.rest, axis=0) ** 2, np.where(there, each[1:] + each[:-1], 0.0))
+        of_mean = neighbor_dispersion(np.diff(self.rest, axis=0) ** 2, np.where(there, each[1:] + each[:-1], 0.0))
         logs = np.log(np.maximum(self.spread, 1e-3 * self.spread.mean(axis=0) + 1e-300))
-        of_variance = unrest(np.diff(logs, axis=0) ** 2, np.where(there, per_row[1:] + per_row[:-1], 0.0))
+        of_variance = neighbor_dispersion(np.diff(logs, axis=0) ** 2, np.where(there, per_row[1:] + per_row[:-1], 0.0))
         together = _together(np.diff(self.rest / np.sqrt(each), axis=0))
-        return Scale(np.maximum(of_mean, 1.0), np.maximum(of_variance, _least_wobble(blocks.size - 1.0)), together)
+        return NoiseScale(np.maximum(of_mean, 1.0), np.maximum(of_variance, _least_wobble(blocks.size - 1.0)), together)
 
 
-def fit(blocks: Blocks, terms: Sequence[Term]) -> Fit:
+def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
     """Fit the terms together.
 
     >>> rows = np.random.default_rng(0).normal(size=(1000, 2))
@@ -110,7 +110,7 @@ def fit(blocks: Blocks, terms: Sequence[Term]) -> Fit:
     own = [term.variance.shape[1] for term in terms]
     variance, shape, shape_errors = _variances(blocks, terms, means, spread)
     free = int(used.sum()) + (0 if blocks.binary else arms + sum(int(t.variance_used.sum()) for t in terms))
-    return Fit(
+    return FittedModel(
         terms=tuple(terms),
         mean_weights=means,
         variance_weights=_parts(shape, own),
@@ -148,7 +148,7 @@ def _together(steps: Floats) -> float:
 
 
 def _variances(
-    blocks: Blocks, terms: Sequence[Term], means: list[Floats], spread: Floats
+    blocks: TraceBlocks, terms: Sequence[Term], means: list[Floats], spread: Floats
 ) -> tuple[Floats, Floats, Floats]:
     arms = blocks.arms
     columns = np.column_stack([np.ones(blocks.rows), *(term.variance for term in terms)])

@@ -14,13 +14,13 @@ ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""
 
 
-def propose(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) -> str:
+def propose_study(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) -> str:
     """A study file in TOML.
 
     >>> print(propose(Diagnosis(("a", "b"), 1000, (), base={"mean_low": 0.3})).splitlines()[-1])
     name = "stationary"
     """
-    if not diagnosis.decidable:
+    if not diagnosis.conclusive:
         raise InputError(f"there is no study file to propose: {diagnosis.reason}")
     found = [each for each in diagnosis.findings if each.found]
     came = any(each.numbers.get("came") for each in found)

@@ -11,16 +11,16 @@ from functools import lru_cache
 import numpy as np
 
 from environments.world import Floats
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.model import Fit
-from studies.diagnosis.terms import Term, plain_term
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.model import FittedModel
+from studies.diagnosis.terms import Term, make_term
 
 GRID = 0.05
 NARROWEST = 0.1
 """A transition that takes less of the stretch is a jump."""
 
 
-def ramp(blocks: Blocks, current: Fit) -> Term:
+def gradual_drift_term(blocks: TraceBlocks, current: FittedModel) -> Term:
     """The best pair of times for what the current model leaves, and the mixture between them."""
     from scipy.optimize import minimize
 
@@ -30,7 +30,7 @@ def ramp(blocks: Blocks, current: Fit) -> Term:
     pairs = np.array([(a, b) for a in times for b in times if b - a >= NARROWEST - 1e-9])
 
     def gains(pairs: Floats) -> Floats:
-        return _gain(share(middle, pairs[:, :1], pairs[:, 1:]), current.rest, weights)
+        return _gain(mixture_share(middle, pairs[:, :1], pairs[:, 1:]), current.rest, weights)
 
     def loss(pair: Floats) -> float:
         a, b = pair
@@ -39,8 +39,8 @@ def ramp(blocks: Blocks, current: Fit) -> Term:
     best = pairs[int(np.argmax(gains(pairs)))]
     found = minimize(loss, best, method="Nelder-Mead", options={"maxfev": 60, "xatol": 1e-3, "fatol": 1e-2})
     start, end = found.x if found.fun < loss(best) else best
-    rho = share(blocks.time, start, end)
-    return plain_term(
+    rho = mixture_share(blocks.time, start, end)
+    return make_term(
         "gradual-drift",
         blocks.arms,
         mean=rho[:, None],
@@ -51,7 +51,7 @@ def ramp(blocks: Blocks, current: Fit) -> Term:
     )
 
 
-def share(time: Floats, start: float | Floats, end: float | Floats) -> Floats:
+def mixture_share(time: Floats, start: float | Floats, end: float | Floats) -> Floats:
     """ρ(t), the probability of the new level.
 
     >>> share(np.array([0.0, 0.5, 1.0]), 0.25, 0.75).tolist()
@@ -76,7 +76,7 @@ FINENESS = 0.25
 """Steps of the search, in cycles over the stretch."""
 
 
-def season(blocks: Blocks, current: Fit) -> Term:
+def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
     """The period that explains most of what the current model leaves, from two blocks to two thirds of the rows."""
     from scipy.optimize import minimize_scalar
 
@@ -92,7 +92,7 @@ def season(blocks: Blocks, current: Fit) -> Term:
     found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
     cycles = float(found.x)
     angle = 2.0 * np.pi * cycles * blocks.time
-    return plain_term(
+    return make_term(
         "periodic",
         blocks.arms,
         mean=np.column_stack([np.sin(angle), np.cos(angle)]),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from environments.world import Floats
-from studies.diagnosis.blocks import Blocks
+from studies.diagnosis.blocks import TraceBlocks
 
 Bools = NDArray[np.bool_]
 
@@ -42,7 +42,7 @@ class Term:
         return self.mean_used if self.mean.shape[1] else self.variance_used
 
 
-def plain_term(kind: str, arms: int, mean: Floats | None = None, variance: Floats | None = None, **more: Any) -> Term:
+def make_term(kind: str, arms: int, mean: Floats | None = None, variance: Floats | None = None, **more: Any) -> Term:
     """A term whose columns are in use for all arms."""
     rows = next(each.shape[0] for each in (mean, variance) if each is not None)
     mean = np.empty((rows, 0)) if mean is None else mean
@@ -51,11 +51,11 @@ def plain_term(kind: str, arms: int, mean: Floats | None = None, variance: Float
     return Term(kind, mean, used[0], variance, used[1], **more)
 
 
-def trend(blocks: Blocks) -> Term:
+def incremental_drift_term(blocks: TraceBlocks) -> Term:
     """The coefficient of an arm is what its mean gains over the whole stretch."""
-    return plain_term("incremental-drift", blocks.arms, mean=blocks.time[:, None])
+    return make_term("incremental-drift", blocks.arms, mean=blocks.time[:, None])
 
 
-def growth(blocks: Blocks) -> Term:
+def variance_drift_term(blocks: TraceBlocks) -> Term:
     """The coefficient of an arm is what its σ² gains over the whole stretch."""
-    return plain_term("variance-drift", blocks.arms, variance=blocks.time[:, None])
+    return make_term("variance-drift", blocks.arms, variance=blocks.time[:, None])

@@ -19,7 +19,7 @@ from studies.spec.fields import Frozen
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
 
 
-class Document(Frozen):
+class RecommendationsDocument(Frozen):
     """Recommendations of ravenlab."""
 
     number: Literal[1] = Field(default=1, alias="schema", description="The version of this format.")
@@ -44,7 +44,7 @@ def json_schema() -> str:
     """The text of the shipped JSON Schema."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Document.model_json_schema(by_alias=True, mode="serialization"),
+        **RecommendationsDocument.model_json_schema(by_alias=True, mode="serialization"),
     }
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

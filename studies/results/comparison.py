@@ -103,7 +103,7 @@ class DifferenceFromBest:
     """p after Holm's correction for all pairs of the board: it holds although the same worlds chose the best."""
 
     @property
-    def told_apart(self) -> bool:
+    def significant(self) -> bool:
         """Whether it is surely worse than the best."""
         return self.holm < LEVEL
 
@@ -130,7 +130,7 @@ class Standing:
     @property
     def among_the_best(self) -> bool:
         """Whether it is the best or can't be told from it."""
-        return self.behind is None or not self.behind.told_apart
+        return self.behind is None or not self.behind.significant
 
 
 @dataclass(frozen=True)

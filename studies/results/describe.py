@@ -114,7 +114,7 @@ def format_estimate(estimate: Estimate) -> str:
 
 def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
     """Format the rows or events of one segment: search, selection or report."""
-    first, last = facts.stretches[name]
+    first, last = facts.segments[name]
     unit = "rows" if isinstance(facts, TraceFacts) else "events"
     return f"{unit} {format_count(first)} to {format_count(last)}"
 
@@ -220,7 +220,7 @@ def _describe_baseline(found: Recommendation, rival: Baseline) -> str:
         return f"{baseline} {'is' if rival.name == 'paper' else 'are'} identical to this recommendation."
     direction = "higher" if rival.difference >= 0 else "lower"
     unclear = WITHIN_NOISE if found.recorded is None else INCONCLUSIVE
-    verdict = "" if rival.told else f"; {unclear}"
+    verdict = "" if rival.significant else f"; {unclear}"
     return (
         f"{baseline} ({format_params(rival.params)}): regret {format_number(abs(rival.difference))} {direction}"
         f" (95 % CI of the difference {format_number(rival.low)} to {format_number(rival.high)}{verdict})."
@@ -257,7 +257,7 @@ def _describe_trace(found: Recommendation, facts: TraceFacts) -> list[str]:
 
 
 def _describe_log_score(found: Recommendation, facts: LogFacts) -> list[str]:
-    first, last = facts.stretches["report"]
+    first, last = facts.segments["report"]
     unit = "cost" if facts.minimize else "reward"
     matched = f"{format_count(facts.matched)} of {format_count(last - first + 1)} events match"
     if facts.propensities:

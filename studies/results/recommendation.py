@@ -46,7 +46,7 @@ class Baseline(Frozen):
         return self.difference == self.low == self.high == 0.0
 
     @property
-    def told(self) -> bool:
+    def significant(self) -> bool:
         """Whether it can be told from the recommended parameters."""
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
@@ -76,7 +76,7 @@ class TraceFacts(Frozen):
     empty_rows: int = Field(description="Rows without any value, left out before.")
     arms: dict[str, int] = Field(description="Missing cells of each arm, at which it is closed.")
     minimize: bool = Field(description="Cells are costs: give the policy their negatives as rewards.")
-    stretches: dict[str, tuple[int, int]] = Field(description="First and last row, from 1, of each stretch of time.")
+    segments: dict[str, tuple[int, int]] = Field(description="First and last row, from 1, of each stretch of time.")
     block: int = Field(description="Rows of a block of the bootstrap.")
     effective: float = Field(description="Of how many independent rows the mean regret would be as sure.")
     enough: bool = Field(description="Whether that is enough for the interval of the regret to be believed.")
@@ -103,7 +103,7 @@ class LogFacts(Frozen):
     propensities: bool = Field(description="Whether matched events are weighted by their inverse propensities.")
     clipped: int = Field(description="Reported events whose weight was clipped.")
     clip: float = Field(description="The largest weight.")
-    stretches: dict[str, tuple[int, int]] = Field(description="First and last event, from 1, of each stretch of time.")
+    segments: dict[str, tuple[int, int]] = Field(description="First and last event, from 1, of each stretch of time.")
     block: int = Field(description="Events of a block of the bootstrap.")
     matched: int = Field(description="Reported events at which the policy picked the logged arm.")
     effective: float = Field(description="(Σ w)² / Σ w² of their weights.")

@@ -109,7 +109,7 @@ class RobustRecommendation(_Outcome):
         ]
 
 
-def table_rows(found: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
+def flatten_recommendations(found: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
     """What tables show: a row a recommendation, and a row a scenario of one for several."""
     return [row for each in found for row in (each.rows() if isinstance(each, RobustRecommendation) else [each])]
 

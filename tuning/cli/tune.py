@@ -207,7 +207,7 @@ def _cost(rival: Baseline, on_a_file: bool) -> str:
     more = f"{'+' if rival.difference >= 0 else ''}{format_number(rival.difference)}"
     if on_a_file and rival.same:
         return "identical"
-    if not rival.told:
+    if not rival.significant:
         return f"{more} ({INCONCLUSIVE if on_a_file else WITHIN_NOISE})"
     return f"{more} ({format_number(rival.low)} to {format_number(rival.high)})"
 

@@ -28,7 +28,7 @@ from studies.results.comparison import (
 )
 from studies.spec.comparison import SettingOf
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
-from studies.statistics.paired import holm, paired_p
+from studies.statistics.paired import holm_adjust, paired_t_test
 
 NEXT_TO_NOTHING = 1e-9
 """A mean regret below this can't be the whole of a share."""
@@ -69,8 +69,8 @@ def all_pairs(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple
     {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
     """
     pairs = list(combinations(range(len(samples)), 2))
-    raw = [paired_p(samples[i], samples[j]) for i, j in pairs]
-    return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm(raw), strict=True))
+    raw = [paired_t_test(samples[i], samples[j]) for i, j in pairs]
+    return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm_adjust(raw), strict=True))
 
 
 def judge_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest | None]:

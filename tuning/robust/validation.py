@@ -25,9 +25,9 @@ from studies.spec.distributions import to_params
 from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import (
-    best_first,
     indistinguishable,
     mean_interval,
+    order_best_first,
     relative_interval,
     relative_shares,
 )
@@ -209,7 +209,7 @@ def _choose(
 
     positive(spec.scenarios, np.array([played[place, :, s].mean() for s, place in enumerate(experts)]))
     found = value(played)
-    return best_first(found, indistinguishable(played, spec.base.seed, value))
+    return order_best_first(found, indistinguishable(played, spec.base.seed, value))
 
 
 MOST_MEMBERS = 200

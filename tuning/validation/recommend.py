@@ -32,7 +32,7 @@ from studies.spec.distributions import distributions, to_params, trial_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.intervals import best_first, indistinguishable, mean_interval, paired_interval
+from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
 from tuning.validation.recorded import Reported
@@ -276,7 +276,7 @@ def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int,
     if objective.maximise:
         sample = -sample
     found = objective.value(sample)
-    return best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
+    return order_best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
 
 
 def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:

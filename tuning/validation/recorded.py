@@ -25,8 +25,8 @@ from studies.results.recommendation import (
     TraceFacts,
 )
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import Memory, memory, resampled_sums, sum_interval
-from studies.statistics.intervals import as_good_as_the_best, best_first
+from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
+from studies.statistics.intervals import order_best_first, step_down
 from tuning.workers.problem import Evaluator, Game, kept_worlds, policy_of
 
 
@@ -134,8 +134,8 @@ def choose_on_trace(
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
-        mask = as_good_as_the_best(found, longest.widening * resampled_sums(others, longest.block, seed))
-    return best_first(found, mask)
+        mask = step_down(found, longest.widening * resample_sums(others, longest.block, seed))
+    return order_best_first(found, mask)
 
 
 def report_on_trace(
@@ -159,7 +159,7 @@ def report_on_trace(
         empty_rows=trace.empty_rows,
         arms=dict(zip(trace.names, trace.missing, strict=True)),
         minimize=scenario.minimize,
-        stretches=stretches_of(scenario),
+        segments=stretches_of(scenario),
         block=own.block,
         effective=own.effective,
         enough=own.enough,
@@ -179,9 +179,9 @@ def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, 
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
-def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> Memory:
+def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
-    return memory(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
+    return estimate_dependence(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
 
 
 def _scale(scenario: TraceScenario, sign: float) -> RewardScale:
@@ -204,7 +204,7 @@ def choose_on_log(evaluator: Evaluator, candidates: Sequence[dict[str, Value]], 
     split = [by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
     found = np.array([own.mean() for own, _ in split])
     logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
-    return best_first(found, as_good_as_the_best(found, logs - logs.mean(axis=0)))
+    return order_best_first(found, step_down(found, logs - logs.mean(axis=0)))
 
 
 def report_on_log(
@@ -232,7 +232,7 @@ def report_on_log(
         propensities=propensity is not None,
         clipped=clipped,
         clip=scenario.clip,
-        stretches=stretches_of(scenario),
+        segments=stretches_of(scenario),
         block=worlds.block,
         matched=matched,
         effective=effective,
