@@ -42,7 +42,7 @@ def diagnose(
     from environments.errors import whole
     from environments.text import plural
     from studies.diagnosis import diagnose as answer
-    from studies.diagnosis.diagnose import read_rewards
+    from studies.diagnosis.analysis import read_rewards
     from studies.diagnosis.proposal import propose_study
     from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.cli.options import whole_number

@@ -10,7 +10,7 @@ import pytest
 
 from environments.world import Floats
 from studies.diagnosis import diagnose
-from studies.diagnosis.choose import KINDS
+from studies.diagnosis.model_selection import KINDS
 from studies.diagnosis.proposal import propose_study
 from studies.spec.files import load_study_file
 from tests.messages import assert_names

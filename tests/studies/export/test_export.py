@@ -17,7 +17,7 @@ import yaml
 from environments import InputError
 from policies.engine.base import Policy
 from studies.export import FORMATS, export
-from studies.export.document import SCHEMA_FILE, RecommendationsDocument, json_schema
+from studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
 from studies.export.latex_table import escape as latex
 from studies.export.markdown_table import escape as markdown
 from studies.results.recommendation import Recommendation
@@ -62,7 +62,7 @@ def test_json_is_the_document_and_fits_its_schema() -> None:
 
 
 def test_the_shipped_schema_is_current() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.document"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.json_file"
 
 
 def test_toml_and_yaml_hold_the_same() -> None:

@@ -13,8 +13,7 @@ from environments.text import plural
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
-from studies.diagnosis.model import FittedModel, NoiseScale
-from studies.diagnosis.terms import Bools, Term
+from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 from studies.spec.space import three_digits
 
 Z95 = 1.959964

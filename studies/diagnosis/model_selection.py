@@ -11,10 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from studies.diagnosis.blocks import TraceBlocks
-from studies.diagnosis.levels import level_change_terms
-from studies.diagnosis.model import FittedModel, NoiseScale, fit_model
-from studies.diagnosis.shapes import gradual_drift_term, periodic_term
-from studies.diagnosis.terms import Term, incremental_drift_term, variance_drift_term
+from studies.diagnosis.change_points import level_change_terms
+from studies.diagnosis.model import (
+    FittedModel,
+    NoiseScale,
+    Term,
+    fit_model,
+    gradual_drift_term,
+    incremental_drift_term,
+    periodic_term,
+    variance_drift_term,
+)
 from studies.statistics.paired import holm_adjust_by_name
 
 ENOUGH = 0.1

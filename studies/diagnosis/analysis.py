@@ -14,10 +14,10 @@ from environments.recorded.log_file import read_log
 from environments.recorded.trace_file import MOST_CELLS, read_trace
 from environments.text import plural
 from environments.world import Floats
-from studies.diagnosis.base import estimate_base_ranges, estimate_noise
 from studies.diagnosis.blocks import TraceBlocks
-from studies.diagnosis.choose import KINDS, SIGNIFICANCE_LEVEL, SelectedModel, select_model
-from studies.diagnosis.describe import DESCRIBERS, NONE_SEEN, FittedTerm, KindDescription, percent
+from studies.diagnosis.findings import DESCRIBERS, NONE_SEEN, FittedTerm, KindDescription, percent
+from studies.diagnosis.model_selection import KINDS, SIGNIFICANCE_LEVEL, SelectedModel, select_model
+from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
 from studies.diagnosis.result import ChangeMark, Diagnosis, Finding, PlotData
 from studies.statistics.paired import holm_adjust_by_name
 
