@@ -94,4 +94,4 @@ def minutes() -> float:
 
 def races() -> list[Figure]:
     """One figure with its ceiling."""
-    return [Figure("fair fight on logistics, 20 policies, scaled from a share", minutes, CEILING, "minutes", 1)]
+    return [Figure("comparison on logistics, 20 policies, extrapolated from a fraction", minutes, CEILING, "minutes", 1)]
