@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from studies.results.grid import GridSpec
+from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.lock import log
 from tuning.grid_run import GridListener
