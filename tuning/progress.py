@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from studies.results.comparison import Entry
-from studies.results.grid import GridSpec
 from studies.spec.comparison import ComparisonSpec, SettingOf
+from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.lock import log
 from tuning.comparison.run import ComparisonListener
