@@ -40,7 +40,7 @@ class CandidateModel:
 
     terms: tuple[Term, ...]
     """What is new in it."""
-    fit_model: FittedModel
+    fit: FittedModel
     worth: float
     """By how much the criterion is better."""
     p: dict[str, float]
@@ -51,7 +51,7 @@ class CandidateModel:
 class SelectedModel:
     """The model that was chosen, and every kind's p-value, beside the others of the model, corrected for all."""
 
-    fit_model: FittedModel
+    fit: FittedModel
     scale: NoiseScale
     p: dict[str, float]
     others: dict[str, CandidateModel]

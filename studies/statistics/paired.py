@@ -49,7 +49,7 @@ class PairedTest:
     low: float
     high: float
     p: float
-    holm_adjust: float
+    holm: float
 
     @property
     def significant(self) -> bool:

@@ -28,7 +28,6 @@ from studies.results.describe import (
     format_segment,
     warn_few_events,
 )
-from studies.results.grid import ResolvedGridSpec
 from studies.results.recommendation import (
     MIN_EFFECTIVE_EVENTS,
     MIN_EFFECTIVE_ROWS,
@@ -36,6 +35,7 @@ from studies.results.recommendation import (
     Recommendation,
     TraceFacts,
 )
+from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 
 
