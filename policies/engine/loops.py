@@ -114,7 +114,9 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
         out[r, 2] = suboptimal
 
 
-def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, out, curve, pulls, by_row, by_step):  # type: ignore[no-untyped-def]
+def play_trace(
+    worlds, first, last, p, open_, arms, cells, memory, rng, marks, out, curve, pulls, regret_by_row, regret_by_step
+):  # type: ignore[no-untyped-def]
     """Play windows first … last − 1 and write regret, reward and suboptimal pulls into out[r].
 
     `by_row` [N] and `by_step` [T] add up regret by the row and by the step of the window at which it came; either
@@ -152,9 +154,9 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
             if lost > 0.0:
                 suboptimal += 1
             mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
-            if by_row.shape[0] > 0:
-                by_row[row] += lost
-                by_step[t - 1] += lost
+            if regret_by_row.shape[0] > 0:
+                regret_by_row[row] += lost
+                regret_by_step[t - 1] += lost
         out[r, 0] = regret
         out[r, 1] = reward
         out[r, 2] = suboptimal
