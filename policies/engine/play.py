@@ -85,7 +85,7 @@ def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Lo
             "start": policy.start,
             "select": policy.choose,
             "update": policy.learn,
-            "PEEKS": policy.uses_true_means,
+            "USES_TRUE_MEANS": policy.uses_true_means,
         }
         _KERNELS[policy, template] = specialised(template, policy.name.replace("-", "_"), **rules)
     return _KERNELS[policy, template]
