@@ -9,7 +9,7 @@ import numpy as np
 
 from dashboards.figures.style import Trace, axis, change_lines, counts, heading, line_in_band, make, nothing, safe
 from environments.text import format_number
-from environments.view import moments_of_change
+from environments.view import change_steps
 from environments.world import Floats
 from policies.engine.simulation import Simulation
 from studies.results.comparison import SETTINGS, Board, Result, Standing
@@ -166,7 +166,7 @@ SHOWN = 7
 def plot_regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
     """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
     spec = result.comparison.spec
-    changes = moments_of_change(spec.open_scenario(), spec.horizon)
+    changes = change_steps(spec.open_scenario(), spec.horizon)
     entry, shapes = change_lines(changes)
     traces = [trace for each in board.standings for trace in _regret_curves_line(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - SHOWN)

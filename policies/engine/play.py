@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from environments.blocks import AnyWorlds
-from environments.compiled import specialised
+from environments.compiled import specialize
 from environments.errors import InputError
 from environments.recorded.log_world import LogWorlds
 from environments.recorded.trace_world import TraceWorlds
@@ -82,7 +82,7 @@ def kernel(policy: type[Policy], template: Loop = loops.play_worlds) -> Loop:
     """A loop with a policy's rules in it, made when it is first needed; the general one if nothing else is said."""
     if (policy, template) not in _KERNELS:
         rules = {"start": policy.start, "select": policy.choose, "update": policy.learn, "PEEKS": policy.peeks}
-        _KERNELS[policy, template] = specialised(template, policy.name.replace("-", "_"), **rules)
+        _KERNELS[policy, template] = specialize(template, policy.name.replace("-", "_"), **rules)
     return _KERNELS[policy, template]
 
 
@@ -159,7 +159,7 @@ def play_logs(
     """What the matched events of each log add up to."""
     if policy.peeks:
         raise InputError(f"{policy.name} reads the true means, which a log does not tell.")
-    replications, arms = worlds.starts.shape[0], worlds.begins.size
+    replications, arms = worlds.starts.shape[0], worlds.open_at_start.size
     tally = np.empty((replications, 5))
     if issubclass(policy, PlainPolicy):
         replay_plain(policy, values, worlds, seed, first, stream, tally)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from environments.errors import InputError
-from environments.recorded.recording import USUAL_SPREAD
+from environments.recorded.recording import BASE_QUARTILE_RANGE
 from policies import find_policy
 from policies.engine.base import Setting
 from studies.diagnosis.result import STATIONARY, Diagnosis
@@ -57,7 +57,7 @@ def propose(diagnosis: Diagnosis, source: str = "", horizon: int | None = None) 
 
 def _space(diagnosis: Diagnosis) -> list[str]:
     """Ranges for rewards of another size, which α₀ and ε follow as their powers say."""
-    factor = diagnosis.spread / USUAL_SPREAD
+    factor = diagnosis.spread / BASE_QUARTILE_RANGE
     if 1.0 / ANOTHER_SIZE <= factor <= ANOTHER_SIZE:
         return []
     setting = Setting(diagnosis.rows, diagnosis.arms, {})

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from environments.fingerprint import (
-    ABSENT,
     COMPUTING_PACKAGES,
     LIBRARIES,
+    NOT_INSTALLED,
     PRESENTATION,
     canonical_code,
     computation_fingerprint,
@@ -117,6 +117,6 @@ def test_says_only_short_words() -> None:
     said = identity()
     assert set(LIBRARIES) < set(said)
     assert all(isinstance(word, str) and word and word.isprintable() for word in said.values())
-    assert said["numpy"] != ABSENT
+    assert said["numpy"] != NOT_INSTALLED
     said["numpy"] = "0"
     assert identity()["numpy"] != "0"

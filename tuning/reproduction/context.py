@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dashboards.pages.reproduction.page import ReproductionSection
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.fingerprint import computation_fingerprint
 from environments.text import join_words
 from studies.paper.claims import Claim
@@ -85,8 +86,8 @@ def make_context(
     if replications is None:
         replications = DEFAULT_REPLICATIONS
     return RunContext(
-        seed=whole("seed", seed, least=0, most=2**63 - 1),
-        replications=whole("replications", replications, least=2, most=MAX_REPLICATIONS),
+        seed=check_integer("seed", seed, least=0, most=2**63 - 1),
+        replications=check_integer("replications", replications, least=2, most=MAX_REPLICATIONS),
         protocols=PROTOCOLS if protocol == BOTH else (protocol,),
         workers=workers,
         url=f"sqlite:///{folder.resolve() / STUDIES}",

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_of_a_block
+from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Policy, Value
@@ -152,7 +152,7 @@ class Evaluator:
         """As the crew wants it, but no more worlds at once than fit."""
         game = self.game
         wanted = self.crew.cut(count, candidates, self.paces.setdefault(task, Pace.guess(game.horizon)))
-        fits = worlds_of_a_block(game.scenario, game.horizon, game.arms)
+        fits = worlds_per_block(game.scenario, game.horizon, game.arms)
         return Cut(min(fits, wanted.worlds), wanted.candidates)
 
     def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:

@@ -9,7 +9,7 @@ from dashboards.figures.style import Trace, axis, band, change_lines, counts, he
 from dashboards.pages.reproduction.page import ReproductionSection
 from environments import find_scenario
 from environments.text import capitalize_first
-from environments.view import moments_of_change
+from environments.view import change_steps
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records
 from tuning.reproduction.logistics import (
@@ -59,7 +59,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             title = "Regret and reward over time" if "reward" in panels else "Regret over time"
             context = [COMPARISON_TITLES[comparison], AXIS_TITLES[panels[0]]]
             context += counts(facts["horizon"], facts["arms"], facts["worlds"])
-            changes = moments_of_change(find_scenario(WORLDS[comparison][0]), facts["horizon"])
+            changes = change_steps(find_scenario(WORLDS[comparison][0]), facts["horizon"])
             marks = printed if comparison == "published" else {}
             figure = _plot_curves(mine, panels, title, context, changes, marks)
             figures.append((f"figure4-{comparison}-{'-'.join(panels)}".replace("_", "-"), figure))
