@@ -1,7 +1,7 @@
 """A trace as a world: windows of it, from random offsets, are the replications.
 
 The rows are cut into three stretches of time, in order: the first half is searched, the next fifth chooses among the
-best, and the rest, never touched before, is what is reported (`SEGMENT_SHARES`). A window lies within the stretch of its
+best, and the rest, never touched before, is what is reported (`SEGMENT_SHARES`). A window lies in the segment of its
 stream, so what is searched on never comes back as proof; this is how one would backtest.
 
 Regret is measured on a smoothed table, both terms of it: an arm's value at a row is the mean of its cells within 12

@@ -22,7 +22,7 @@ from tests.project import ROOT, python
 
 ASK = """
 import json, sys
-from environments.identity import identity
+from environments.fingerprint import identity
 print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "optuna"} & set(sys.modules))]))
 """
 

@@ -57,13 +57,13 @@ PLAYING = [
 @pytest.mark.parametrize("words", PLAYING)
 def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
-    monkeypatch.setattr("environments.draw.memory", lambda: (2**40, 10**9))
+    monkeypatch.setattr("environments.draw.system_memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
     assert_names(line, "horizon", "100000000", "1.7 GB", "1.0 GB")
 
 
 def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("environments.draw.memory", lambda: (10**9, None))
+    monkeypatch.setattr("environments.draw.system_memory", lambda: (10**9, None))
     line = refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
     assert_names(line, "pulls", "1000")
 

@@ -50,8 +50,8 @@ def test_bad_files_are_one_line(text: str, names: list[str], tmp_path: Path) -> 
 
 
 def test_too_long_is_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "MOST_EVENTS", 100)
-    monkeypatch.setattr(log_file, "MOST_ARMS", 10)
+    monkeypatch.setattr(log_file, "MAX_EVENTS", 100)
+    monkeypatch.setattr(log_file, "MAX_ARMS", 10)
     path = tmp_path / "log.csv"
     path.write_text("step,arm,reward\n" + "".join(f"{i},{i % 2},1\n" for i in range(101)) + "not a row")
     with raises_naming(InputError, "100"):
