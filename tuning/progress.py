@@ -16,18 +16,18 @@ from studies.spec.study import StudySpec
 from studies.storage.lock import log
 from tuning.grid_run import GridListener
 from tuning.search.loop import Progress
-from tuning.study_run import Listener
+from tuning.study_run import StudyListener
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
 
-LINE_EVERY = 10.0
+LINE_INTERVAL = 10.0
 """Seconds between plain lines."""
 
 
-def has_bars() -> bool:
+def supports_bars() -> bool:
     """Whether stderr is a terminal that can draw over what it has drawn."""
     return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
@@ -46,13 +46,13 @@ def fitted(name: str, room: int) -> str:
     return f"{name[: max(room, 3) - 1 - end]}…{name[-end:]}"
 
 
-class Screen(ABC):
+class ProgressScreen(ABC):
     """Stderr while something runs; what a bar shows beside itself, a subclass says."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         self.level = logging.NOTSET
-        self.terminal = has_bars() and not quiet
+        self.terminal = supports_bars() and not quiet
         self.bars: Bars | None = None
 
     @abstractmethod
@@ -97,7 +97,7 @@ BESIDE = BAR + NOTE + 8 + 7 + 4
 
 
 @dataclass
-class Begun:
+class StartedStudy:
     """A study, grid or comparison that was begun, and how much of it had landed when it was last heard of."""
 
     name: str
@@ -106,13 +106,13 @@ class Begun:
     landed: int = 0
 
 
-class Reporter(Screen):
+class Reporter(ProgressScreen):
     """Shows studies on stderr, `many` of them at a time or one after the other; `quiet` shows nothing."""
 
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
         super().__init__(quiet)
         self.many = many
-        self.begun: dict[str, Begun] = {}
+        self.begun: dict[str, StartedStudy] = {}
 
     def columns(self) -> list[ProgressColumn]:
         """The name, the bar, how much has landed, what is known so far, and the time left."""
@@ -134,7 +134,7 @@ class Reporter(Screen):
         room = self.bars.console.width - BESIDE
         return self.bars.add_task(fitted(name, room), total=total, completed=landed, note="starting")
 
-    def listener(self) -> Listener:
+    def listener(self) -> StudyListener:
         """What `run_study` tells; one a study, since several may run at a time."""
         return StudyProgress(self).listener()
 
@@ -160,9 +160,9 @@ class StudyProgress:
         self.before = 0
         self.steps = 0.0
 
-    def listener(self) -> Listener:
+    def listener(self) -> StudyListener:
         """What `run_study` tells."""
-        return Listener(self.begin, self.batch, self.validate, self.found)
+        return StudyListener(self.begin, self.batch, self.validate, self.found)
 
     def begin(self, spec: StudySpec, landed: int) -> None:
         """A study starts, or goes on."""
@@ -176,7 +176,7 @@ class StudyProgress:
         self.name, self.total, self.unit, self.before, self.steps = name, total, unit, landed, 0.0
         self.begun = self.said = time.monotonic()
         if self.counted:
-            self.reporter.begun[name] = Begun(name, total, unit, landed)
+            self.reporter.begun[name] = StartedStudy(name, total, unit, landed)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
             self.task = self.reporter.add(name, total, landed)
@@ -194,7 +194,7 @@ class StudyProgress:
         note = f"best {best}, {self.steps / spent / 1e6:.0f} M steps/s"
         if self.reporter.bars is not None and self.task is not None:
             self.reporter.bars.update(self.task, completed=progress.trials, note=note)
-        elif time.monotonic() - self.said > LINE_EVERY:
+        elif time.monotonic() - self.said > LINE_INTERVAL:
             self.said = time.monotonic()
             left = spent / max(1, progress.trials - self.before) * (self.total - progress.trials)
             self._say(f"{progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")

@@ -17,7 +17,7 @@ from tuning.cli import completion, options
 from tuning.cli.arguments import hire
 from tuning.cli.options import default
 from tuning.comparison.run import ComparisonListener
-from tuning.progress import LINE_EVERY, Begun, Reporter, StudyProgress
+from tuning.progress import LINE_INTERVAL, Reporter, StartedStudy, StudyProgress
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ComparisonReporter(Reporter):
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
         self.whole: TaskID | None = None
-        self.now: Begun | None = None
+        self.now: StartedStudy | None = None
         self.entries = 0
         self.said = 0.0
 
@@ -42,7 +42,7 @@ class ComparisonReporter(Reporter):
 
     def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
-        self.begun[name] = self.now = Begun(name, self.entries, "entries", landed)
+        self.begun[name] = self.now = StartedStudy(name, self.entries, "entries", landed)
         if landed == self.entries:
             self.line(f"{name}: already complete.")
         elif self.bars is not None:
@@ -62,7 +62,7 @@ class ComparisonReporter(Reporter):
             self.now.landed = count
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, completed=count, note=f"{entry.policy} {mean:.4g}")
-        elif count == self.entries or time.monotonic() - self.said > LINE_EVERY:
+        elif count == self.entries or time.monotonic() - self.said > LINE_INTERVAL:
             self.said = time.monotonic()
             self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean:.4g}")
 
@@ -79,7 +79,7 @@ class _Searches(StudyProgress):
         if bars is not None and self.task is not None:
             bars.remove_task(self.task)
             self.task = None
-        if bars is not None or time.monotonic() - self.told > LINE_EVERY:
+        if bars is not None or time.monotonic() - self.told > LINE_INTERVAL:
             self.told = time.monotonic()
             super().begin(spec, landed)
 
@@ -190,7 +190,7 @@ def compare(
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import horizons_of, numbers, settings_of
     from tuning.cli.output import put, say, saying_what_is_kept
-    from tuning.comparison.run import compare_all, specs_of
+    from tuning.comparison.run import comparison_specs, run_comparisons
     from tuning.files import check_folder
     from tuning.page_files import write_comparison
 
@@ -200,12 +200,12 @@ def compare(
     if name is not None:
         fields["name"] = name
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields)
+    specs = comparison_specs([*(names or []), *more], horizons_of(horizon), policies, fields)
     crews = hire(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)
     with crews as crew, ComparisonReporter(quiet) as reporter, saying_what_is_kept(reporter, url):
-        document = compare_all(specs, url, crew, reporter.comparison_listener())
+        document = run_comparisons(specs, url, crew, reporter.comparison_listener())
     written = write_comparison(document, output)
     if as_json:
         put(document.as_json())

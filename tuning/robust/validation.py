@@ -24,13 +24,13 @@ from studies.statistics.intervals import (
     relative_shares,
 )
 from studies.storage.keys import project_version
-from tuning.robust.evaluation import ManyWorlds, RelativeWorlds, positive
+from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, positive
 from tuning.validation.recommend import (
     Candidate,
     best_and_rivals,
+    boundary_hits,
     box_around,
     candidate_of,
-    edges,
     importance,
     scale_of,
     search_estimate,
@@ -109,7 +109,7 @@ def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int
 
 
 def recommend_robust(
-    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeWorlds, tuned: Sequence[Tuned]
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeEvaluator, tuned: Sequence[Tuned]
 ) -> RobustRecommendation:
     """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
     base = spec.base
@@ -132,7 +132,7 @@ def recommend_robust(
         box=box_around(base, [entered[i] for i in equals]),
         contenders=contenders,
         importance=importance(base, study),
-        edge=edges(base, best.values),
+        edge=boundary_hits(base, best.values),
         scales=[scale_of(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
 
@@ -157,7 +157,7 @@ def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[Tun
 
 def measure_contenders(
     spec: ResolvedRobustSpec,
-    worlds: ManyWorlds,
+    worlds: ScenariosEvaluator,
     measure: Measure,
     named: dict[str, Candidate],
     tuned: Sequence[Tuned],
@@ -208,7 +208,7 @@ MOST_MEMBERS = 200
 """Of a larger front every so many-th, in the order of the first scenario's regret, is measured anew."""
 
 
-def unbeaten(values: Floats) -> NDArray[np.bool_]:
+def pareto_mask(values: Floats) -> NDArray[np.bool_]:
     """Which rows of [C, S] no other row beats: as good everywhere and better somewhere.
 
     >>> unbeaten(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
@@ -219,7 +219,9 @@ def unbeaten(values: Floats) -> NDArray[np.bool_]:
     return np.asarray(~(as_good & better).any(axis=0))
 
 
-def find_front(spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[Tuned]) -> Front:
+def find_front(
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: ScenariosEvaluator, tuned: Sequence[Tuned]
+) -> Front:
     """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
     base = spec.base
     rivals = rivals_of(base, tuned)
@@ -232,7 +234,7 @@ def find_front(spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds
         if first is None:
             named[f"trial {trial.number}"] = candidate
     played = worlds.play([each.values for each in named.values()], Stream.SELECTION, 0, base.selection)
-    kept = unbeaten(played.mean(axis=1))
+    kept = pareto_mask(played.mean(axis=1))
     measured = measure_contenders(spec, worlds, parse_measure("worst"), named, tuned)
     members: list[Member] = []
     for each, stays in zip(measured, kept, strict=True):
@@ -249,7 +251,7 @@ def find_front(spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds
 
 def _members(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
-    mask = unbeaten(np.array([trial.values for trial in trials], dtype=np.float64))
+    mask = pareto_mask(np.array([trial.values for trial in trials], dtype=np.float64))
     front = [trial for trial, stays in zip(trials, mask, strict=True) if stays]
     front.sort(key=lambda trial: (trial.values[0], trial.number))
     return front[:: -(-len(front) // MOST_MEMBERS)]

@@ -21,7 +21,7 @@ from policies.engine.play import REGRET
 from studies.paper.numbers import Optimum, played_scenario, read_optima
 from studies.results.grid import GridSpec
 from studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
-from tuning.grid_run import game_of
+from tuning.grid_run import grid_problem
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.workers.problem import Evaluator
 
@@ -69,7 +69,7 @@ def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData
     """Everything that tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
     worlds = count_worlds(context, optimum.horizon)
     spec = GridSpec(scenario=scenario, horizon=optimum.horizon, replications=worlds, seed=context.seed).resolved()
-    evaluator = Evaluator(game_of(spec), context.workers)
+    evaluator = Evaluator(grid_problem(spec), context.workers)
     candidates = [spec.values(cell) for cell in spec.cells()]
     regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
     printed = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(optimum.cell)
