@@ -12,7 +12,7 @@ from tuning.files import atomic_write, check_file_writable, check_folder, make_f
 
 if TYPE_CHECKING:
     from dashboards.pages.report.material import Material
-    from studies.export.comparison import Document as ComparisonDocument
+    from studies.export.comparison import ComparisonDocument as ComparisonDocument
 
 
 COMPARISON_NAME = "compare"

@@ -26,7 +26,7 @@ for each in found:
     print(f"  regret {each.regret.mean:.1f} (95 %: {each.regret.low:.1f} to {each.regret.high:.1f})")
     print(f"  the search saw {each.search_estimate:.1f}")
     for rival in each.versus:
-        said = "" if rival.told else ", which could be nothing"
+        said = "" if rival.significant else ", which could be nothing"
         print(f"  {rival.name}: {rival.difference:+.1f} ({rival.low:+.1f} to {rival.high:+.1f}){said}")
 
 # %% Another policy in the same worlds, over a box of our own. A plain value fixes a parameter.

@@ -22,10 +22,10 @@ from policies.engine.play import REGRET, play_loop
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
-from studies.export.comparison import Document
+from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
 from studies.registry import ALL, PAPER_POLICIES
-from studies.results.comparison import Comparison, Entry, RegretCurve
+from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import PAPER, ComparisonSpec, ResolvedComparisonSpec, SettingOf
 from studies.spec.parse import comparison_spec_from
 from studies.storage import keys
@@ -94,7 +94,7 @@ class ComparisonListener:
 
     begin: Callable[[ComparisonSpec, int], None]
     playing: Callable[[str, SettingOf], None]
-    landed: Callable[[int, Entry], None]
+    landed: Callable[[int, ComparisonEntry], None]
     search: StudyListener | None = None
 
 
@@ -162,13 +162,13 @@ def _tune(
 
 def _play(
     spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, workers: Workers
-) -> Entry:
+) -> ComparisonEntry:
     source = POLICIES.source(policy)
     game = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
     played = play_entry(Evaluator(game, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
-    return Entry(
+    return ComparisonEntry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
     )
 
@@ -234,6 +234,6 @@ def comparison_specs(
 
 def run_comparisons(
     specs: Sequence[ComparisonSpec], url: str, workers: Workers, listener: ComparisonListener | None = None
-) -> Document:
+) -> ComparisonDocument:
     """Run one after the other and judge each."""
-    return Document(tuple(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs))
+    return ComparisonDocument(tuple(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs))

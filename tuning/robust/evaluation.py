@@ -21,7 +21,7 @@ class ScenariosEvaluator(Evaluator):
 
     >>> from studies.spec.robust import robust_spec_from
     >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
-    >>> worlds = ManyWorlds(spec)
+    >>> worlds = ScenariosEvaluator(spec)
     >>> played = worlds.play([spec.base.values({})], stream=1, first=0, count=5)
     >>> played.shape, worlds.sample(played).shape
     ((1, 5, 2), (1, 2, 5))

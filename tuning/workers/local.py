@@ -83,7 +83,7 @@ class ChunkSize:
 class Workers(ABC):
     """Does tasks, and says how to cut work for it."""
 
-    run_concurrently = 1
+    concurrent_studies = 1
     """How many studies it is worth running at the same time."""
 
     def stop(self) -> None:  # noqa: B027 (nothing to do for a crew that works by itself)
@@ -111,7 +111,7 @@ class Workers(ABC):
 class LocalWorkers(Workers):
     """Threads, or processes by loky.
 
-    >>> LocalCrew(2).run(divmod, [(7, 2), (9, 4)])
+    >>> LocalWorkers(2).run(divmod, [(7, 2), (9, 4)])
     [(3, 1), (2, 1)]
     """
 
@@ -157,8 +157,8 @@ SERIAL = LocalWorkers()
 def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Workers]:
     """A crew for a while: workers of this machine, or with `cluster` those of a Dask cluster, or "local" for its own.
 
-    >>> with hired(jobs=2) as crew:
-    ...     crew.run(divmod, [(7, 2)])
+    >>> with open_workers(jobs=2) as workers:
+    ...     workers.run(divmod, [(7, 2)])
     [(3, 1)]
     """
     if cluster is None:
@@ -173,8 +173,8 @@ def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | N
 def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[T]:
     """What each run gives, in order, as many at a time as the crew is good for. The first failure ends them all.
 
-    >>> from tuning.workers.local import ALONE
-    >>> side_by_side(ALONE, [lambda: 1, lambda: 2])
+    >>> from tuning.workers.local import SERIAL
+    >>> run_concurrently(SERIAL, [lambda: 1, lambda: 2])
     [1, 2]
     """
     if min(workers.concurrent_studies, len(runs)) <= 1:

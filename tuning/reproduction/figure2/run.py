@@ -81,8 +81,8 @@ def load_studies() -> dict[int, StudySpec]:
 def make_spec(context: RunContext, horizon: int) -> StudySpec:
     """The search at any horizon: 50 worlds per trial, or fewer below the default precision.
 
-    >>> from tuning.workers.local import ALONE
-    >>> make_spec(RunContext(0, 500, ("defined",), ALONE, ""), 200_000).replications
+    >>> from tuning.workers.local import SERIAL
+    >>> make_spec(RunContext(0, 500, ("defined",), SERIAL, ""), 200_000).replications
     50
     """
     spec = next(iter(load_studies().values()))
