@@ -5,7 +5,7 @@ from __future__ import annotations
 from environments.errors import InputError
 from environments.recorded.recording import USUAL_SPREAD
 from policies import find_policy
-from policies.engine.base import Setting
+from policies.engine.base import ParamContext
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults
 from studies.spec.space import own_range
@@ -60,7 +60,7 @@ def _space(diagnosis: Diagnosis) -> list[str]:
     factor = diagnosis.spread / USUAL_SPREAD
     if 1.0 / ANOTHER_SIZE <= factor <= ANOTHER_SIZE:
         return []
-    setting = Setting(diagnosis.rows, diagnosis.arms, {})
+    setting = ParamContext(diagnosis.rows, diagnosis.arms, {})
     searched = [param for param in find_policy(StudyDefaults.policy).parameters if param.low is not None]
     ranges = {param.name: own_range(param, setting, factor**param.power) for param in searched}
     return [

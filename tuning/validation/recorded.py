@@ -15,7 +15,7 @@ from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.base import Value
 from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
-from policies.engine.replay import around, by_log
+from policies.engine.replay import estimate_interval, split_by_log
 from studies.results.recommendation import ENOUGH_EVENTS, Estimate, LogFacts, Needed, Scale, TraceFacts
 from studies.spec.study import StudySpec
 from studies.statistics.bootstrap import Memory, memory, resampled_sums, sum_interval
@@ -87,9 +87,9 @@ def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: in
     here = scenario.stretch(stream)
     worlds = scenario.draw(game.horizon, game.seed, 0, count, stream)
     policy = policy_of(game)
-    played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, placed=True)
+    played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, locate_regret=True)
     held, sums = scenario.fixed(worlds)
-    by_row, by_step = np.zeros_like(played.by_row), np.zeros_like(played.by_step)
+    by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
     for offset, arm in zip(worlds.offsets, held, strict=True):
         window = slice(offset, offset + game.horizon)
         lost = worlds.best[window] - scenario.filled[window, arm]
@@ -97,18 +97,18 @@ def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: in
         by_step += lost
     begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - game.horizon + 1)
     rows = slice(here.first, here.last)
-    parts = _parts(played.by_row[rows], played.by_step, begun)
+    parts = _parts(played.regret_by_row[rows], played.regret_by_step, begun)
     fixed_parts = parts - _parts(by_row[rows], by_step, begun)
     regret = played.out[:, REGRET]
     return regret, played.out[:, REWARD], regret - played.best + sums, parts, fixed_parts
 
 
-def _parts(by_row: Floats, by_step: Floats, begun: Ints) -> Floats:
+def _parts(regret_by_row: Floats, regret_by_step: Floats, begun: Ints) -> Floats:
     """By rows [n], by steps [T] and how many windows begin at each row: what a row adds beyond the average."""
     from scipy.signal import oaconvolve
 
     count = begun.sum()
-    return np.asarray((by_row - oaconvolve(begun.astype(np.float64), by_step / count)) / count)
+    return np.asarray((regret_by_row - oaconvolve(begun.astype(np.float64), regret_by_step / count)) / count)
 
 
 MEMORY_SHARE = 2
@@ -194,7 +194,7 @@ def choose_on_log(evaluator: Evaluator, candidates: Sequence[dict[str, Value]], 
 
     Resampled logs scatter as logs do, so what they give around their mean is how a candidate's score may be off.
     """
-    split = [by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
+    split = [split_by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
     found = np.array([own.mean() for own, _ in split])
     logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
     return best_first(found, as_good_as_the_best(found, logs - logs.mean(axis=0)))
@@ -211,9 +211,9 @@ def report_on_log(
     enough = effective >= ENOUGH_EVENTS
     rivals = []
     for other in others:
-        lost = around(best.logged - other.score)[0]
-        rivals.append(Difference(lost, *around(best.score - other.score), enough))
-    behind = around(best.logged - best.score)
+        lost = estimate_interval(best.logged - other.score)[0]
+        rivals.append(Difference(lost, *estimate_interval(best.score - other.score), enough))
+    behind = estimate_interval(best.logged - best.score)
     propensity = scenario.log.propensity
     clipped = 0 if propensity is None else int((1.0 / propensity[here.first : here.last] > scenario.clip).sum())
     facts = LogFacts(
@@ -264,7 +264,7 @@ def replay_range(
 
 
 def _log_validation_estimate(found: Floats, sign: float) -> Estimate:
-    mean, *ends = (sign * end for end in around(found))
+    mean, *ends = (sign * end for end in estimate_interval(found))
     return Estimate(mean=mean, low=min(ends), high=max(ends), replications=found.size)
 
 
