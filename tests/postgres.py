@@ -1,7 +1,7 @@
 """A PostgreSQL server for the tests: a temporary one, or the one that RAVENLAB_TEST_POSTGRES names.
 
-Tests that stop the server always use a temporary one. It runs as an unprivileged user if the tests run as root, and ends
-with the process that started it.
+Tests that stop the server always use a temporary one. It runs as an unprivileged user if the tests run as root, and
+ends with the process that started it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m tools.benchmarks.thousand [--markdown docs/cluster.md]
 
 A batch of B candidates on R worlds of T steps is w = B·R·T / s seconds of work for a worker with s steps per second. It
-is divided into n tasks, as in `tuning/workers/cluster.py`. The driver needs d = B·(sample and store) + n·(task) seconds on
-one core, and the next batch waits for it. So a driver can use w / d workers; N workers need N·d / w drivers,
+is divided into n tasks, as in `tuning/workers/cluster.py`. The driver needs d = B·(sample and store) + n·(task) seconds
+of one core, and the next batch waits for it. So a driver can use w / d workers; N workers need N·d / w drivers,
 N·n/w·(task) cores of the scheduler and N·B/w·(trial) cores of the database.
 """
 
