@@ -36,10 +36,10 @@ from studies.registry import (
     shown,
     written,
 )
-from studies.results.grid import GridSpec
 from studies.spec import objective, robust
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.files import study_template
+from studies.spec.grid import GridSpec
 from studies.spec.robust import RobustSpec, robust_spec_from
 from studies.spec.schema import study_file_schema
 from studies.spec.study import StudySpec
@@ -65,7 +65,7 @@ KEYED = {
     "tuning/search/pruning.py": "pruner",
     "studies/spec/objective.py": "objective",
     "studies/spec/robust.py": "measure",
-    "studies/diagnosis/base.py": "noise",
+    "studies/diagnosis/proposal.py": "noise",
 }
 """Modules that implement a registry with a table of functions by name."""
 
@@ -184,10 +184,10 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
         assert inspect.signature(function).parameters["backend"].default == local.DEFAULT_BACKEND
         assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
     monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", joblib="threading"))
-    assert local.LocalCrew(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
+    assert local.LocalWorkers(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
     assert completed("tune", "--backend", "fi") == ["fibers"]
     with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
-        local.LocalCrew(2, "fibres")
+        local.LocalWorkers(2, "fibres")
 
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:

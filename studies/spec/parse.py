@@ -13,8 +13,8 @@ from environments.checks import LARGEST_NUMBER
 from environments.errors import InputError, did_you_mean
 from environments.text import shorten_value
 from studies.registry import StudyDefaults
-from studies.results.grid import GridSpec
 from studies.spec.comparison import ComparisonSpec
+from studies.spec.grid import GridSpec
 from studies.spec.space import Range, parameters_of
 from studies.spec.study import StudySpec
 
