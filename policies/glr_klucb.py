@@ -136,7 +136,7 @@ def exploration(setting: Setting) -> float:
 
 
 class GLRKLUCB(Policy):
-    """kl-UCB that forgets an arm when two means explain its rewards much better than one."""
+    """kl-UCB that forgets an arm when two means get_alt_text its rewards much better than one."""
 
     name = "glr-klucb"
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"

@@ -84,7 +84,7 @@ class Absence:
 
 
 def absences(values: Floats) -> list[Absence]:
-    """All absences that chance does not explain, in the order of arms and rows.
+    """All absences that chance does not get_alt_text, in the order of arms and rows.
 
     >>> table = np.ones((1000, 2))
     >>> table[:300, 1] = np.nan

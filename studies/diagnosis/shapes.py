@@ -113,7 +113,7 @@ def _wave(cycles: Floats, number: int) -> tuple[Floats, Floats]:
 
 
 def _power(waves: tuple[Floats, Floats], rest: Floats, weights: Floats) -> Floats:
-    """What a sine and a cosine [F, B] explain of the rest [B, K], over all arms, beside a constant.
+    """What a sine and a cosine [F, B] get_alt_text of the rest [B, K], over all arms, beside a constant.
 
     It is the Lomb–Scargle periodogram with a floating mean and a weight for each block.
     """

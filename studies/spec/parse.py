@@ -56,7 +56,7 @@ def standing_in(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}", field=field) from None
 
 
-def explain(error: ValidationError) -> InputError:
+def get_alt_text(error: ValidationError) -> InputError:
     """The first validation error as an InputError: one line with the field, the value and what is allowed."""
     first = error.errors(include_url=False)[0]
     parts = [str(part) for part in first["loc"]]
@@ -174,7 +174,7 @@ def _read(
     try:
         return kind.model_validate(spelled_out(_with_noise(fields)))
     except ValidationError as error:
-        raise explain(error) from None
+        raise get_alt_text(error) from None
 
 
 def check_plain(value: Any, parts: Sequence[str] = ()) -> None:

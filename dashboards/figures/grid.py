@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dashboards.figures.style import (
-    SCALE,
+    COLOR_SCALE,
+    MARKERS,
     VERMILION,
-    WHITE,
-    Trace,
-    axis,
-    counts,
-    heading,
-    ink,
-    log_ticks,
-    make,
-    numbers,
-    rounded,
-    safe,
-    scale_of,
-    wide,
+    WHITE_MARKER,
+    Z95,
+    PlotlyTrace,
+    choose_axis_type,
+    choose_log_ticks,
+    choose_text_colors,
+    escape_text,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_figure,
+    make_line_with_band,
+    round_number,
+    round_numbers,
+    spans_decades,
 )
 from environments.text import format_interval, format_number, format_settings
 from studies.paper.advice import paper_advice
@@ -52,10 +55,10 @@ class Mark(NamedTuple):
 def grid_title(main: str, grid: Grid) -> str:
     """The title of a figure of a grid."""
     spec = grid.spec
-    settings = [f"settings {safe(format_settings(spec.settings))}"] if spec.settings else []
-    where = ["raven-ucb", safe(spec.scenario), *settings]
-    return heading(
-        main, *where, f"ε = {format_number(spec.epsilon)}", *counts(spec.horizon, spec.arms, spec.replications)
+    settings = [f"settings {escape_text(format_settings(spec.settings))}"] if spec.settings else []
+    where = ["raven-ucb", escape_text(spec.scenario), *settings]
+    return format_title(
+        main, *where, f"ε = {format_number(spec.epsilon)}", *format_sizes(spec.horizon, spec.arms, spec.replications)
     )
 
 
@@ -82,7 +85,7 @@ def ticks_of(values: Sequence[float]) -> list[float] | None:
     """
     if len(values) <= FEW:
         return list(values)
-    if scale_of(values) == "linear":
+    if choose_axis_type(values) == "linear":
         return None
     low, high = math.log10(values[0]) - 1e-9, math.log10(values[-1]) + 1e-9
     decades = [float(f"1e{power}") for power in range(math.ceil(low), math.floor(high) + 1)]
@@ -100,7 +103,7 @@ def edges(values: Sequence[float]) -> list[float]:
     if len(values) == 1:
         half = abs(values[0]) / 4 or 0.5
         return [values[0] - half, values[0] + half]
-    log = scale_of(values) == "log"
+    log = choose_axis_type(values) == "log"
     points = np.log(values) if log else np.asarray(values, dtype=float)
     inner = (points[1:] + points[:-1]) / 2
     ends = np.concatenate([[2 * points[0] - inner[0]], inner, [2 * points[-1] - inner[-1]]])
@@ -138,7 +141,7 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     alpha0, beta0 = point.get("alpha0"), point.get("beta0")
     if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
         regret = recommended.regret
-        text = ", ".join(f"{safe(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
+        text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
         found.append(
             Mark(
                 "recommended",
@@ -153,15 +156,15 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     return found
 
 
-def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[Trace]:
+def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[PlotlyTrace]:
     """White marks with a dark edge: they read on every colour of the scale, on paper and in the dark."""
     return [
         {
             "type": "scatter",
-            "x": numbers([mark.alpha0]),
-            "y": numbers([mark.beta0]),
+            "x": round_numbers([mark.alpha0]),
+            "y": round_numbers([mark.beta0]),
             "mode": "markers",
-            "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE},
+            "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE_MARKER},
             "name": mark.name,
             "text": [mark.says],
             "hovertemplate": "%{text}<extra></extra>",
@@ -186,21 +189,21 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     'log'
     """
     spec = grid.spec
-    log = wide(grid.mean.ravel())
+    log = spans_decades(grid.mean.ravel())
     rows = range(len(spec.beta0))
     columns = range(len(spec.alpha0))
-    cells: Trace = {
+    cells: PlotlyTrace = {
         "type": "heatmap",
         "x": edges(spec.alpha0),
         "y": edges(spec.beta0),
-        "z": [[rounded(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
+        "z": [[round_number(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
         "customdata": [
             [
                 [
-                    rounded(spec.alpha0[i], 4),
-                    rounded(spec.beta0[j], 4),
-                    rounded(grid.mean[i, j], 5),
-                    rounded(grid.stderr[i, j], 3),
+                    round_number(spec.alpha0[i], 4),
+                    round_number(spec.beta0[j], 4),
+                    round_number(grid.mean[i, j], 5),
+                    round_number(grid.stderr[i, j], 3),
                     "no" if grid.indistinguishable[i, j] else "yes",
                 ]
                 for i in columns
@@ -214,21 +217,21 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
             f"R = {spec.replications:,} worlds<br>"
             "told apart from the lowest cell: %{customdata[4]}<extra></extra>"
         ),
-        "colorscale": SCALE,
+        "colorscale": COLOR_SCALE,
         "reversescale": True,
         "colorbar": _bar(grid, log),
     }
-    kinds = scale_of(spec.alpha0), scale_of(spec.beta0)
+    kinds = choose_axis_type(spec.alpha0), choose_axis_type(spec.beta0)
     found = [_inside(mark, grid) for mark in marks(grid, recommended)]
     sizes = {"circle": 9, "square": 15, "star": 16}
     traces = [cells, *_region(grid), *_numbers(grid, log), *marks_traces(found, sizes)]
-    return make(
+    return make_figure(
         traces,
         grid_title("Mean regret over α₀ and β₀", grid),
         _alt(grid, recommended),
         height=540,
-        xaxis=axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
-        yaxis=axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
+        xaxis=make_axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
+        yaxis=make_axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
     )
 
 
@@ -256,12 +259,15 @@ def _bar(grid: Grid, log: bool) -> dict[str, Any]:
         "x": 1.01,
     }
     if log:
-        ticks = log_ticks(grid.mean.ravel()) or []
-        bar |= {"tickvals": numbers(math.log10(tick) for tick in ticks), "ticktext": [f"{tick:g}" for tick in ticks]}
+        ticks = choose_log_ticks(grid.mean.ravel()) or []
+        bar |= {
+            "tickvals": round_numbers(math.log10(tick) for tick in ticks),
+            "ticktext": [f"{tick:g}" for tick in ticks],
+        }
     return bar
 
 
-def _numbers(grid: Grid, log: bool) -> list[Trace]:
+def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
     """The mean of each cell of a small grid, just below its middle, where a mark may stand."""
     if max(grid.mean.shape) > FEW:
         return []
@@ -272,18 +278,18 @@ def _numbers(grid: Grid, log: bool) -> list[Trace]:
             "type": "scatter",
             "mode": "markers+text",
             "marker": {"size": 14, "opacity": 0},
-            "x": numbers(a for a in spec.alpha0 for _ in spec.beta0),
-            "y": numbers(b for _ in spec.alpha0 for b in spec.beta0),
+            "x": round_numbers(a for a in spec.alpha0 for _ in spec.beta0),
+            "y": round_numbers(b for _ in spec.alpha0 for b in spec.beta0),
             "text": [format_number(float(value)) for value in grid.mean.ravel()],
             "textposition": "bottom center",
-            "textfont": {"color": ink(shades), "size": 12},
+            "textfont": {"color": choose_text_colors(shades), "size": 12},
             "hoverinfo": "skip",
             "showlegend": False,
         }
     ]
 
 
-def _region(grid: Grid) -> list[Trace]:
+def _region(grid: Grid) -> list[PlotlyTrace]:
     """Outline and hatching of the cells that can't be told from the best: seen without colour too."""
     spec = grid.spec
     x, y, inside = edges(spec.alpha0), edges(spec.beta0), grid.indistinguishable
@@ -326,9 +332,206 @@ def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tupl
     return runs
 
 
-def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) -> Trace:
+def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) -> PlotlyTrace:
     """Corners as coordinates, with a gap after each line."""
     return {
-        "x": [value for line in lines for value in (*numbers(x[i] for i, _ in line), None)],
-        "y": [value for line in lines for value in (*numbers(y[j] for _, j in line), None)],
+        "x": [value for line in lines for value in (*round_numbers(x[i] for i, _ in line), None)],
+        "y": [value for line in lines for value in (*round_numbers(y[j] for _, j in line), None)],
     }
+
+
+MOST_LINES = 6
+
+
+def plot_sensitivity_lines(grid: Grid) -> go.Figure:
+    """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
+
+    >>> import numpy as np
+    >>> from studies.results.grid import GridSpec
+    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> mean = np.arange(16.0).reshape(4, 4) + 10
+    >>> figure = sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
+    >>> [trace.name for trace in figure.data if trace.showlegend is not False]
+    ['β₀ = 0.5', 'β₀ = 1', 'β₀ = 5', 'β₀ = 10']
+    """
+    spec = grid.spec
+    alpha0 = [float(value) for value in spec.alpha0]
+    traces: list[PlotlyTrace] = []
+    chosen = _chosen(len(spec.beta0), grid.best[1])
+    for place, j in enumerate(chosen):
+        mean, stderr = grid.mean[:, j], grid.stderr[:, j]
+        low, high = mean - Z95 * stderr, mean + Z95 * stderr
+        around, line = make_line_with_band(
+            alpha0,
+            mean.tolist(),
+            stderr.tolist(),
+            place,
+            mode="lines+markers",
+            marker={"symbol": MARKERS[place % len(MARKERS)], "size": 7},
+            error_y={"type": "data", "array": round_numbers(Z95 * stderr), "visible": len(alpha0) == 1},
+            name=f"β₀ = {format_number(spec.beta0[j])}",
+            customdata=[
+                [*round_numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
+                for i in range(len(alpha0))
+            ],
+            hovertemplate=(
+                f"α₀ = %{{x}}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}<br>"
+                "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
+                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications:,} worlds<br>"
+                "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
+            ),
+        )
+        traces += [around, line] if len(alpha0) > 1 else [line]
+    shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
+    reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
+    log = spans_decades(reach)
+    title = "Mean regret against α₀, a line per β₀"
+    if len(chosen) < len(spec.beta0):
+        title = f"Mean regret against α₀, {len(chosen)} of {len(spec.beta0)} β₀"
+    return make_figure(
+        traces,
+        grid_title(title, grid),
+        grid_alt("Lines with 95 % bands of the mean regret", grid),
+        xaxis=make_axis("α₀ (weight of exploration)", choose_axis_type(alpha0), ticks_of(alpha0)),
+        yaxis=make_axis(
+            "mean regret (reward units)", "log" if log else "linear", choose_log_ticks(reach) if log else None
+        ),
+    )
+
+
+def _chosen(count: int, best: int) -> list[int]:
+    """At most six places of the β₀, the best among them."""
+    if count <= MOST_LINES:
+        return list(range(count))
+    places = {round(place) for place in np.linspace(0, count - 1, MOST_LINES)}
+    if best not in places:
+        places.remove(min(places, key=lambda place: abs(place - best)))
+        places.add(best)
+    return sorted(places)
+
+
+SOLID = "#9a9fa6"
+"""WebGL draws half-transparent lines all but invisibly on white."""
+
+
+def plot_surface(grid: Grid) -> go.Figure:
+    """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
+
+    >>> import numpy as np
+    >>> from studies.results.grid import GridSpec
+    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> mean = np.arange(16.0).reshape(4, 4) + 10
+    >>> surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
+    'surface'
+    """
+    spec = grid.spec
+    log = spans_decades(grid.mean.ravel())
+    text = [
+        [
+            f"± {grid.stderr[i, j]:.3g}, {'no' if grid.indistinguishable[i, j] else 'yes'}"
+            for i in range(len(spec.alpha0))
+        ]
+        for j in range(len(spec.beta0))
+    ]
+    hover = (
+        "α₀ = %{x}, β₀ = %{y}<br>mean regret %{z} %{text}<br>"
+        "(standard error; whether told apart from the lowest cell)<br>"
+        f"ε = {format_number(spec.epsilon)}, R = {spec.replications:,} worlds<extra></extra>"
+    )
+    if min(grid.mean.shape) < 2:
+        main: PlotlyTrace = {
+            "type": "scatter3d",
+            "x": round_numbers(a for a in spec.alpha0 for _ in spec.beta0),
+            "y": round_numbers(b for _ in spec.alpha0 for b in spec.beta0),
+            "z": round_numbers(grid.mean.ravel()),
+            "text": [text[j][i] for i in range(len(spec.alpha0)) for j in range(len(spec.beta0))],
+            "mode": "lines+markers" if grid.mean.size > 1 else "markers",
+            "marker": {"color": VERMILION, "size": 5},
+            "line": {"color": VERMILION, "width": 3},
+            "name": "mean regret",
+            "hovertemplate": hover,
+        }
+    else:
+        z = [round_numbers(grid.mean[:, j]) for j in range(len(spec.beta0))]
+        main = {
+            "type": "surface",
+            "x": round_numbers(spec.alpha0),
+            "y": round_numbers(spec.beta0),
+            "z": z,
+            "text": text,
+            "colorscale": COLOR_SCALE,
+            "reversescale": True,
+            "showscale": False,
+            "hovertemplate": hover,
+            "lighting": {"ambient": 0.85, "diffuse": 0.4, "specular": 0.05},
+        }
+        if log:
+            main["surfacecolor"] = [
+                [round_number(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))
+            ]
+    return make_figure(
+        [main, *_surface_marks(grid)],
+        grid_title("Mean regret over α₀ and β₀", grid),
+        grid_alt("Surface in three dimensions of the mean regret", grid),
+        height=560,
+        legend_itemsizing="constant",
+        margin={"l": 0, "r": 0, "b": 0},
+        scene={
+            "xaxis": _scene_axis("α₀", choose_axis_type(spec.alpha0), ticks_of(spec.alpha0)),
+            "yaxis": _scene_axis("β₀", choose_axis_type(spec.beta0), ticks_of(spec.beta0)),
+            "zaxis": _scene_axis(
+                "regret", "log" if log else "linear", choose_log_ticks(grid.mean.ravel()) if log else None
+            ),
+            "aspectmode": "cube",
+            "camera": {"eye": {"x": -1.75, "y": -1.85, "z": 1.1}},
+        },
+    )
+
+
+def _surface_marks(grid: Grid) -> list[PlotlyTrace]:
+    """The lowest cell and the paper's, on the surface; advice that is none of the cells has no height."""
+    spec = grid.spec
+    found = []
+    for mark in marks(grid, None):
+        if mark.alpha0 not in spec.alpha0 or mark.beta0 not in spec.beta0:
+            continue
+        height = float(grid.mean[spec.alpha0.index(mark.alpha0), spec.beta0.index(mark.beta0)])
+        found.append(
+            {
+                "type": "scatter3d",
+                "x": round_numbers([mark.alpha0]),
+                "y": round_numbers([mark.beta0]),
+                "z": round_numbers([height]),
+                "mode": "markers",
+                "marker": {
+                    "symbol": mark.symbol,
+                    "size": 6,
+                    "color": "#ffffff",
+                    "line": {"color": "#000000", "width": 2},
+                },
+                "name": mark.name,
+                "text": [mark.says],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
+        )
+    return found
+
+
+def _scene_axis(title: str, kind: str, ticks: list[float] | None) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "title": {"text": title, "font": {"size": 12}},
+        "tickfont": {"size": 11},
+        "type": kind,
+        "gridcolor": SOLID,
+        "linecolor": SOLID,
+        "zeroline": False,
+        "showbackground": False,
+        "exponentformat": "none",
+    }
+    if ticks is not None:
+        return out | {
+            "tickmode": "array",
+            "tickvals": round_numbers(ticks),
+            "ticktext": [format_number(v) for v in ticks],
+        }
+    return out | ({"dtick": "D2"} if kind == "log" else {})
