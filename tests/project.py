@@ -1,7 +1,8 @@
-"""Where the project is, and how its code runs in a process of its own."""
+"""Paths of the project, and running its code in a subprocess."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,15 +10,34 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
+"""The source packages. Each may import itself and the packages to its left."""
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's, with the project found first."""
+    """The environment of this process, with the project first on the path."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 def python(*words: str | Path, folder: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run this Python in a folder, with more in its environment, and wait for it."""
+    """Run this Python in a folder with additional environment variables."""
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment(**more), capture_output=True, text=True, check=False
     )
+
+
+def names_in(path: Path) -> set[str]:
+    """All dotted names that a file imports, at any place in the file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def sources() -> list[Path]:
+    """All source files, relative to the project folder."""
+    paths = [ROOT / "ravenlab.py", *(path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))]
+    return [path.relative_to(ROOT) for path in paths]

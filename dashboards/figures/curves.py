@@ -53,7 +53,7 @@ def plot_curves(
 
     >>> from policies.engine.simulation import simulate
     >>> result = simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)
-    >>> figure = curves([result], changes=[50])
+    >>> figure = plot_curves([result], changes=[50])
     >>> figure.layout.xaxis.title.text
     'step t'
     """

@@ -51,7 +51,7 @@ def plot_distributions(
     Quantiles are computed here, so that the figure stays small however many worlds there are.
 
     >>> import numpy as np
-    >>> figure = distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
+    >>> figure = plot_distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
     >>> figure.data[0].median
     (49.5,)
     """

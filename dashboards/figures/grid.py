@@ -181,10 +181,10 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     """Mean regret of every cell, with the paper's cell, the recommended point and what can't be told from the best.
 
     >>> import numpy as np
-    >>> from studies.results.grid import GridSpec
+    >>> from studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
-    >>> figure = heat_map(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
+    >>> figure = plot_heat_map(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
     >>> figure.layout.xaxis.type
     'log'
     """
@@ -347,10 +347,10 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
 
     >>> import numpy as np
-    >>> from studies.results.grid import GridSpec
+    >>> from studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
-    >>> figure = sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
+    >>> figure = plot_sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
     >>> [trace.name for trace in figure.data if trace.showlegend is not False]
     ['β₀ = 0.5', 'β₀ = 1', 'β₀ = 5', 'β₀ = 10']
     """
@@ -418,10 +418,10 @@ def plot_surface(grid: Grid) -> go.Figure:
     """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
 
     >>> import numpy as np
-    >>> from studies.results.grid import GridSpec
+    >>> from studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
-    >>> surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
+    >>> plot_surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
     'surface'
     """
     spec = grid.spec

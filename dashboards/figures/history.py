@@ -67,7 +67,7 @@ def plot_search_history(
         states: How many trials there are of each state, where `rows` are only some of them.
 
     >>> points = [HistoryPoint(i, 50.0 - i, 0.5, "COMPLETE", {"alpha0": 1.0 + i}) for i in range(3)]
-    >>> [trace.name for trace in history(points).data]
+    >>> [trace.name for trace in plot_search_history(points).data]
     ['trial', 'best so far']
     """
     objective = (

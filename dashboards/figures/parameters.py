@@ -43,7 +43,7 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
     ...     regret=Estimate(mean=9.0, low=8.0, high=10.0, replications=200),
     ...     importance={"alpha0": 0.75, "beta0": 0.25},
     ... )
-    >>> importances(found).data[0].x
+    >>> plot_param_importances(found).data[0].x
     (25, 75)
     """
     each = recommendation
@@ -96,7 +96,7 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figu
 
     All must be of one policy in one scenario.
 
-    >>> horizons([]).layout.annotations[0].text
+    >>> plot_params_by_horizon([]).layout.annotations[0].text
     'No recommendation yet.'
     """
     found = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))

@@ -85,7 +85,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
 
     >>> from environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
-    >>> figure = recorded(TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine"), 50)
+    >>> figure = plot_trace(TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine"), 50)
     >>> figure.data[-1].name
     'best arm of the moment'
     """
@@ -166,7 +166,7 @@ def plot_log(scenario: LogScenario) -> go.Figure:
     """Mean reward of each arm in even parts of the log, and the logging policy's own, the three stretches shaded.
 
     >>> from environments.recorded.examples import example_log
-    >>> logged(LogScenario(example_log(), "log:mine")).data[-1].name
+    >>> plot_log(LogScenario(example_log(), "log:mine")).data[-1].name
     'the logging policy'
     """
     log = scenario.log

@@ -26,7 +26,7 @@ from dashboards.figures.style import (
     wrap_tick_label,
 )
 from environments.text import format_interval, format_number, format_percent
-from studies.results.robust import Contender, Front, Member, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, Front, FrontMember, RobustRecommendation
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def plot_pareto_front(found: Front) -> go.Figure:
     )
 
 
-def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: str) -> list[PlotlyTrace]:
+def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str, _: str) -> list[PlotlyTrace]:
     """Regret in the second world over that in the first, with both 95 % intervals."""
 
     def errors(place: int) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: s
     ]
 
 
-def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash: str) -> list[PlotlyTrace]:
+def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, dash: str) -> list[PlotlyTrace]:
     """One trace for all members, with a gap after each line."""
     x: list[int | None] = []
     y: list[float | None] = []
@@ -127,7 +127,7 @@ def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash:
     ]
 
 
-def _says(member: Member) -> str:
+def _says(member: FrontMember) -> str:
     worlds = "<br>".join(
         f"{escape_text(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
         for world in member.worlds
@@ -135,7 +135,7 @@ def _says(member: Member) -> str:
     return f"{escape_text(member.name)}: {escape_text(format_params(member.params), 80)}<br>{worlds}"
 
 
-def _alt(found: Front, even: Member) -> str:
+def _alt(found: Front, even: FrontMember) -> str:
     kept = found.kept()
     spans = [
         f"{format_number(min(member.worlds[s].regret.mean for member in kept))} to"
@@ -201,13 +201,13 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
     )
 
 
-def _label(each: Contender) -> str:
+def _label(each: EvaluatedSetting) -> str:
     if each.tuned_for is None:
         return f"<b>{escape_text(each.name)}</b>" if each.name == "recommended" else escape_text(each.name)
     return f"tuned for<br>{escape_text(each.tuned_for, 24)}"
 
 
-def _prices_says(each: Contender, place: int) -> str:
+def _prices_says(each: EvaluatedSetting, place: int) -> str:
     world = each.worlds[place]
     price, regret = world.price, world.regret
     return (

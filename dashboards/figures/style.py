@@ -49,7 +49,7 @@ Z95 = 1.959964
 def get_color(place: int) -> str:
     """The colour of what stands at a place, such as a policy in the order of a page.
 
-    >>> colour_at(0) == colour_at(7)
+    >>> get_color(0) == get_color(7)
     True
     """
     return COLORS[place % len(COLORS)]
@@ -139,7 +139,7 @@ MAX_NAME_LENGTH = 56
 def format_title(main: str, *context: str) -> str:
     """A title: what it is in bold, then a line or two of where and how much, short enough for a telephone.
 
-    >>> heading("Regret", "blips", "T = 100", "K = 5", "R = 20")
+    >>> format_title("Regret", "blips", "T = 100", "K = 5", "R = 20")
     '<b>Regret</b><br><span style="font-size:12px">blips · T = 100 · K = 5 · R = 20</span>'
     """
     lines: list[list[str]] = [[]]
@@ -154,7 +154,7 @@ def format_title(main: str, *context: str) -> str:
 def format_sizes(horizon: int, arms: int, replications: int | None = None) -> list[str]:
     """T, K and R as titles say them.
 
-    >>> counts(1000, 10, 200)
+    >>> format_sizes(1000, 10, 200)
     ['T = 1,000 steps', 'K = 10 arms', 'R = 200 worlds']
     """
     out = [f"T = {horizon:,} steps", f"K = {arms} arms"]
@@ -164,7 +164,7 @@ def format_sizes(horizon: int, arms: int, replications: int | None = None) -> li
 def escape_text(name: object, longest: int = MAX_NAME_LENGTH) -> str:
     """A name that someone gave, as Plotly may render it: no tags, no templates, no control codes, not too long.
 
-    >>> safe("<script>%{x}")
+    >>> escape_text("<script>%{x}")
     '&lt;script&gt;%&#123;x}'
     """
     text = "".join(letter if letter.isprintable() else " " for letter in str(name))
@@ -176,7 +176,7 @@ def escape_text(name: object, longest: int = MAX_NAME_LENGTH) -> str:
 def wrap_tick_label(name: object, longest: int = 24) -> str:
     """A name as the label of a tick: broken after a plus, and after the first hyphen of a long one.
 
-    >>> folded("localized-jump+blips")
+    >>> wrap_tick_label("localized-jump+blips")
     'localized-<br>jump+<br>blips'
     """
     text = escape_text(name, longest)
@@ -206,7 +206,7 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
 def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
     """An axis of names: places from 0 on, each with its label.
 
-    >>> labelled(["UCB", "CCB"])["tickvals"]
+    >>> make_category_axis(["UCB", "CCB"])["tickvals"]
     [0, 1]
     """
     ticks = {"tickmode": "array", "tickvals": list(range(len(labels))), "ticktext": list(labels)}
@@ -216,7 +216,7 @@ def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> d
 def round_number(value: float, digits: int = 6) -> float | None:
     """A few digits that count; None for what is no number.
 
-    >>> rounded(1.23456789), rounded(float("nan"))
+    >>> round_number(1.23456789), round_number(float("nan"))
     (1.23457, None)
     """
     value = float(value)
@@ -234,7 +234,7 @@ def round_numbers(values: Iterable[float]) -> list[float | None]:
 def choose_axis_type(values: Sequence[float], most: float = 4.0) -> str:
     """ "log" where values are positive and better spread on a log axis, else "linear".
 
-    >>> scale_of([0.5, 1, 5, 10]), scale_of([1, 2, 3, 4]), scale_of([0, 1, 10])
+    >>> choose_axis_type([0.5, 1, 5, 10]), choose_axis_type([1, 2, 3, 4]), choose_axis_type([0, 1, 10])
     ('log', 'linear', 'linear')
     """
     if len(values) < 2 or min(values) <= 0:
@@ -258,7 +258,7 @@ def spans_decades(values: Iterable[float], ratio: float = 10.0) -> bool:
 def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
     """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
 
-    >>> log_ticks([0.02, 30.0]), log_ticks([3.0, 60.0])
+    >>> choose_log_ticks([0.02, 30.0]), choose_log_ticks([3.0, 60.0])
     ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
     """
     finite = [value for value in values if math.isfinite(value) and value > 0]
@@ -309,7 +309,7 @@ def make_line_with_band(
 
     `both` is said of band and line, the rest of the line alone.
 
-    >>> [trace["legendgroup"] for trace in line_in_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
+    >>> [trace["legendgroup"] for trace in make_line_with_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
     """
     colour, shared = get_color(place), {"legendgroup": f"g{place}", **(both or {})}
@@ -336,7 +336,7 @@ def make_error_bars(
 ) -> dict[str, Any]:
     """Error bars from intervals.
 
-    >>> bars = whiskers([5.0], [4.0], [7.0])
+    >>> bars = make_error_bars([5.0], [4.0], [7.0])
     >>> bars["arrayminus"], bars["array"]
     ([1], [2])
     """
@@ -380,7 +380,7 @@ def make_shading(start: float, end: float, colour: str) -> dict[str, Any]:
 def choose_text_colors(shades: Sequence[float]) -> list[str]:
     """What to write in on cells of these shades, the largest being the darkest.
 
-    >>> ink([0.0, 1.0])
+    >>> choose_text_colors([0.0, 1.0])
     ['#000000', '#ffffff']
     """
     low, reach = min(shades), max(shades) - min(shades)
@@ -390,7 +390,7 @@ def choose_text_colors(shades: Sequence[float]) -> list[str]:
 def fade(colour: str, opacity: float = 0.22) -> str:
     """A hex colour, half-transparent.
 
-    >>> faded("#0072B2")
+    >>> fade("#0072B2")
     'rgba(0,114,178,0.22)'
     """
     return f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"

@@ -79,7 +79,7 @@ def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, repli
     """Means (above) and variances (below) of all arms of one world, the best arm of the moment in bold.
 
     >>> from environments import find_scenario
-    >>> figure = world(find_scenario("stationary"), 500, 3)
+    >>> figure = plot_world(find_scenario("stationary"), 500, 3)
     >>> [len(trace.x) for trace in figure.data if trace.name == "best arm of the moment"]
     [2, 2]
     """

@@ -91,9 +91,9 @@ def make_server(
 def describe_exposure(host: str, writable: bool) -> str | None:
     """What binding to this host means for others; None where only this machine can reach it.
 
-    >>> exposure("127.0.0.1", True) is None
+    >>> describe_exposure("127.0.0.1", True) is None
     True
-    >>> exposure("0.0.0.0", False)
+    >>> describe_exposure("0.0.0.0", False)
     'There is no login: everyone who can reach 0.0.0.0 can read all studies in this storage.'
     """
     if is_loopback(host):

@@ -11,8 +11,21 @@ from pandas import DataFrame
 from dashboards import figures
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import capitalize_first, format_count, keep_pairs_together
-from studies.export.comparison import Document, WordTable, board_table, by_relative_regret, overview_table
-from studies.results.comparison import SETTINGS, Board, Result, describe_overview, describe_result, describe_search
+from studies.export.comparison import (
+    ComparisonDocument,
+    TextTable,
+    board_table,
+    order_by_relative_regret,
+    overview_table,
+)
+from studies.results.comparison import (
+    SETTINGS,
+    ComparisonResult,
+    Leaderboard,
+    describe_overview,
+    describe_result,
+    describe_search,
+)
 from studies.spec.comparison import ComparisonSpec
 from studies.storage.keys import project_version
 
@@ -63,12 +76,12 @@ class ComparisonPage:
         return found
 
 
-def build(document: Document) -> ComparisonPage:
+def build(document: ComparisonDocument) -> ComparisonPage:
     """Draw the figures and write the words."""
     slugs, results = Slugs(), document.results
     several = len(results) > 1
     winners = make_panel(slugs, "who-wins-where", figures.plot_relative_regret(results)) if several else None
-    order = by_relative_regret(results)
+    order = order_by_relative_regret(results)
     worlds = [_world(slugs, result, order) for result in results]
     policies = len(results[0].comparison.spec.policies)
     contents = [
@@ -89,7 +102,7 @@ def build(document: Document) -> ComparisonPage:
     )
 
 
-def _subtitle(results: Sequence[Result], policies: int) -> str:
+def _subtitle(results: Sequence[ComparisonResult], policies: int) -> str:
     spec = results[0].comparison.spec
     where = f"T = {spec.horizon:,} steps, K = {spec.arms} arms"
     if len(results) > 1:
@@ -98,7 +111,7 @@ def _subtitle(results: Sequence[Result], policies: int) -> str:
     return f"{policies} policies, {tuned}{where}, {format_count(spec.replications)} worlds per case, seed {spec.seed}"
 
 
-def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
+def _world(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> WorldPart:
     """`order` gives every policy one look on the whole page."""
     spec = result.comparison.spec
     name = slugs.new(result.label)
@@ -130,7 +143,7 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
     )
 
 
-def _table(result: Result, board: Board) -> PageTable:
+def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
     """The board's table; its last column, the parameters, breaks between them only."""
     table = board_table(result, board, timed=True)
     page_table = _page_table(table)
@@ -138,7 +151,7 @@ def _table(result: Result, board: Board) -> PageTable:
     return page_table
 
 
-def _page_table(table: WordTable) -> PageTable:
+def _page_table(table: TextTable) -> PageTable:
     return PageTable(table.caption, DataFrame(list(table.rows), columns=list(table.columns)))
 
 
@@ -159,7 +172,7 @@ def _command(spec: ComparisonSpec) -> str:
     return shlex.join([*words, *([] if spec.name is None else ["--name", spec.name])])
 
 
-def render_comparison(document: Document) -> str:
+def render_comparison(document: ComparisonDocument) -> str:
     """The text of `compare.html`: one file that asks nothing of any network."""
     page = build(document)
     return render_page("comparison", page.all_panels, page=page)

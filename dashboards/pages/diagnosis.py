@@ -11,12 +11,12 @@ from studies.storage.keys import project_version
 def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
     """The text of the page; `proposed` is the study file, or nothing where there is none."""
     panels: list[Panel] = []
-    if diagnosis.picture is not None:
+    if diagnosis.plot_data is not None:
         panels.append(make_panel(Slugs(), "picture", draw(diagnosis, source)))
     contents = [ContentsEntry("answer", "The answer")]
     contents += (
         [ContentsEntry("kinds", "The seven kinds"), ContentsEntry("study", "A study of it")]
-        if diagnosis.decidable
+        if diagnosis.conclusive
         else []
     )
     kinds = [

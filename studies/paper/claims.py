@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     CONFIRMED = "confirmed"
     """The measurements support the claim."""
     NOISE = "within sampling noise"
-    """The measurements contradict the claim, but the paper's few replications can get_alt_text it."""
+    """The measurements contradict the claim, but the paper's few replications can explain it."""
     REFUTED = "refuted"
     """The measurements contradict the claim."""
     INCONCLUSIVE = "inconclusive"

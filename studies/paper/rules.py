@@ -149,7 +149,7 @@ def judge_number(printed: float, ours: Measurement, error: float, paper_error: f
 
 
 def judge_about(printed: float, ours: Measurement, error: float, paper_error: float | None) -> Verdict:
-    """Judge "about x"; `paper_error` is None if the paper made no run whose noise could get_alt_text a difference.
+    """Judge "about x"; `paper_error` is None if the paper made no run whose noise could explain a difference.
 
     >>> judge_about(84.0, Measurement(84.4, 84.1, 84.7), 0.15, 3.0).value
     'confirmed'

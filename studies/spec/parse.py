@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from environments.errors import LARGEST, InputError, did_you_mean
 from environments.text import shorten_value
 from studies.registry import StudyDefaults
-from studies.results.grid import GridSpec
 from studies.spec.comparison import ComparisonSpec
+from studies.spec.grid import GridSpec
 from studies.spec.space import Range, parameters_of
 from studies.spec.study import StudySpec
 
@@ -56,7 +56,7 @@ def standing_in(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}", field=field) from None
 
 
-def get_alt_text(error: ValidationError) -> InputError:
+def explain(error: ValidationError) -> InputError:
     """The first validation error as an InputError: one line with the field, the value and what is allowed."""
     first = error.errors(include_url=False)[0]
     parts = [str(part) for part in first["loc"]]
@@ -174,7 +174,7 @@ def _read(
     try:
         return kind.model_validate(spelled_out(_with_noise(fields)))
     except ValidationError as error:
-        raise get_alt_text(error) from None
+        raise explain(error) from None
 
 
 def check_plain(value: Any, parts: Sequence[str] = ()) -> None:

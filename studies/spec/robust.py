@@ -20,7 +20,7 @@ from environments.world import Floats
 from studies.registry import MEASURES, StudyDefaults, parse_choice, parse_level, pattern_of, robust_samplers, written
 from studies.spec.fields import Frozen, differences_in_words, short_hash
 from studies.spec.objective import mean_of_largest, worst
-from studies.spec.parse import get_alt_text, spec_from, standing_in
+from studies.spec.parse import explain, spec_from, standing_in
 from studies.spec.source import ScenarioSource
 from studies.spec.study import NOT_IN_NAME, ResolvedStudy, StudySpec, check_played
 
@@ -142,7 +142,7 @@ class RobustSpec(Frozen):
         try:
             return StudySpec.model_validate({**fields, "scenario": scenario, "name": name}).resolved()
         except ValidationError as error:
-            raise InputError(f"{scenario}: {get_alt_text(error)}") from None
+            raise InputError(f"{scenario}: {explain(error)}") from None
 
     def resolved(self) -> ResolvedRobustSpec:
         """The same with every default written out, as it is stored."""
@@ -198,4 +198,4 @@ def robust_spec_from(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
         try:
             return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
         except ValidationError as error:
-            raise get_alt_text(error) from None
+            raise explain(error) from None

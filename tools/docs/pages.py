@@ -1,4 +1,4 @@
-"""All files of the docs that the code makes, whole or in part."""
+"""All files of the documentation that are generated, entirely or in part."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from pathlib import Path
 from policies import policy_names
 from tests.project import DOCS
 from tools.docs import commands, policies, scenarios, study_files
-from tools.docs.architecture import architecture_picture, parts_of_the_page
+from tools.docs.architecture import parts_of_the_page
 from tools.docs.marks import filled
 
 
 @lru_cache(maxsize=1)
 def made() -> dict[Path, str]:
-    """Every such file as it should be: pictures, and pages with the parts between their marks."""
+    """The current content of every generated file: pictures, and pages with generated parts."""
     files: dict[Path, str] = {}
     worlds = {"overview": scenarios.overview(), "base": scenarios.base_part(), "noises": scenarios.noises()}
     for name, picture, alt in scenarios.pictures():
         files[DOCS / scenarios.file_name(name)] = picture
         worlds[name] = scenarios.part(name, alt)
-    files[DOCS / "images" / "architecture.svg"] = architecture_picture()
     pages = {
         "scenarios.md": worlds,
         "policies.md": {"overview": policies.overview(), **{name: policies.part(name) for name in policy_names()}},
         "study-files.md": study_files.parts(),
         "architecture.md": parts_of_the_page(),
         "commands.md": commands.parts(),
-        "your-own-policies-and-scenarios.md": {"falling_greedy": shown_code("falling_greedy.py")},
+        "plugins.md": {"falling_greedy": shown_code("falling_greedy.py")},
     }
     for page, parts in pages.items():
         text = (DOCS / page).read_text(encoding="utf-8")
@@ -40,10 +39,10 @@ def made() -> dict[Path, str]:
 
 
 def shown_code(example: str) -> list[str]:
-    """An example as a block of code."""
+    """An example script as a code block."""
     return ["```python", (DOCS / "examples" / example).read_text(encoding="utf-8").rstrip(), "```"]
 
 
 def stale() -> list[Path]:
-    """Those that are not so."""
+    """The files that are out of date."""
     return [path for path, text in made().items() if not path.exists() or path.read_text(encoding="utf-8") != text]

@@ -29,7 +29,8 @@ from dashboards.figures.style import (
     round_numbers,
 )
 from environments.text import format_number
-from studies.results.grid import Grid, GridSpec
+from studies.results.grid import Grid
+from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.figures import combine_panels
 

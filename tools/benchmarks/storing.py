@@ -1,4 +1,4 @@
-"""How many finished trials land in a second on SQLite and on PostgreSQL, as the driver of a study lands them."""
+"""Finished trials stored per second on SQLite and PostgreSQL by the driver of a study."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SPACE: dict[str, optuna.distributions.BaseDistribution] = {
 NUMBERS = itertools.count()
 
 
-def land(url: str) -> float:
-    """Open the storage and land trials in a new study, such as a search does."""
-    name = f"landing {next(NUMBERS)}"
+def store(url: str) -> float:
+    """Open the storage and store trials in a new study."""
+    name = f"storing {next(NUMBERS)}"
 
     def body(storage: optuna.storages.RDBStorage) -> float:
         study = optuna.create_study(storage=storage, study_name=name)
@@ -40,19 +40,19 @@ def land(url: str) -> float:
     return driving(url, name, body)
 
 
-class Landing(Race):
-    """Both storages in turn; the figures are trials a second. PostgreSQL is a throw-away one on this machine."""
+class Storing(Race):
+    """Both storages in turn; PostgreSQL is a temporary local server."""
 
     def run(self, rounds: int) -> list[dict[str, object]]:
-        """One row a storage."""
+        """One row per storage."""
         with tempfile.TemporaryDirectory() as folder, server() as postgres:
             here, there = f"sqlite:///{folder}/studies.sqlite3", postgres.new_database()
-            self.contenders = {"SQLite": lambda: land(here), "PostgreSQL": lambda: land(there)}
+            self.contenders = {"SQLite": lambda: store(here), "PostgreSQL": lambda: store(there)}
             super().run(rounds)
         return [
             {
                 "race": self.name,
-                "claim": f"trials a second on {name}",
+                "claim": f"trials per second on {name}",
                 "ratio": statistics.median(speeds),
                 "lowest": min(speeds),
                 "highest": max(speeds),
@@ -65,5 +65,5 @@ class Landing(Race):
 
 
 def races() -> list[Race]:
-    """The one."""
-    return [Landing(f"landing {TRIALS} trials in a study of its own", {}, [])]
+    """The race of both storages."""
+    return [Storing(f"storing {TRIALS} trials in a new study", {}, [])]
