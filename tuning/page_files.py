@@ -61,14 +61,14 @@ def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
     from dashboards.pages.report.material import gather
     from studies.storage.database import opened
-    from studies.storage.urls import DEFAULT_URL, shown, sqlite_file, storage_url
+    from studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
     if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
         return gather(None, url)
     with opened(storage) as store:
-        return gather(store, shown(url), names)
+        return gather(store, mask_url(url), names)
 
 
 def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:

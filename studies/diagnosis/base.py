@@ -10,7 +10,7 @@ from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
 from environments.world import Floats
 from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.model import Fit
-from studies.spec.space import three_digits
+from studies.spec.space import round_to_three_digits
 
 FRESH = ("gradual-drift", "localized-jump", "blips")
 """Kinds whose new levels are draws from the same ranges."""
@@ -37,7 +37,12 @@ def base_ranges(blocks: Blocks, fitted: Fit) -> dict[str, float]:
     levels = np.maximum(levels, STILL * float(levels.mean()))
     low, high = _range(levels)
     low = max(low, 0.5 * float(levels.min()))
-    return {"mean_low": means[0], "mean_high": means[1], "variance_low": three_digits(low), "variance_high": high}
+    return {
+        "mean_low": means[0],
+        "mean_high": means[1],
+        "variance_low": round_to_three_digits(low),
+        "variance_high": high,
+    }
 
 
 def _levels(fitted: Fit, base: Floats, weights: list[Floats], used: str) -> Floats:
@@ -58,10 +63,10 @@ def _range(levels: Floats) -> tuple[float, float]:
     if levels.size >= MANY:
         low, high = (float(end) for end in np.quantile(levels, [FAR, 1.0 - FAR]))
         beyond = FAR / (1.0 - 2.0 * FAR) * (high - low)
-        return three_digits(low - beyond), three_digits(high + beyond)
+        return round_to_three_digits(low - beyond), round_to_three_digits(high + beyond)
     low, high = float(levels.min()), float(levels.max())
     beyond = (high - low) / max(levels.size - 1, 1)
-    return three_digits(low - beyond), three_digits(high + beyond)
+    return round_to_three_digits(low - beyond), round_to_three_digits(high + beyond)
 
 
 MOST_ROWS = 4000

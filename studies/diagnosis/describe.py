@@ -15,7 +15,7 @@ from studies.diagnosis.blocks import Blocks
 from studies.diagnosis.change_points import MOST
 from studies.diagnosis.model import Fit, Scale
 from studies.diagnosis.terms import Bools, Term
-from studies.spec.space import three_digits
+from studies.spec.space import round_to_three_digits
 
 Z95 = 1.959964
 NONE_SEEN = "none seen"
@@ -110,7 +110,7 @@ def _drift(seen: Seen) -> Told:
     return Told(
         f"{text} ({_interval(low, high)})",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"drift": three_digits(math.sqrt(3.0) * typical), "over": "100%"},
+        {"drift": round_to_three_digits(math.sqrt(3.0) * typical), "over": "100%"},
         seen.moving(),
     )
 
@@ -122,7 +122,7 @@ def _growth(seen: Seen) -> Told:
     return Told(
         f"{text} ({_interval(low, high)})",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"growth": three_digits(2.0 * max(average, 0.0)), "over": "100%"},
+        {"growth": round_to_three_digits(2.0 * max(average, 0.0)), "over": "100%"},
         seen.moving(),
     )
 
@@ -152,7 +152,7 @@ def _periodic(seen: Seen) -> Told:
     return Told(
         f"{text}; {seen.names[k]} most: {figure(float(size[k]))} ({_interval(float(low), float(high))})",
         {"period": period, "amplitude": float(size.mean()), "largest": float(size[k])},
-        {"amplitude": three_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
+        {"amplitude": round_to_three_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
         seen.moving(),
     )
 
@@ -171,7 +171,10 @@ def _jumps(seen: Seen) -> Told:
     return Told(
         text if len(at) > 1 else f"1 jump of {arms}, by {figure(typical)} on average, at step {at[0]}",
         {"at": at, "typical": typical, "share_of_arms": share},
-        {"every": percent(every / seen.rows), "fraction": three_digits(min(1.0, max(share, 1.0 / len(seen.names))))},
+        {
+            "every": percent(every / seen.rows),
+            "fraction": round_to_three_digits(min(1.0, max(share, 1.0 / len(seen.names)))),
+        },
         seen.moving(),
     )
 

@@ -8,7 +8,7 @@ from policies import find_policy
 from policies.engine.base import Setting
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults
-from studies.spec.space import own_range
+from studies.spec.space import default_range
 
 ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""
@@ -62,7 +62,7 @@ def _space(diagnosis: Diagnosis) -> list[str]:
         return []
     setting = Setting(diagnosis.rows, diagnosis.arms, {})
     searched = [param for param in find_policy(StudyDefaults.policy).parameters if param.low is not None]
-    ranges = {param.name: own_range(param, setting, factor**param.power) for param in searched}
+    ranges = {param.name: default_range(param, setting, factor**param.power) for param in searched}
     return [
         f"# Rewards spread {factor:.3g} times as far as those that the usual ranges are for.",
         "[study.space]",

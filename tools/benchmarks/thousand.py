@@ -25,7 +25,7 @@ import psutil
 from environments.world import Floats
 from policies.engine.base import Value
 from studies.spec.study import StudySpec
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.cluster import dask_cluster
 from tests.postgres import server
 from tools.benchmarks.page import short
@@ -115,7 +115,7 @@ def a_trial() -> tuple[float, float]:
             spent = time.process_time() - here
             return spent / TRIALS, (_cpu(postgres.process.pid) - there) / TRIALS
 
-        return driving(url, "measured", body)
+        return run_as_driver(url, "measured", body)
 
 
 def a_task() -> tuple[float, float]:

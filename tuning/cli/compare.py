@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from studies.registry import ALL, PAPER_POLICIES, ComparisonDefaults
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from studies.results.comparison import Entry
-from studies.spec.comparison import ComparisonSpec, SettingOf
+from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.study import StudySpec
 from tuning.cli import completion, options
 from tuning.cli.arguments import hire
@@ -52,7 +52,7 @@ class ComparisonReporter(Reporter):
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
             self.line(f"{name}: {self.entries} entries in {spec.replications:,} worlds{budget}{going_on}")
 
-    def _playing(self, policy: str, setting: SettingOf) -> None:
+    def _playing(self, policy: str, setting: SettingKind) -> None:
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, note=f"{policy}, {setting}")
 
@@ -135,7 +135,7 @@ def compare(
     policies: Annotated[
         str,
         typer.Option(
-            metavar=f"A,B…|{PAPER_POLICIES}|{ALL}",
+            metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
             help="Who is compared.",
             autocompletion=completion.policy_lists,
             rich_help_panel=FIGHT,

@@ -17,7 +17,7 @@ import numpy as np
 
 from environments.world import Floats
 from studies.results.comparison import LEVEL, Behind, Board, Comparison, Entry, Ranks, Result, Standing
-from studies.spec.comparison import SettingOf
+from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm, paired_p
 
@@ -31,7 +31,7 @@ def judge(comparison: Comparison) -> Result:
     return Result(comparison, tuple(board(each, comparison.of(each), seed) for each in comparison.settings))
 
 
-def board(setting: SettingOf, entries: Sequence[Entry], seed: int) -> Board:
+def board(setting: SettingKind, entries: Sequence[Entry], seed: int) -> Board:
     """Order entries of the same worlds by their mean regret and say who can be told from whom."""
     order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
     listed = [entries[i] for i in order]

@@ -24,13 +24,13 @@ from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
 from studies.export.comparison import Document
 from studies.paper.numbers import PUBLISHED
-from studies.registry import ALL, PAPER_POLICIES
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 from studies.results.comparison import Comparison, Entry, RegretCurve
-from studies.spec.comparison import PAPER, ComparisonSpec, ResolvedComparisonSpec, SettingOf
-from studies.spec.parse import comparison_spec_from
+from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
+from studies.spec.parse import parse_comparison_spec
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import land_entry, read_entries
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import read_entries, store_entry
 from tuning.comparison.ranking import judge
 from tuning.study_run import Listener, at_hand, open_study, refuse_differences, run_study
 from tuning.workers.local import ALONE, Crew, side_by_side
@@ -93,7 +93,7 @@ class ComparisonListener:
     """Who wants to know: the start (with entries landed before), who comes next, who landed, and every search."""
 
     begin: Callable[[ComparisonSpec, int], None]
-    playing: Callable[[str, SettingOf], None]
+    playing: Callable[[str, SettingKind], None]
     landed: Callable[[int, Entry], None]
     search: Listener | None = None
 
@@ -136,13 +136,13 @@ def run_comparison(
                 listener.playing(policy, setting)
             tuned = _tune(agreed, policy, url, crew, listener) if setting == "tuned" else None
             entry = _play(agreed, policy, setting, tuned, crew)
-            land_entry(study, agreed, entry, time.perf_counter() - begin)
+            store_entry(study, agreed, entry, time.perf_counter() - begin)
             entries.append(entry)
             if listener is not None:
                 listener.landed(len(entries), entry)
         return Comparison(agreed, name, tuple(entries))
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def _tune(
@@ -160,7 +160,7 @@ def _tune(
     return dict(ran.recommendation.params)
 
 
-def _play(spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
+def _play(spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, crew: Crew) -> Entry:
     source = POLICIES.source(policy)
     game = Game(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
@@ -188,9 +188,9 @@ def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     ('ucb1', 'ccb')
     """
     words = [word.strip() for word in text.split(",")] if isinstance(text, str) else list(text)
-    if words == [PAPER_POLICIES]:
-        return PAPER
-    if words == [ALL]:
+    if words == [PAPER_KEYWORD]:
+        return PAPER_POLICIES
+    if words == [ALL_KEYWORD]:
         return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
     return tuple(load_policy_plugin(word) for word in words)
 
@@ -205,7 +205,7 @@ def chosen_scenarios(words: Sequence[str]) -> list[str]:
     for word in words:
         found += (
             [name for name in scenarios() if not name.startswith(PUBLISHED)]
-            if word == ALL
+            if word == ALL_KEYWORD
             else [load_scenario_plugin(word)]
         )
     if not found:
@@ -222,7 +222,7 @@ def specs_of(
     """A comparison for every scenario and horizon, all checked before anything is played."""
     who = chosen_policies(policies)
     asked = [
-        comparison_spec_from({"scenario": name, "horizon": steps, "policies": who, **fields})
+        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": who, **fields})
         for name, steps in product(chosen_scenarios(names), horizons)
     ]
     if fields.get("name") is not None and len(asked) > 1:

@@ -16,7 +16,7 @@ from studies.results.robust import Front, RobustRecommendation, Tuned
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tuning.robust.evaluation import ManyWorlds, RelativeWorlds
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, Tick, search
@@ -88,7 +88,7 @@ def run_robust(
         keys.write_robust(study, found)
         return RanRobust(name, found.trials, fresh=True, own=own, found=found)
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def first_of_all(spec: ResolvedRobustSpec, tuned: Sequence[Tuned]) -> list[First]:
@@ -113,7 +113,7 @@ def _run_each(
             return None
         return run_study(each, url, crew, left, listener() if listener else None)
 
-    ran = side_by_side(crew, [partial(one, each) for each in spec.each()])
+    ran = side_by_side(crew, [partial(one, each) for each in spec.scenario_specs()])
     tuned = [
         Tuned(scenario=scenario, study=each.study, params=each.recommendation.params)
         for scenario, each in zip(spec.scenarios, ran, strict=True)

@@ -19,7 +19,7 @@ from environments.blocks import AnyScenario
 from environments.errors import Fault, InputError
 from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
-from studies.storage.lock import patience
+from studies.storage.lock import reconnect_seconds
 from tuning.interrupts import heard
 from tuning.workers.local import Crew, Cut, Pace, Skipped
 from tuning.workers.payload import Carrier, Done, Home, NotHere, do_task
@@ -281,7 +281,7 @@ class ClusterCrew(Crew):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            seconds = patience()
+            seconds = reconnect_seconds()
             deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
@@ -329,4 +329,4 @@ def _backend(client: Client) -> Any:
         def effective_n_jobs(self, n_jobs: int) -> int:
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
-    return Backend(client=client, wait_for_workers_timeout=patience())
+    return Backend(client=client, wait_for_workers_timeout=reconnect_seconds())
