@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.base import Param, Setting
+from policies.engine.base import Param, ParamContext
 from studies.spec.fields import FrozenModel, Real
 
 
@@ -50,25 +50,25 @@ def find_parameters(policy: str) -> tuple[Param, ...]:
         return ()
 
 
-def default_range(param: Param, setting: Setting, factor: float = 1.0) -> Range:
+def default_range(param: Param, setting: ParamContext, factor: float = 1.0) -> Range:
     """A parameter's own range, both ends `factor` times as large.
 
-    >>> default_range(Param("alpha0", 1.0, 0.01, 10.0), Setting(1000, 10, {}), factor=50.0)
+    >>> default_range(Param("alpha0", 1.0, 0.01, 10.0), ParamContext(1000, 10, {}), factor=50.0)
     Range(low=0.5, high=500.0, scale='log')
     """
     low, high = (end(setting) if callable(end) else end for end in (param.low, param.high))
     assert low is not None
     assert high is not None
-    low, high = (end if factor == 1.0 else round_to_three_digits(end * factor) for end in (low, high))
+    low, high = (end if factor == 1.0 else round_digits(end * factor) for end in (low, high))
     if low >= high:
         raise InputError(f"{param.name} has no range to search at horizon {setting.horizon}; give one or fix it.")
     return Range(low=low, high=high, scale=param.scale)  # type: ignore[arg-type]
 
 
-def round_to_three_digits(value: float) -> float:
+def round_digits(value: float) -> float:
     """A number as a person would write it in a study file: with three digits that count.
 
-    >>> round_to_three_digits(0.123456)
+    >>> round_digits(0.123456)
     0.123
     """
     return float(f"{value:.3g}")
