@@ -185,10 +185,10 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
         assert inspect.signature(function).parameters["backend"].default == local.DEFAULT_BACKEND
         assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
     monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", joblib="threading"))
-    assert local.LocalCrew(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
+    assert local.LocalWorkers(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
     assert completed("tune", "--backend", "fi") == ["fibers"]
     with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
-        local.LocalCrew(2, "fibres")
+        local.LocalWorkers(2, "fibres")
 
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:

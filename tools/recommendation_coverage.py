@@ -28,7 +28,7 @@ from studies.storage import keys
 from tests.binomial import band
 from tuning.search.loop import search
 from tuning.validation.recommend import recommend
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _tuned(spec: StudySpec, jobs: int = 1) -> tuple[Recommendation, optuna.Study
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(study_name=spec.study_name())
-    evaluator = Evaluator(spec, LocalCrew(jobs))
+    evaluator = Evaluator(spec, LocalWorkers(jobs))
     search(spec, study, evaluator)
     return recommend(spec, study, evaluator), study
 
@@ -107,7 +107,7 @@ def true_means(
 ) -> dict[tuple[tuple[str, Value], ...], float]:
     """The mean regret of each parameter setting over many common worlds."""
     distinct = list(dict.fromkeys(params))
-    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), LocalCrew(jobs))
+    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), LocalWorkers(jobs))
     total = np.zeros(len(distinct))
     for first in range(0, replications, BLOCK):
         count = min(BLOCK, replications - first)
@@ -169,7 +169,7 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
     found, _ = _tuned(spec, jobs)
     cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
     players = [spec.values(dict(found.params)), *(spec.values(cell) for cell in cells)]  # type: ignore[arg-type]
-    regret: Floats = Evaluator(spec, LocalCrew(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
+    regret: Floats = Evaluator(spec, LocalWorkers(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
     rows = [
         (cell["alpha0"], cell["beta0"], *paired_interval(theirs, regret[0], spec.seed))
         for cell, theirs in zip(cells, regret[1:], strict=True)

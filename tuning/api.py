@@ -25,7 +25,7 @@ from studies.storage.urls import storage_url
 from tuning.grid_run import run_grid
 from tuning.robust.run import run_robust
 from tuning.study_run import run_study
-from tuning.workers.local import DEFAULT_BACKEND, hired, side_by_side
+from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
 
 
 def _each(given: Any) -> list[Any]:
@@ -80,8 +80,8 @@ def tune(
     fields = _with_own_policy(fields)
     specs = [parse_study_spec({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
     url, limit = storage_url(storage), _seconds(timeout)
-    with hired(jobs, backend, cluster) as crew:
-        ran = side_by_side(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
+    with open_workers(jobs, backend, cluster) as crew:
+        ran = run_concurrently(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
     return [each.recommendation for each in ran if each.recommendation is not None]
 
 
@@ -125,7 +125,7 @@ def tune_robust(
     asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
     spec = parse_robust_spec({key: value for key, value in asked.items() if value is not None})
     limit = _seconds(timeout)
-    with hired(jobs, backend, cluster) as crew:
+    with open_workers(jobs, backend, cluster) as crew:
         return run_robust(spec, storage_url(storage), crew, limit).found
 
 
@@ -164,8 +164,8 @@ def grid(
     asked = product(map(load_scenario_plugin, _each(scenario)), _each(horizon))
     specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     url = storage_url(storage)
-    with hired(jobs, backend, cluster) as crew:
-        return side_by_side(crew, [partial(run_grid, spec, url, crew) for spec in specs])
+    with open_workers(jobs, backend, cluster) as crew:
+        return run_concurrently(crew, [partial(run_grid, spec, url, crew) for spec in specs])
 
 
 def compare(
@@ -200,16 +200,16 @@ def compare(
     >>> sorted(standing.policy for standing in found.results[0].main.standings)
     ['ccb', 'ucb1']
     """
-    from tuning.comparison.run import compare_all, specs_of
+    from tuning.comparison.run import comparison_specs, run_comparisons
 
-    specs = specs_of(_each(scenario), _each(horizon), policies, fields)
+    specs = comparison_specs(_each(scenario), _each(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         from tuning.files import check_folder
 
         check_folder(folder)
-    with hired(jobs, backend, cluster) as crew:
-        document = compare_all(specs, storage_url(storage), crew)
+    with open_workers(jobs, backend, cluster) as crew:
+        document = run_comparisons(specs, storage_url(storage), crew)
     if folder is not None:
         from tuning.page_files import write_comparison
 
@@ -312,7 +312,7 @@ def reproduce(
     folder, selected = Path(output), select_experiments(_each(names))
     check_folder(folder)
     make_folder(folder)
-    with hired(jobs, backend, cluster) as workers:
+    with open_workers(jobs, backend, cluster) as workers:
         context = make_context(folder, protocol=protocol, replications=replications, seed=seed, workers=workers)
         result = run(selected, context, folder)
     write_reproduction(result, folder)

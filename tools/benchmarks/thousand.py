@@ -32,7 +32,7 @@ from tools.benchmarks.raven import incremental, random_candidates
 from tools.benchmarks.scaling import nothing
 from tools.docs.marks import filled, table
 from tuning.search.loop import search
-from tuning.workers.cluster import connected, task_seconds
+from tuning.workers.cluster import open_cluster, task_seconds
 from tuning.workers.problem import Evaluator
 
 WORKERS = 1000
@@ -121,7 +121,7 @@ def measure_task() -> tuple[float, float]:
     """Driver and scheduler seconds per task."""
     with tempfile.TemporaryDirectory() as folder, dask_cluster(Path(folder)) as cluster:
         assert cluster.scheduler is not None
-        with connected(cluster.address) as crew:
+        with open_cluster(cluster.address) as crew:
             crew.run(nothing, [(i,) for i in range(50)])
             there, here = _cpu(cluster.scheduler.pid), time.process_time()
             crew.run(nothing, [(i,) for i in range(TASKS)])

@@ -16,7 +16,7 @@ from tuning.cli.options import option_names, parse_assignments, parse_ranges, wh
 if TYPE_CHECKING:
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
-    from tuning.workers.local import Crew
+    from tuning.workers.local import Workers
 
 
 @dataclass
@@ -190,12 +190,12 @@ def bring(texts: Sequence[str] | None) -> None:
             raise InputError(f"--plugin must be ./file.py:Name or what an installed package offers but got {text!r}.")
 
 
-def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
+def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
     """The crew that the options ask for; everything wrong with them is said at once, before anything is begun."""
     from environments.errors import InputError
     from environments.text import join_words
     from tuning.cli.options import workers
-    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, hired
+    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
@@ -207,7 +207,7 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
             raise InputError("--backend is for this machine's workers, so it can't be given beside --cluster.")
         if jobs is not None and cluster != "local":
             raise InputError("--jobs is for this machine's workers; those of a cluster are all used.")
-    return hired(workers(jobs), backend, cluster)
+    return open_workers(workers(jobs), backend, cluster)
 
 
 def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json: bool) -> None:

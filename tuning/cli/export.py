@@ -54,7 +54,7 @@ def export(
     from studies.storage.database import opened
     from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
     from tuning.cli.output import put, say
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
     if form not in FORMATS:
         raise unknown("format", form, FORMATS)
@@ -76,6 +76,6 @@ def export(
     if output is None:
         put(text)
         return
-    with replacing(output) as file:
+    with atomic_write(output) as file:
         file.write(text)
     say(f"{output} is written: {plural(len(every), 'recommendation')}.")

@@ -157,10 +157,10 @@ def grid(
     from tuning.cli.options import number
     from tuning.cli.options import numbers as several
     from tuning.cli.output import saying_what_is_kept
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
     from tuning.grid_run import run_grid
     from tuning.progress import Reporter
-    from tuning.workers.local import side_by_side
+    from tuning.workers.local import run_concurrently
 
     if not scenarios:
         raise InputError("SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all).")
@@ -186,7 +186,7 @@ def grid(
         raise InputError(f"--name fits one grid but {len(asked)} were asked for.")
     crews = hire(jobs, backend, cluster)
     if csv is not None:
-        check_place(csv)
+        check_file_writable(csv)
     specs = {spec.study_name(): spec for spec in asked}
     url = storage_url(storage)
 
@@ -197,11 +197,11 @@ def grid(
 
     with (
         crews as crew,
-        Reporter(quiet, many=crew.side_by_side > 1) as reporter,
+        Reporter(quiet, many=crew.concurrent_studies > 1) as reporter,
         saying_what_is_kept(reporter, url),
     ):
-        grids = side_by_side(crew, [partial(one, spec) for spec in specs.values()])
+        grids = run_concurrently(crew, [partial(one, spec) for spec in specs.values()])
     if csv is not None:
-        with replacing(csv) as file:
+        with atomic_write(csv) as file:
             file.write(write_grids(grids))
     print_grids(grids, as_json)

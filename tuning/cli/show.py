@@ -91,7 +91,7 @@ def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
     from tuning.cli.compare import print_results
     from tuning.cli.grid import print_grid
     from tuning.cli.tune import print_found
-    from tuning.comparison.ranking import judge
+    from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
@@ -101,7 +101,7 @@ def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
         return Whole("tune --robust", "trials", "found", spec, found, print_found)
     if comparison is not None:
         played = read_comparison(study, trials)
-        result = None if played is None else judge(played)
+        result = None if played is None else analyze_comparison(played)
         return Whole("compare", "entries", "comparison", comparison, result, lambda one: print_results([one]))
     return None
 

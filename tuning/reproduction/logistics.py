@@ -102,8 +102,8 @@ PRINTED_MARK = {"symbol": "x-thin", "size": 10, "color": VERMILION, "line": {"co
 def list_comparisons(context: RunContext) -> list[str]:
     """List the comparisons of the requested protocols.
 
-    >>> from tuning.workers.local import ALONE
-    >>> list_comparisons(RunContext(0, 50, ("defined",), ALONE, ""))
+    >>> from tuning.workers.local import SERIAL
+    >>> list_comparisons(RunContext(0, 50, ("defined",), SERIAL, ""))
     ['defaults', 'tuned']
     """
     return [comparison for protocol in context.protocols for comparison in COMPARISONS[protocol]]
@@ -112,8 +112,8 @@ def list_comparisons(context: RunContext) -> list[str]:
 def describe_size(context: RunContext) -> dict[str, Any]:
     """Facts that the sections of all three experiments mention.
 
-    >>> from tuning.workers.local import ALONE
-    >>> describe_size(RunContext(0, 50, ("defined",), ALONE, ""))
+    >>> from tuning.workers.local import SERIAL
+    >>> describe_size(RunContext(0, 50, ("defined",), SERIAL, ""))
     {'horizon': 50000, 'arms': 100, 'worlds': 50}
     """
     return {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(PAPER_WORLDS)}

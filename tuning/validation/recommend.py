@@ -49,7 +49,7 @@ BEYOND = 3.0
 """How many times further a log range goes; a linear one goes on by its own width."""
 
 
-def edges(spec: StudySpec, values: Mapping[str, Value]) -> list[Edge]:
+def boundary_hits(spec: StudySpec, values: Mapping[str, Value]) -> list[Edge]:
     """The searched parameters whose value lies at an end of its range, or beyond it.
 
     `low` and `high` are what a study file would say: of 1 − x where 1 − x is searched. An end that can't be moved,
@@ -125,7 +125,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     entered = best_and_rivals(spec, study, evaluator.objective.maximize, rivals.values())
 
     facts: TraceFacts | LogFacts | None = None
-    match spec.source, evaluator.game.scenario:
+    match spec.source, evaluator.problem.scenario:
         case TraceSource(path=path), TraceScenario() as trace:
             from tuning.validation import recorded
 
@@ -173,7 +173,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         box=box_around(spec, [entered[i] for i in equals]),
         versus=versus,
         importance=importance(spec, study),
-        edge=edges(spec, best.values),
+        edge=boundary_hits(spec, best.values),
         scale=scale,
         trials=len(study.get_trials(deepcopy=False)),
         seed=spec.seed,

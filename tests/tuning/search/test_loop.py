@@ -16,7 +16,7 @@ from studies.spec.study import StudySpec
 from studies.storage import keys
 from tests.messages import raises_naming
 from tuning.search.loop import Progress, search
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"scenario": "stationary", "horizon": 200, "arms": 4, "replications": 20, "batch": 6}
@@ -52,7 +52,7 @@ def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any,
     study = new_study("maximize" if fields.get("objective") == "reward" else "minimize")
     for count in pieces:
         spec = small_spec(trials=count, **fields)
-        assert search(spec, study, Evaluator(spec, LocalCrew(jobs)))
+        assert search(spec, study, Evaluator(spec, LocalWorkers(jobs)))
     return trials_of(study)
 
 

@@ -25,8 +25,8 @@ from tests.binomial import band
 from tests.messages import raises_naming
 from tools.recommendation_coverage import coverage
 from tuning.validation.recommend import recommend
-from tuning.workers.local import LocalCrew
-from tuning.workers.problem import COUNTED, Evaluator
+from tuning.workers.local import LocalWorkers
+from tuning.workers.problem import COUNTED_REGRET, Evaluator
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +83,7 @@ class Planted(Evaluator):
         for c, values in enumerate(candidates):
             own = np.random.default_rng([int(stream), int(1000 * float(values["alpha0"]))]).normal(size=count)
             out[c, :, REGRET] = self.regret(values, stream) + noise + 0.1 * own
-            out[c, :, COUNTED] = out[c, :, REGRET]
+            out[c, :, COUNTED_REGRET] = out[c, :, REGRET]
             out[c, :, REWARD] = -out[c, :, REGRET]
         return out
 
@@ -232,8 +232,8 @@ def test_importance_is_told_from_twenty_trials_on() -> None:
 def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective: str, tmp_path: Path) -> None:
     spec = small(objective=objective, selection=60, report=60)
     params = drawn(spec, 21)
-    one = recommend(spec, study_of(spec, params), Evaluator(spec, LocalCrew(1)))
-    two = recommend(spec, study_of(spec, params), Evaluator(spec, LocalCrew(2)))
+    one = recommend(spec, study_of(spec, params), Evaluator(spec, LocalWorkers(1)))
+    two = recommend(spec, study_of(spec, params), Evaluator(spec, LocalWorkers(2)))
     stored = study_of(spec, params, storage=f"sqlite:///{tmp_path}/s.sqlite3")
     assert one.model_dump_json() == two.model_dump_json()
     assert one.model_dump_json() == recommend(spec, stored, Evaluator(spec)).model_dump_json()

@@ -22,7 +22,7 @@ from tests.environments.made_traces import table, write_csv
 from tests.messages import assert_names
 from tests.studies.made import finished_trials
 from tuning.cli.app import run
-from tuning.validation.recorded import place
+from tuning.validation.recorded import play_on_trace
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
@@ -161,7 +161,7 @@ def test_parts_are_what_rows_add(file: Path) -> None:
     spec = parse_study_spec({"trace": str(file), "horizon": 40})
     evaluator = Evaluator(spec)
     values = [spec.values({}), spec.values({"alpha0": 5.0})]
-    placed = place(evaluator, values, Stream.REPORT, 50)
+    placed = play_on_trace(evaluator, values, Stream.REPORT, 50)
     assert placed.parts.shape == (2, 150)
     for parts in (placed.parts, placed.fixed_parts):
         np.testing.assert_allclose(parts.sum(axis=1), 0.0, atol=1e-9)
