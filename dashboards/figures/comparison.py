@@ -31,7 +31,7 @@ from environments.text import format_interval, format_number, format_percent
 from environments.view import moments_of_change
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
-from studies.spec.comparison import SettingOf
+from studies.spec.comparison import SettingKind
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     )
 
 
-def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> PlotlyTrace:
+def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTrace:
     colour = get_color(place)
     return {
         "type": "scatter",
@@ -101,7 +101,7 @@ def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> PlotlyTrac
     }
 
 
-def _entry(setting: SettingOf) -> PlotlyTrace:
+def _entry(setting: SettingKind) -> PlotlyTrace:
     """What the marks of a setting are, in no policy's colour."""
     look = {"color": CHANGE_COLOR, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE_COLOR}}
     return make_legend_entry(NAMES[setting], mode="markers", marker=look, legendgroup=setting)

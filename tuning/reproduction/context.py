@@ -19,8 +19,8 @@ from studies.paper.claims import Claim
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.spec.study import StudySpec
 from tuning.reproduction import BOTH, PROTOCOLS
-from tuning.study_run import Ran, run_study
-from tuning.workers.local import ALONE, Crew
+from tuning.study_run import StudyRun, run_study
+from tuning.workers.local import SERIAL, Workers
 
 DEFAULT_REPLICATIONS = 50
 """Default precision: the paper's number of replications in Table 3. All other counts are proportional to it."""
@@ -43,7 +43,7 @@ class RunContext:
     seed: int
     replications: int
     protocols: tuple[str, ...]
-    workers: Crew
+    workers: Workers
     url: str
     """Storage of the searches."""
 
@@ -60,7 +60,7 @@ class RunContext:
         settings = {"seed": self.seed, "replications": self.replications, "code": computation_fingerprint()}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
-    def search(self, key: str, spec: StudySpec) -> Ran:
+    def search(self, key: str, spec: StudySpec) -> StudyRun:
         """Run or resume a study up to its recommendation."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
         with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
@@ -73,7 +73,7 @@ def make_context(
     protocol: str = BOTH,
     replications: int | None = None,
     seed: int = 0,
-    workers: Crew = ALONE,
+    workers: Workers = SERIAL,
 ) -> RunContext:
     """Check the settings of a reproduction.
 

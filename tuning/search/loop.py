@@ -112,11 +112,11 @@ class _Search:
                 self.elite = played.elite
                 keys.write_race(self.study, self.batch, played.elite.number, played.elite.blocks)
         samples = sum(outcome.sample.size for outcome in outcomes if outcome is not None)
-        return float(samples * self.evaluator.game.horizon)
+        return float(samples * self.evaluator.problem.horizon)
 
     def _values(self, trial_params: dict[str, Any]) -> Values:
         """All parameters of a trial's candidate."""
-        game = self.evaluator.game
+        game = self.evaluator.problem
         given: Values = {**self.spec.fixed, **to_params(self.spec, trial_params)}
         return find_policy(game.policy).resolve(given, game.arms + game.scenario.extra_arms, game.horizon)
 

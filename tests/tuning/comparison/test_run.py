@@ -18,8 +18,8 @@ from studies.spec.comparison import PAPER, ComparisonSpec
 from studies.spec.parse import FIELDS
 from studies.storage import keys
 from studies.storage.database import open_storage
-from tuning.comparison.run import ComparisonListener, chosen_policies, chosen_scenarios, run_comparison
-from tuning.workers.local import LocalCrew
+from tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
+from tuning.workers.local import LocalWorkers
 
 SMALL: dict[str, Any] = {
     "scenario": "localized-jump", "horizon": 150, "arms": 4, "policies": ("raven-ucb", "ucb1", "epsilon-greedy"),
@@ -33,7 +33,7 @@ def small(**fields: Any) -> ComparisonSpec:
 
 def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
     spec = small()
-    found = run_comparison(spec, url, LocalCrew(2))
+    found = run_comparison(spec, url, LocalWorkers(2))
     assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
     storage = open_storage(url, create=False)
     for entry in found.entries:
@@ -118,9 +118,9 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
 
 
 def test_who_and_where() -> None:
-    assert chosen_policies("paper") == PAPER
-    everyone = chosen_policies("all")
+    assert parse_policies("paper") == PAPER
+    everyone = parse_policies("all")
     assert set(PAPER) <= set(everyone)
     assert not [name for name in everyone if name.startswith("published-")]
-    assert {"stationary", "logistics", "blips"} <= set(chosen_scenarios(["all"]))
-    assert len(chosen_scenarios(["blips", "all"])) == len(chosen_scenarios(["all"]))
+    assert {"stationary", "logistics", "blips"} <= set(parse_scenarios(["all"]))
+    assert len(parse_scenarios(["blips", "all"])) == len(parse_scenarios(["all"]))

@@ -15,13 +15,13 @@ from tests.dashboards.drawn import check, shown_text
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.runner import reproduce
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("sections")
-    context = RunContext(0, 2, ("published",), LocalCrew(2), f"sqlite:///{folder}/searches.sqlite3")
+    context = RunContext(0, 2, ("published",), LocalWorkers(2), f"sqlite:///{folder}/searches.sqlite3")
     return reproduce(["figure3", "advice"], context, folder)
 
 
