@@ -19,8 +19,8 @@ from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.grid import FINE_VALUES
-from studies.spec.parse import grid_spec_from, spec_from
-from studies.spec.robust import robust_spec_from
+from studies.spec.parse import parse_grid_spec, parse_study_spec
+from studies.spec.robust import parse_robust_spec
 from studies.storage.urls import storage_url
 from tuning.grid_run import run_grid
 from tuning.robust.run import run_robust
@@ -78,7 +78,7 @@ def tune(
     """
     asked = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _each(scenario)]
     fields = _with_own_policy(fields)
-    specs = [spec_from({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
+    specs = [parse_study_spec({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
     url, limit = storage_url(storage), _seconds(timeout)
     with open_workers(jobs, backend, cluster) as crew:
         ran = run_concurrently(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
@@ -123,7 +123,7 @@ def tune_robust(
     """
     brought = [load_scenario_plugin(name) for name in _each(scenarios)]
     asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
-    spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
+    spec = parse_robust_spec({key: value for key, value in asked.items() if value is not None})
     limit = _seconds(timeout)
     with open_workers(jobs, backend, cluster) as crew:
         return run_robust(spec, storage_url(storage), crew, limit).found
@@ -162,7 +162,7 @@ def grid(
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
     asked = product(map(load_scenario_plugin, _each(scenario)), _each(horizon))
-    specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
+    specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     url = storage_url(storage)
     with open_workers(jobs, backend, cluster) as crew:
         return run_concurrently(crew, [partial(run_grid, spec, url, crew) for spec in specs])
@@ -236,12 +236,12 @@ def export(
     """
     from studies.export import export as written
     from studies.storage.database import opened
-    from studies.storage.library import recommendations, robust_findings
+    from studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else _each(studies)
     with opened(storage) as store:
-        several = [each for each in robust_findings(store, names) if isinstance(each, RobustRecommendation)]
-        return written([*recommendations(store, names), *several], form)
+        several = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
+        return written([*read_recommendations(store, names), *several], form)
 
 
 def report(

@@ -22,8 +22,8 @@ from studies.results.grid import Grid
 from studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
 from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import check_cells, land_cell, read_grid
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import check_cells, read_grid, store_cell
 from tuning.search.loop import Progress
 from tuning.study_run import check_comparable, open_study, require_loaded
 from tuning.workers.local import SERIAL, Workers
@@ -80,7 +80,7 @@ def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: Grid
         assert grid is not None
         return grid
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def grid_problem(spec: GridSpec) -> Problem:
@@ -114,7 +114,7 @@ class _Run:
             numbers = self._play(first, len(self.cells))
             seconds = (time.perf_counter() - begin) / len(numbers)
             for number in numbers:
-                land_cell(self.study, self.spec, number, self.samples[number], seconds)
+                store_cell(self.study, self.spec, number, self.samples[number], seconds)
                 self.stored.append(float(self.samples[number].mean()))
             self._tell(len(numbers))
         if self.listener is not None:

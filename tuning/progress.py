@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from studies.results.comparison import ComparisonEntry
-from studies.spec.comparison import ComparisonSpec, SettingOf
+from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.lock import log
@@ -257,7 +257,7 @@ class ComparisonReporter(Reporter):
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
             self.line(f"{name}: {self.entries} entries in {spec.replications:,} worlds{budget}{going_on}")
 
-    def _playing(self, policy: str, setting: SettingOf) -> None:
+    def _playing(self, policy: str, setting: SettingKind) -> None:
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, note=f"{policy}, {setting}")
 

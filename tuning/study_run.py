@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
-from studies.spec.study import BUDGET, ResolvedStudy, StudySpec
+from studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
 from studies.storage import keys
-from studies.storage.database import holds
+from studies.storage.database import has_study
 from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tuning.search.loop import Progress, search
 from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
@@ -49,7 +49,7 @@ def open_study(
     """
     import optuna
 
-    if holds(storage, name):
+    if has_study(storage, name):
         study = optuna.load_study(storage=storage, study_name=name)
         if kind in study.user_attrs:
             return study
@@ -106,7 +106,7 @@ def update_budget(
     asked: StudySpec, stored: StudySpec, landed: int, forget: Callable[[], None], write: Callable[[], None]
 ) -> None:
     """Write a budget that is not the stored one; forget what was recommended if it could come out otherwise."""
-    if _differ(asked, stored, BUDGET):
+    if _differ(asked, stored, BUDGET_FIELDS):
         if _differ(asked, stored, VALIDATED) or asked.trials > landed:
             forget()
         write()
@@ -175,13 +175,13 @@ def run_study(
             listener.found()
         return StudyRun(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def _direction(spec: StudySpec) -> Direction:
     from studies.spec.objective import parse_objective
 
-    return "maximize" if parse_objective(spec.objective).maximise else "minimize"
+    return "maximize" if parse_objective(spec.objective).maximize else "minimize"
 
 
 def _agreed(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:

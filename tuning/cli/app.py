@@ -177,9 +177,9 @@ def _named_command(app: Any, arguments: Sequence[str]) -> Any:
 
 def _say(message: str, code: int) -> int:
     """One line on stderr, whatever the message was: no password in it, nor more than anyone would read."""
-    from studies.storage.urls import without_passwords
+    from studies.storage.urls import mask_passwords
 
-    line = without_passwords(" ".join(message.split()))
+    line = mask_passwords(" ".join(message.split()))
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     print(f"ravenlab: {line}", file=sys.stderr)

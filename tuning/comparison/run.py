@@ -24,13 +24,13 @@ from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
 from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
-from studies.registry import ALL, PAPER_POLICIES
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
-from studies.spec.comparison import PAPER, ComparisonSpec, ResolvedComparisonSpec, SettingOf
-from studies.spec.parse import comparison_spec_from
+from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
+from studies.spec.parse import parse_comparison_spec
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import land_entry, read_entries
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import read_entries, store_entry
 from tuning.comparison.ranking import analyze_comparison
 from tuning.study_run import StudyListener, check_comparable, open_study, require_loaded, run_study
 from tuning.workers.local import SERIAL, Workers, run_concurrently
@@ -93,7 +93,7 @@ class ComparisonListener:
     """Who wants to know: the start (with entries landed before), who comes next, who landed, and every search."""
 
     begin: Callable[[ComparisonSpec, int], None]
-    playing: Callable[[str, SettingOf], None]
+    playing: Callable[[str, SettingKind], None]
     landed: Callable[[int, ComparisonEntry], None]
     search: StudyListener | None = None
 
@@ -136,13 +136,13 @@ def run_comparison(
                 listener.playing(policy, setting)
             tuned = _tune(agreed, policy, url, workers, listener) if setting == "tuned" else None
             entry = _play(agreed, policy, setting, tuned, workers)
-            land_entry(study, agreed, entry, time.perf_counter() - begin)
+            store_entry(study, agreed, entry, time.perf_counter() - begin)
             entries.append(entry)
             if listener is not None:
                 listener.landed(len(entries), entry)
         return Comparison(agreed, name, tuple(entries))
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def _tune(
@@ -161,7 +161,7 @@ def _tune(
 
 
 def _play(
-    spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, workers: Workers
+    spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, workers: Workers
 ) -> ComparisonEntry:
     source = POLICIES.source(policy)
     game = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
@@ -190,9 +190,9 @@ def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     ('ucb1', 'ccb')
     """
     words = [word.strip() for word in text.split(",")] if isinstance(text, str) else list(text)
-    if words == [PAPER_POLICIES]:
-        return PAPER
-    if words == [ALL]:
+    if words == [PAPER_KEYWORD]:
+        return PAPER_POLICIES
+    if words == [ALL_KEYWORD]:
         return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
     return tuple(load_policy_plugin(word) for word in words)
 
@@ -207,7 +207,7 @@ def parse_scenarios(words: Sequence[str]) -> list[str]:
     for word in words:
         found += (
             [name for name in scenarios() if not name.startswith(PUBLISHED)]
-            if word == ALL
+            if word == ALL_KEYWORD
             else [load_scenario_plugin(word)]
         )
     if not found:
@@ -224,7 +224,7 @@ def comparison_specs(
     """A comparison for every scenario and horizon, all checked before anything is played."""
     who = parse_policies(policies)
     asked = [
-        comparison_spec_from({"scenario": name, "horizon": steps, "policies": who, **fields})
+        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": who, **fields})
         for name, steps in product(parse_scenarios(names), horizons)
     ]
     if fields.get("name") is not None and len(asked) > 1:

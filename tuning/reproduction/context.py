@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.pages.reproduction import ReproductionSection
 from environments.checks import check_integer
 from environments.errors import InputError
 from environments.fingerprint import computation_fingerprint

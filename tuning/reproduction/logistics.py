@@ -236,7 +236,7 @@ def _search(name: str, context: RunContext) -> PieceData:
     spec = StudySpec(policy=name, scenario=scenario, batch=BATCH, report=2, **budget)  # type: ignore[arg-type]
     recommendation = context.search(_piece_key("search", name), spec).recommendation
     assert recommendation is not None
-    space = {param: list(each.ends()) for param, each in spec.resolved().space.items()}
+    space = {param: list(each.bounds()) for param, each in spec.resolved().space.items()}
     return {"params": dict(recommendation.params), "space": space}
 
 

@@ -19,8 +19,8 @@ from tuning.workers.problem import Evaluator
 class ScenariosEvaluator(Evaluator):
     """Regrets in every scenario: what is played is [C, R, S], and a trial has a value a scenario.
 
-    >>> from studies.spec.robust import robust_spec_from
-    >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
+    >>> from studies.spec.robust import parse_robust_spec
+    >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
     >>> worlds = ScenariosEvaluator(spec)
     >>> played = worlds.play([spec.base.values({})], stream=1, first=0, count=5)
     >>> played.shape, worlds.sample(played).shape
@@ -29,7 +29,7 @@ class ScenariosEvaluator(Evaluator):
 
     def __init__(self, spec: RobustSpec, workers: Workers = SERIAL) -> None:
         super().__init__(spec.base, workers)
-        self.each = [Evaluator(own, workers) for own in spec.each()]
+        self.each = [Evaluator(own, workers) for own in spec.scenario_specs()]
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Regret [C, count, S] in worlds first … first + count − 1 of a stream, of each scenario."""

@@ -16,7 +16,7 @@ from studies.results.robust import Front, RobustRecommendation, TunedSetting
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, Tick, search
@@ -97,7 +97,7 @@ def run_robust(
         keys.write_robust(study, found)
         return RobustRun(name, found.trials, fresh=True, own=own, found=found)
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[First]:
@@ -122,7 +122,7 @@ def _run_each(
             return None
         return run_study(each, url, workers, left, listener() if listener else None)
 
-    ran = run_concurrently(workers, [partial(one, each) for each in spec.each()])
+    ran = run_concurrently(workers, [partial(one, each) for each in spec.scenario_specs()])
     tuned = [
         TunedSetting(scenario=scenario, study=each.study, params=each.recommendation.params)
         for scenario, each in zip(spec.scenarios, ran, strict=True)

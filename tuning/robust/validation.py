@@ -21,7 +21,7 @@ from studies.results.robust import (
     ScenarioOutcome,
     TunedSetting,
 )
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import (
@@ -236,7 +236,7 @@ def find_front(
     named: dict[str, Candidate] = dict(rivals)
     numbers: dict[str, int] = {}
     for trial in _members(study):
-        candidate = candidate_of(base, to_params(base, trial.params))
+        candidate = candidate_of(base, from_trial_params(base, trial.params))
         first = next((name for name, other in named.items() if other.values == candidate.values), None)
         numbers[first or f"trial {trial.number}"] = trial.number
         if first is None:

@@ -19,7 +19,7 @@ from environments.blocks import AnyScenario
 from environments.errors import ExternalError, InputError
 from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
-from studies.storage.lock import patience
+from studies.storage.lock import reconnect_seconds
 from tuning.interrupts import acknowledge_interrupt
 from tuning.workers.local import ChunkSize, Skipped, TaskTime, Workers
 from tuning.workers.payload import Done, Home, NotHere, Packer, do_task
@@ -283,7 +283,7 @@ class ClusterWorkers(Workers):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            seconds = patience()
+            seconds = reconnect_seconds()
             deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
@@ -331,4 +331,4 @@ def _backend(client: Client) -> Any:
         def effective_n_jobs(self, n_jobs: int) -> int:
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
-    return Backend(client=client, wait_for_workers_timeout=patience())
+    return Backend(client=client, wait_for_workers_timeout=reconnect_seconds())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from environments.text import format_number
 from studies.results.describe import WITHIN_NOISE, describe_edges, describe_recommendation, describe_regret
-from studies.spec.parse import spec_from
+from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from tests.studies.made import recommendation
@@ -46,7 +46,7 @@ def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
         "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7})
     )
     hint = line.split("--range ")[1].removesuffix(".")
-    wider = spec_from({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
+    wider = parse_study_spec({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
 

@@ -63,5 +63,5 @@ def _searched(name: str) -> PieceData:
     values = find_policy(name).resolve({}, ARMS, HORIZON)
     return {
         "params": {param: values[param] for param in space},
-        "space": {param: list(each.ends()) for param, each in space.items()},
+        "space": {param: list(each.bounds()) for param, each in space.items()},
     }

@@ -106,7 +106,7 @@ def draw_candidates(seed: int, repeat: int, horizon: int) -> list[dict[str, Valu
     """
     spec = load_studies()[horizon].resolved()
     rng = generator(seed, Stream.SEARCH, repeat, f"figure2/T{horizon}")
-    ranges = [np.log(spec.space[name].ends()) for name in ("alpha0", "beta0")]
+    ranges = [np.log(spec.space[name].bounds()) for name in ("alpha0", "beta0")]
     values = np.exp([[rng.uniform(low, high) for low, high in ranges] for _ in range(spec.trials)])
     return [
         dict(find_policy(RAVEN).resolve({"alpha0": float(a), "beta0": float(b), **SCRIPT_PARAMS}, _arms(), horizon))
