@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from environments.errors import InputError
-from environments.recorded.files import parquet_file
 from environments.recorded.log_file import read_log
-from environments.recorded.trace_file import MOST_CELLS, read_trace
+from environments.recorded.table_file import parquet_file
+from environments.recorded.trace_file import MAX_CELLS, read_trace
 from environments.text import format_count, format_number
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
@@ -65,10 +65,10 @@ def _read_columns(path: Path) -> list[str]:
 
 def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
     log = read_log(path)
-    if len(log.names) * log.arm.size > MOST_CELLS:
+    if len(log.names) * log.arm.size > MAX_CELLS:
         raise InputError(
             f"log {path}: {format_count(log.arm.size)} rows of {len(log.names)} arms are more than"
-            f" {format_count(MOST_CELLS)} cells."
+            f" {format_count(MAX_CELLS)} cells."
         )
     return log_table([log.names[k] for k in log.arm], list(log.reward))
 

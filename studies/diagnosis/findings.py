@@ -16,7 +16,7 @@ from studies.diagnosis.change_points import MAX_CHANGE_POINTS
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 from studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel
 from studies.diagnosis.result import Finding
-from studies.spec.space import three_digits
+from studies.spec.space import round_digits
 from studies.statistics.paired import holm_adjust_by_name
 
 Z95 = 1.959964
@@ -195,7 +195,7 @@ def _describe_incremental_drift(fitted: FittedTerm) -> KindDescription:
         f"means change by {_format(typical)} over all rows (root mean square of the arms);"
         f" {_format_largest(arm, value, low, high)}",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"drift": three_digits(math.sqrt(3.0) * typical), "over": "100%"},
+        {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
         fitted.significant_arms(),
     )
 
@@ -206,7 +206,7 @@ def _describe_variance_drift(fitted: FittedTerm) -> KindDescription:
     return KindDescription(
         f"σ² grows by {_format(average)} over all rows on average; {_format_largest(arm, value, low, high)}",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"growth": three_digits(2.0 * max(average, 0.0)), "over": "100%"},
+        {"growth": round_digits(2.0 * max(average, 0.0)), "over": "100%"},
         fitted.significant_arms(),
     )
 
@@ -236,7 +236,7 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
         f"period {period:.0f} steps, amplitude {_format(mean)} on average;"
         f" {_format_largest(fitted.names[k], largest, low, high)}",
         {"period": period, "amplitude": mean, "largest": largest},
-        {"amplitude": three_digits(2.0 * mean), "period": format_share(period / fitted.rows)},
+        {"amplitude": round_digits(2.0 * mean), "period": format_share(period / fitted.rows)},
         fitted.significant_arms(),
     )
 
@@ -254,7 +254,7 @@ def _describe_jumps(fitted: FittedTerm) -> KindDescription:
     return KindDescription(
         f"{jumps} of {_format(share * count)} of {count} arms each, by {_format(typical)} on average, {when}",
         {"at": at, "typical": typical, "share_of_arms": share},
-        {"every": format_share(every / fitted.rows), "fraction": three_digits(min(1.0, max(share, 1.0 / count)))},
+        {"every": format_share(every / fitted.rows), "fraction": round_digits(min(1.0, max(share, 1.0 / count)))},
         fitted.significant_arms(),
     )
 

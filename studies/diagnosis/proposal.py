@@ -8,7 +8,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
-from environments.recorded.recording import USUAL_SPREAD
+from environments.recorded.recording import BASE_QUARTILE_RANGE
 from environments.text import format_number
 from environments.world import Floats
 from policies import find_policy
@@ -17,7 +17,7 @@ from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.model import Bools, FittedModel
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults
-from studies.spec.space import own_range, three_digits
+from studies.spec.space import default_range, round_digits
 
 MIN_SCALE_FACTOR = 2.0
 """Rewards with a spread this many times larger or smaller than in simulated worlds get their own search ranges."""
@@ -97,7 +97,7 @@ def estimate_base_ranges(blocks: TraceBlocks, fitted: FittedModel) -> dict[str, 
     levels = np.maximum(levels, MIN_RELATIVE_VARIANCE * float(levels.mean()))
     low, high = _estimate_range(levels)
     low = max(low, 0.5 * float(levels.min()))
-    return {"mean_low": means[0], "mean_high": means[1], "variance_low": three_digits(low), "variance_high": high}
+    return {"mean_low": means[0], "mean_high": means[1], "variance_low": round_digits(low), "variance_high": high}
 
 
 def _collect_levels(fitted: FittedModel, base: Floats, weights: list[Floats], used: list[Bools]) -> Floats:
@@ -118,7 +118,7 @@ def _estimate_range(levels: Floats) -> tuple[float, float]:
     else:
         low, high = float(levels.min()), float(levels.max())
         margin = (high - low) / max(levels.size - 1, 1)
-    return three_digits(low - margin), three_digits(high + margin)
+    return round_digits(low - margin), round_digits(high + margin)
 
 
 def estimate_noise(blocks: TraceBlocks, fitted: FittedModel) -> str:
@@ -166,12 +166,12 @@ def _log_densities(z: Floats) -> dict[str, Floats]:
 
 def _format_space(diagnosis: Diagnosis) -> list[str]:
     """Write search ranges for another reward scale; none if the scale is close to that of simulated worlds."""
-    factor = diagnosis.spread / USUAL_SPREAD
+    factor = diagnosis.spread / BASE_QUARTILE_RANGE
     if 1.0 / MIN_SCALE_FACTOR <= factor <= MIN_SCALE_FACTOR:
         return []
     context = ParamContext(diagnosis.rows, diagnosis.arms, {})
     searched = [param for param in find_policy(StudyDefaults.policy).parameters if param.low is not None]
-    ranges = {param.name: own_range(param, context, factor**param.power) for param in searched}
+    ranges = {param.name: default_range(param, context, factor**param.power) for param in searched}
     return [
         f"# The spread of the rewards is {format_number(factor)} times that of simulated worlds; ranges are scaled.",
         "[study.space]",

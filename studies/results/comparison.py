@@ -21,7 +21,7 @@ from environments.text import (
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
-from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingOf
+from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingKind
 from studies.symbols import format_params
 
 
@@ -49,7 +49,7 @@ class ComparisonEntry:
     """One policy, at its defaults or tuned, evaluated on the worlds of the comparison."""
 
     policy: str
-    setting: SettingOf
+    setting: SettingKind
     params: dict[str, Value]
     regret: Floats
     """Regret by world; all entries are evaluated on the same worlds."""
@@ -74,12 +74,12 @@ class Comparison:
     study: str
     entries: tuple[ComparisonEntry, ...]
 
-    def of(self, setting: SettingOf) -> list[ComparisonEntry]:
+    def of(self, setting: SettingKind) -> list[ComparisonEntry]:
         """List the entries of one leaderboard."""
         return [entry for entry in self.entries if entry.setting == setting]
 
     @property
-    def settings(self) -> tuple[SettingOf, ...]:
+    def settings(self) -> tuple[SettingKind, ...]:
         """Settings of the leaderboards, the main one first."""
         return ("tuned", "defaults") if self.spec.tune else ("defaults",)
 
@@ -148,7 +148,7 @@ class RankTest:
 class Leaderboard:
     """All entries of one setting, the best first."""
 
-    setting: SettingOf
+    setting: SettingKind
     standings: tuple[Standing, ...]
     ranks: RankTest | None
     """None if there is only one policy."""
@@ -175,7 +175,7 @@ class ComparisonResult:
         """The leaderboard of tuned policies, or of defaults if nothing was tuned."""
         return self.boards[0]
 
-    def board(self, setting: SettingOf) -> Leaderboard | None:
+    def board(self, setting: SettingKind) -> Leaderboard | None:
         """Return the leaderboard of a setting, or None if it was not evaluated."""
         return next((board for board in self.boards if board.setting == setting), None)
 

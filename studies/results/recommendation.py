@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from studies.spec.fields import Frozen
+from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
 
@@ -14,7 +14,7 @@ MIN_EFFECTIVE_EVENTS = 100
 """Effective sample size of the matched events below which a log is inconclusive."""
 
 
-class Estimate(Frozen):
+class Estimate(FrozenModel):
     """A mean with its 95 % confidence interval."""
 
     mean: float
@@ -23,7 +23,7 @@ class Estimate(Frozen):
     replications: int
 
 
-class Baseline(Frozen):
+class Baseline(FrozenModel):
     """A baseline compared with the recommended parameters on the same worlds."""
 
     name: Literal["paper", "defaults"]
@@ -48,14 +48,14 @@ class Baseline(Frozen):
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
-class RewardScale(Frozen):
+class RewardScale(FrozenModel):
     """Scale of the rewards: mean over the arms' means, and standard deviation of a reward around its mean."""
 
     mean: float
     spread: float
 
 
-class Edge(Frozen):
+class Edge(FrozenModel):
     """A recommended value at the edge of the search space, and the wider range to search."""
 
     param: str
@@ -64,7 +64,7 @@ class Edge(Frozen):
     high: float
 
 
-class TraceFacts(Frozen):
+class TraceFacts(FrozenModel):
     """The trace that a recommendation was tuned on, and how regret was estimated from it."""
 
     file: str = Field(description="File name.")
@@ -82,14 +82,14 @@ class TraceFacts(Frozen):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
-class RequiredSample(Frozen):
+class RequiredSample(FrozenModel):
     """Sample size at which a difference would be significant: n·(half-width / difference)²."""
 
     matched: float | None = Field(description="Matched events; none if the estimated difference is zero.")
     events: float | None = Field(description="Events of the whole log; the report segment is three tenths of it.")
 
 
-class LogFacts(Frozen):
+class LogFacts(FrozenModel):
     """The log that a recommendation was tuned on, and how the score was estimated, in the units of the file."""
 
     file: str = Field(description="File name.")
@@ -116,7 +116,7 @@ class LogFacts(Frozen):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
-class Recommendation(Frozen):
+class Recommendation(FrozenModel):
     """The recommendation of one study, as stored and exported; it contains no timestamps."""
 
     study: str

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import Field
 
 from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardScale
-from studies.spec.fields import Frozen
+from studies.spec.fields import FrozenModel
 
 
-class TunedSetting(Frozen):
+class TunedSetting(FrozenModel):
     """The setting recommended by the study of a single scenario, to be used if the scenario is known."""
 
     scenario: str
@@ -19,7 +19,7 @@ class TunedSetting(Frozen):
     params: Parameters
 
 
-class Price(Frozen):
+class Price(FrozenModel):
     """Regret above that of the setting tuned for the scenario, as a share (0.1 is 10 %), with its 95 % interval."""
 
     mean: float
@@ -27,7 +27,7 @@ class Price(Frozen):
     high: float
 
 
-class ScenarioOutcome(Frozen):
+class ScenarioOutcome(FrozenModel):
     """Regret and price of a setting in one scenario, on held-out worlds."""
 
     scenario: str
@@ -35,7 +35,7 @@ class ScenarioOutcome(Frozen):
     price: Price
 
 
-class EvaluatedSetting(Frozen):
+class EvaluatedSetting(FrozenModel):
     """A setting evaluated in every scenario."""
 
     name: str = Field(description="recommended, defaults, tuned for a scenario, or a trial number.")
@@ -45,7 +45,7 @@ class EvaluatedSetting(Frozen):
     price: Price = Field(description="Price over all scenarios according to the measure.")
 
 
-class _Outcome(Frozen):
+class _Outcome(FrozenModel):
     """Fields common to robust recommendations and Pareto fronts."""
 
     study: str

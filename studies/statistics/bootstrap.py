@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.recorded.recording import LONGER, best_block
+from environments.recorded.recording import BLOCK_FACTOR, optimal_block_length
 from environments.streams import Stream, generator
 from environments.world import Floats
 from studies.statistics.intervals import CHUNK, RESAMPLES
@@ -61,8 +61,8 @@ def estimate_dependence(series: Floats, min_block: int = 1, offsets: int | None 
     min_block = min(max(1, min_block), max_block)
     if n < 2 * MIN_BLOCKS or not np.abs(centered).max() > 1e-12 * max(1e-300, np.abs(series).max()):
         return SerialDependence(min_block, float(n), _widening(n, min_block, offsets))
-    best, variance = best_block(centered, max_block)
-    block = min(max(min_block, round(LONGER * best)), max_block)
+    best, variance = optimal_block_length(centered, max_block)
+    block = min(max(min_block, round(BLOCK_FACTOR * best)), max_block)
     spread = float(np.var(_block_sums(centered[None], block))) / block * _centering_factor(n, block, offsets)
     # Negative correlation never counts as more than n independent rows.
     effective = float(np.clip(n * variance / max(spread, 1e-300), 1.0, n))

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dashboards.pages.reproduction.page import ReproductionSection
-from environments.errors import InputError, whole
+from dashboards.pages.reproduction import ReproductionSection
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.fingerprint import computation_fingerprint
 from environments.text import join_words
 from studies.paper.claims import Claim
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.spec.study import StudySpec
 from tuning.reproduction import BOTH, PROTOCOLS
-from tuning.study_run import Ran, run_study
-from tuning.workers.local import ALONE, Crew
+from tuning.study_run import StudyRun, run_study
+from tuning.workers.local import SERIAL, Workers
 
 DEFAULT_REPLICATIONS = 50
 """Default precision: the paper's number of replications in Table 3. All other counts are proportional to it."""
@@ -43,7 +44,7 @@ class RunContext:
     seed: int
     replications: int
     protocols: tuple[str, ...]
-    workers: Crew
+    workers: Workers
     url: str
     """Storage of the searches."""
 
@@ -60,7 +61,7 @@ class RunContext:
         settings = {"seed": self.seed, "replications": self.replications, "code": computation_fingerprint()}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
-    def search(self, key: str, spec: StudySpec) -> Ran:
+    def search(self, key: str, spec: StudySpec) -> StudyRun:
         """Run or resume a study up to its recommendation."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
         with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
@@ -73,7 +74,7 @@ def make_context(
     protocol: str = BOTH,
     replications: int | None = None,
     seed: int = 0,
-    workers: Crew = ALONE,
+    workers: Workers = SERIAL,
 ) -> RunContext:
     """Check the settings of a reproduction.
 
@@ -85,8 +86,8 @@ def make_context(
     if replications is None:
         replications = DEFAULT_REPLICATIONS
     return RunContext(
-        seed=whole("seed", seed, least=0, most=2**63 - 1),
-        replications=whole("replications", replications, least=2, most=MAX_REPLICATIONS),
+        seed=check_integer("seed", seed, least=0, most=2**63 - 1),
+        replications=check_integer("replications", replications, least=2, most=MAX_REPLICATIONS),
         protocols=PROTOCOLS if protocol == BOTH else (protocol,),
         workers=workers,
         url=f"sqlite:///{folder.resolve() / STUDIES}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import DASHES, GREY, MARKERS, Trace, band, make, numbers
+from dashboards.figures.style import DASHES, GREY, MARKERS, PlotlyTrace, make_band, make_figure, round_numbers
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -21,12 +21,12 @@ GUTTER = 0.14
 """Horizontal space between panels as a share of the width."""
 
 
-def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, index: int, **more: Any) -> Trace:
+def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, index: int, **more: Any) -> PlotlyTrace:
     """Make a line with markers; its index selects dash and marker, so that lines differ by more than colour."""
     return {
         "type": "scatter",
-        "x": numbers(x),
-        "y": numbers(y),
+        "x": round_numbers(x),
+        "y": round_numbers(y),
         "mode": "lines+markers",
         "line": {"color": colour, "dash": DASHES[index % len(DASHES)], "width": 2},
         "marker": {"symbol": MARKERS[index % len(MARKERS)], "size": 6, "color": colour},
@@ -36,7 +36,7 @@ def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, index: 
     } | more
 
 
-def guide_line(x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", **more: Any) -> Trace:
+def guide_line(x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", **more: Any) -> PlotlyTrace:
     """Make a grey line without markers, for theory or for the paper."""
     return line(x, y, name, GREY, 0, mode="lines", line={"color": GREY, "dash": dash, "width": 2}) | more
 
@@ -50,13 +50,13 @@ def line_with_band(
     colour: str,
     index: int,
     **more: Any,
-) -> list[Trace]:
+) -> list[PlotlyTrace]:
     """Make a line with its 95 % band."""
     axes = {key: value for key, value in more.items() if key in ("yaxis", "xaxis")}
     hover = f"<b>{name}</b><br>%{{x}}: %{{y}}<br>95 %: %{{customdata[0]}} to %{{customdata[1]}}<extra></extra>"
-    limits = [list(pair) for pair in zip(numbers(low), numbers(high), strict=True)]
+    limits = [list(pair) for pair in zip(round_numbers(low), round_numbers(high), strict=True)]
     return [
-        band(x, low, high, colour, legendgroup=name, **axes),
+        make_band(x, low, high, colour, legendgroup=name, **axes),
         line(x, y, name, colour, index, **({"customdata": limits, "hovertemplate": hover} | more)),
     ]
 
@@ -74,7 +74,7 @@ def combine_panels(
     """
     rows = -(-len(figures) // COLUMNS)
     inner = rows * height + (rows - 1) * gap
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
     legend_names: set[str] = set()
@@ -105,10 +105,10 @@ def combine_panels(
             }
         )
     margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
-    return make(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
+    return make_figure(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
 
 
-def _legend_entry(trace: Trace, known: set[str]) -> dict[str, Any]:
+def _legend_entry(trace: PlotlyTrace, known: set[str]) -> dict[str, Any]:
     """Show each name once in the legend; it switches the traces of all panels."""
     if trace.get("type") == "heatmap":
         return {"showscale": False}

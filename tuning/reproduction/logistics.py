@@ -102,8 +102,8 @@ PRINTED_MARK = {"symbol": "x-thin", "size": 10, "color": VERMILION, "line": {"co
 def list_comparisons(context: RunContext) -> list[str]:
     """List the comparisons of the requested protocols.
 
-    >>> from tuning.workers.local import ALONE
-    >>> list_comparisons(RunContext(0, 50, ("defined",), ALONE, ""))
+    >>> from tuning.workers.local import SERIAL
+    >>> list_comparisons(RunContext(0, 50, ("defined",), SERIAL, ""))
     ['defaults', 'tuned']
     """
     return [comparison for protocol in context.protocols for comparison in COMPARISONS[protocol]]
@@ -112,8 +112,8 @@ def list_comparisons(context: RunContext) -> list[str]:
 def describe_size(context: RunContext) -> dict[str, Any]:
     """Facts that the sections of all three experiments mention.
 
-    >>> from tuning.workers.local import ALONE
-    >>> describe_size(RunContext(0, 50, ("defined",), ALONE, ""))
+    >>> from tuning.workers.local import SERIAL
+    >>> describe_size(RunContext(0, 50, ("defined",), SERIAL, ""))
     {'horizon': 50000, 'arms': 100, 'worlds': 50}
     """
     return {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(PAPER_WORLDS)}
@@ -236,7 +236,7 @@ def _search(name: str, context: RunContext) -> PieceData:
     spec = StudySpec(policy=name, scenario=scenario, batch=BATCH, report=2, **budget)  # type: ignore[arg-type]
     recommendation = context.search(_piece_key("search", name), spec).recommendation
     assert recommendation is not None
-    space = {param: list(each.ends()) for param, each in spec.resolved().space.items()}
+    space = {param: list(each.bounds()) for param, each in spec.resolved().space.items()}
     return {"params": dict(recommendation.params), "space": space}
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboards.pages.comparison.page import build, render
+from dashboards.pages.comparison import build, render_comparison
 from studies.export.comparison import ComparisonDocument
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import ComparisonSpec
-from tuning.comparison.ranking import judge
+from tuning.comparison.ranking import analyze_comparison
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -42,13 +42,15 @@ def made(scenario: str, shift: int) -> Comparison:
 
 @pytest.fixture(scope="module")
 def document() -> ComparisonDocument:
-    return ComparisonDocument(tuple(judge(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn"))))
+    return ComparisonDocument(
+        tuple(analyze_comparison(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn")))
+    )
 
 
 @pytest.fixture(scope="module")
 def page_file(document: ComparisonDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "compare.html"
-    path.write_text(render(document), encoding="utf-8")
+    path.write_text(render_comparison(document), encoding="utf-8")
     return path
 
 

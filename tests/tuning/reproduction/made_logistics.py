@@ -12,14 +12,14 @@ from studies.spec.study import StudySpec
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
 from tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 PLACES = {name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))}
 """Regrets that bear the paper's claims out: RAVEN-UCB first, CCB next."""
 
 
 def context(protocols: tuple[str, ...] = ("published", "defined"), worlds: int = 20, url: str = "") -> RunContext:
-    return RunContext(1, worlds, protocols, LocalCrew(1), url)
+    return RunContext(1, worlds, protocols, LocalWorkers(1), url)
 
 
 def made(where: RunContext, means: dict[str, float] | None = None, spread: float = 100.0) -> dict[str, PieceData]:
@@ -63,5 +63,5 @@ def _searched(name: str) -> PieceData:
     values = find_policy(name).resolve({}, ARMS, HORIZON)
     return {
         "params": {param: values[param] for param in space},
-        "space": {param: list(each.ends()) for param, each in space.items()},
+        "space": {param: list(each.bounds()) for param, each in space.items()},
     }

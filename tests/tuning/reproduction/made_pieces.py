@@ -9,12 +9,12 @@ from studies.paper.results import ExperimentResult, ReproductionResult
 from tuning.reproduction import PROTOCOLS, find_experiment
 from tuning.reproduction.bounds.run import CHECKPOINTS, DECADES
 from tuning.reproduction.context import PieceData, RunContext
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 
 def small(protocols: tuple[str, ...] = PROTOCOLS, replications: int = 2, jobs: int = 1) -> RunContext:
     """As little as can be run."""
-    return RunContext(0, replications, protocols, LocalCrew(jobs), "")
+    return RunContext(0, replications, protocols, LocalWorkers(jobs), "")
 
 
 def run(name: str, context: RunContext) -> ExperimentResult:

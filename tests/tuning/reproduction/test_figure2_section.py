@@ -13,12 +13,12 @@ from tests.tuning.reproduction.made_figure2 import made
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 
 @pytest.mark.parametrize("protocols", [PROTOCOLS, PROTOCOLS[:1], PROTOCOLS[1:]])
 def test_words_and_figures_are_those_of_the_tables(protocols: tuple[str, ...]) -> None:
-    context = RunContext(0, 10, protocols, LocalCrew(1), "")
+    context = RunContext(0, 10, protocols, LocalWorkers(1), "")
     outcome = EXPERIMENT.assemble(context, json.loads(json.dumps(made(context))))
     shown = EXPERIMENT.section(outcome, ReproductionResult(0, 10, protocols, {"figure2": outcome}))
     for _, figure in shown.figures:

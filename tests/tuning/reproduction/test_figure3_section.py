@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.figures import explain
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures import get_alt_text
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number
 from studies.paper.results import ReproductionResult
 from studies.tables import to_records
@@ -15,20 +15,20 @@ from tests.dashboards.drawn import check, shown_text
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.runner import reproduce
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("sections")
-    context = RunContext(0, 2, ("published",), LocalCrew(2), f"sqlite:///{folder}/searches.sqlite3")
+    context = RunContext(0, 2, ("published",), LocalWorkers(2), f"sqlite:///{folder}/searches.sqlite3")
     return reproduce(["figure3", "advice"], context, folder)
 
 
 def _checked(section: ReproductionSection) -> ReproductionSection:
     for name, figure in section.figures:
         check(figure, most=60_000, title=("K = 10", "R = "))
-        assert explain(figure), name
+        assert get_alt_text(figure), name
     for table in section.tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
     assert section.claims
@@ -46,7 +46,7 @@ def test_the_section_of_figure_3(document: ReproductionResult) -> None:
         assert any(
             f"{row['printed_regret']:g}" in cells and row["scenario"] in cells for cells in section.tables[0].rows
         )
-        assert f"printed {row['printed_regret']:g}, here {format_number(row['regret'])}" in explain(
+        assert f"printed {row['printed_regret']:g}, here {format_number(row['regret'])}" in get_alt_text(
             figures["figure3-lines-published"]
         )
     stars = [trace for trace in figures["figure3-lines-published"].data if trace.name == "printed optimum"]

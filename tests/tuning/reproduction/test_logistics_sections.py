@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from dashboards.figures import explain
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures import get_alt_text
+from dashboards.pages.reproduction import ReproductionSection
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select_row
 from tests.dashboards.drawn import check
@@ -35,7 +35,7 @@ def test_every_figure_stands(name: str, figures: tuple[int, int, int], protocols
     for key, figure in section.figures:
         assert re.fullmatch(r"[a-z0-9-]+", key)
         check(figure, most=70_000, title=())
-        assert len(explain(figure)) > 100
+        assert len(get_alt_text(figure)) > 100
     assert section.claims
     assert section.methods
     assert section.results

@@ -87,9 +87,7 @@ def test_one_reproduction_a_folder(tmp_path: Path, counting: Counting) -> None:
 
 
 def test_csv_files_hold_the_tables_and_stale_ones_go(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
-    monkeypatch.setattr(
-        "dashboards.pages.reproduction.page.render_reproduction", lambda result, sections: "<!doctype html>"
-    )
+    monkeypatch.setattr("dashboards.pages.reproduction.render_reproduction", lambda result, sections: "<!doctype html>")
     document = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / "figure2-old.csv").write_text("old")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_approximate, format_number
 from studies.tables import select_row, to_records
 from tests.dashboards.drawn import check

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pandas import DataFrame
+
 from dashboards.figures.style import (
     BLUE,
     GREEN,
     ORANGE,
     VERMILION,
-    Trace,
-    axis,
-    faded,
-    heading,
-    labelled,
-    make,
-    numbers,
-    shaded,
-    whiskers,
+    PlotlyTrace,
+    fade,
+    format_title,
+    make_axis,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    make_shading,
+    round_numbers,
 )
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -29,7 +31,6 @@ from studies.tables import select, to_records
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "The advice of Section 5"
@@ -92,7 +93,7 @@ def _describe_results(costs: DataFrame, protocols: tuple[str, ...]) -> list[str]
 
 def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
     """Excess regret of the advice and of the defaults over the recommendation, with 95 % intervals."""
-    limit: Trace = {
+    limit: PlotlyTrace = {
         "type": "scatter",
         "mode": "lines",
         "x": [100 * MAX_COST, 100 * MAX_COST],
@@ -113,26 +114,28 @@ def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
         f"advice {row['advice']} in {row['world']}, T = {row['horizon']:,}: {_format_range(row, 'cost')}"
         for row in rows
     )
-    return make(
+    return make_figure(
         traces,
-        heading("Excess regret of the advice", "over our recommendation", "raven-ucb", "K = 10 arms", counts),
+        format_title("Excess regret of the advice", "over our recommendation", "raven-ucb", "K = 10 arms", counts),
         "Dots with 95 % intervals: excess regret of the paper's advice and of the defaults over the validated "
         f"recommendation. {costs}.",
         height=170 + 46 * len(rows),
-        xaxis=axis("excess regret (%)"),
-        yaxis=labelled(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
-        shapes=[shaded(0, 100 * MAX_COST, faded(GREEN, 0.15))],
+        xaxis=make_axis("excess regret (%)"),
+        yaxis=make_category_axis(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
+        shapes=[make_shading(0, 100 * MAX_COST, fade(GREEN, 0.15))],
     )
 
 
-def _plot_dots(rows: list[dict[str, Any]], name: str, shift: float, colour: str, symbol: str, label: str) -> Trace:
+def _plot_dots(
+    rows: list[dict[str, Any]], name: str, shift: float, colour: str, symbol: str, label: str
+) -> PlotlyTrace:
     value, low, high = ([100 * row[f"{name}{end}"] for row in rows] for end in ("", "_low", "_high"))
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(value),
+        "x": round_numbers(value),
         "y": [index + shift for index in range(len(rows))],
-        "error_x": whiskers(value, low, high, colour, thickness=2, width=5),
+        "error_x": make_error_bars(value, low, high, colour, thickness=2, width=5),
         "marker": {"symbol": symbol, "size": 9, "color": colour},
         "name": label,
         "text": [f"{row['world']}, T = {row['horizon']:,}<br>{label}: {_format_range(row, name)}" for row in rows],
@@ -140,50 +143,52 @@ def _plot_dots(rows: list[dict[str, Any]], name: str, shift: float, colour: str,
     }
 
 
-def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
-    return ShownTable(
-        caption="Excess regret of the advice",
-        columns=["advice", "scenario", "T", "protocol", "advised", "recommended", "excess regret", "verdict"],
-        rows=[
+def _cost_table(rows: list[dict[str, Any]]) -> PageTable:
+    return PageTable(
+        "Excess regret of the advice",
+        DataFrame(
             [
-                f"({row['advice']}) {row['context']}, {row['term']}",
-                row["scenario"],
-                f"{row['horizon']:,}",
-                f"as {row['protocol']}",
-                f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
-                f"α₀ {format_number(row['alpha0'])}, β₀ {format_number(row['beta0'])}, ε "
-                f"{format_number(row['epsilon'])}",
-                _format_range(row, "cost"),
-                row["verdict"],
-            ]
-            for row in rows
-        ],
-        numbers=(2, 6),
+                [
+                    f"({row['advice']}) {row['context']}, {row['term']}",
+                    row["scenario"],
+                    f"{row['horizon']:,}",
+                    f"as {row['protocol']}",
+                    f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
+                    f"α₀ {format_number(row['alpha0'])}, β₀ {format_number(row['beta0'])}, ε "
+                    f"{format_number(row['epsilon'])}",
+                    _format_range(row, "cost"),
+                    row["verdict"],
+                ]
+                for row in rows
+            ],
+            columns=["advice", "scenario", "T", "protocol", "advised", "recommended", "excess regret", "verdict"],
+        ),
     )
 
 
-def _regret_table(rows: list[dict[str, Any]]) -> ShownTable:
+def _regret_table(rows: list[dict[str, Any]]) -> PageTable:
     def regret(row: dict[str, Any], name: str) -> str:
         return (
             f"{format_number(row[name])} ({format_number(row[f'{name}_low'])} to {format_number(row[f'{name}_high'])})"
         )
 
-    return ShownTable(
-        caption="Mean regrets with 95 % intervals on the same held-out worlds",
-        columns=["scenario", "T", "protocol", "recommended", "advice", "defaults", "excess regret of defaults"],
-        rows=[
+    return PageTable(
+        "Mean regrets with 95 % intervals on the same held-out worlds",
+        DataFrame(
             [
-                row["scenario"],
-                f"{row['horizon']:,}",
-                f"as {row['protocol']}",
-                regret(row, "recommended_regret"),
-                regret(row, "advised_regret"),
-                regret(row, "defaults_regret"),
-                _format_range(row, "defaults_cost"),
-            ]
-            for row in rows
-        ],
-        numbers=(1, 3, 4, 5, 6),
+                [
+                    row["scenario"],
+                    f"{row['horizon']:,}",
+                    f"as {row['protocol']}",
+                    regret(row, "recommended_regret"),
+                    regret(row, "advised_regret"),
+                    regret(row, "defaults_regret"),
+                    _format_range(row, "defaults_cost"),
+                ]
+                for row in rows
+            ],
+            columns=["scenario", "T", "protocol", "recommended", "advice", "defaults", "excess regret of defaults"],
+        ),
         folded=True,
     )
 

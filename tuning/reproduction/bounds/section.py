@@ -6,9 +6,23 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, axis, heading, log_ticks, make, safe
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from pandas import DataFrame
+
+from dashboards.figures.style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    PINK,
+    VERMILION,
+    PlotlyTrace,
+    choose_log_ticks,
+    escape_text,
+    format_title,
+    make_axis,
+    make_figure,
+)
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_approximate, format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
@@ -17,7 +31,6 @@ from tuning.reproduction.figures import guide_line, line, line_with_band
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "Regret bounds: growth of the regret with T"
@@ -148,7 +161,7 @@ def _describe_assumption(assumption: DataFrame, player: str) -> str:
     )
 
 
-def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
+def _tail_table(tables: Mapping[str, DataFrame]) -> PageTable:
     def format_crossing(row: dict[str, Any], column: str) -> str:
         return "–" if row[column] is None else f"{format_approximate(row[column])}, {row[f'{column}_how']}"
 
@@ -169,23 +182,23 @@ def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
     caption = (
         "Linear tails, and the T at which the mean regret crosses the claimed bounds (extrapolated along the tail)"
     )
-    return ShownTable(caption, columns, rows, tuple(range(2, 7)))
+    return PageTable(caption, DataFrame(rows, columns=columns))
 
 
-def _arm_table(arms: DataFrame) -> ShownTable:
+def _arm_table(arms: DataFrame) -> PageTable:
     columns = ["problem", "arm", "mean", "variance σ²", "gap Δ"]
     rows = [
         [row["problem_title"], str(row["arm"]), *(format_number(row[name]) for name in ("mean", "variance", "gap"))]
         for row in to_records(arms)
     ]
-    return ShownTable("The arms of the three problems", columns, rows, (1, 2, 3, 4), folded=True)
+    return PageTable("The arms of the three problems", DataFrame(rows, columns=columns), folded=True)
 
 
 def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
     """Measured regret against T with the bounds."""
     regret, bounds, arms = (select(tables[name], problem=problem) for name in ("regret", "bounds", "arms"))
     title = _problem_title(arms, problem)
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     for name, (label, dash) in BOUND_LINES.items():
         rows = select(bounds, bound=name)
         traces.append(guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
@@ -199,11 +212,11 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         parts.append(f"{name} {format_number(y[-1])} (95 %: {format_number(low[-1])} to {format_number(high[-1])})")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
-    return make(
+    return make_figure(
         traces,
-        heading(
+        format_title(
             "Regret and its bounds",
-            safe(title),
+            escape_text(title),
             f"K = {len(arms)} arms",
             f"R = {format_range(regret['replications'].tolist())} runs",
             "95 % bands",
@@ -213,22 +226,22 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         f"gap-dependent bound is {format_number(claimed)}.",
         height=540,
         xaxis=_step_axis("horizon T (log scale)", steps),
-        yaxis=axis("mean regret", "log", log_ticks([*regret["regret"], *bounds["value"]])),
+        yaxis=make_axis("mean regret", "log", choose_log_ticks([*regret["regret"], *bounds["value"]])),
         margin=MARGIN,
     )
 
 
 def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
     """A log axis over steps with powers of ten."""
-    ticks = log_ticks(values) or []
-    return axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
+    ticks = choose_log_ticks(values) or []
+    return make_axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
 
 
 def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     """Regret per step by decade, one panel per problem."""
     rates = tables["rates"]
     problems = unique(rates, "problem")
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts, notes = [], []
     for panel, problem in enumerate(problems):
@@ -238,7 +251,9 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
         top = 1.0 - panel / len(problems)
         domain = [top - 1.0 / len(problems) + 0.04, top - 0.03]
         values = [value for value in mine["rate"] if value > 0.0]
-        layout[y_axis.replace("y", "yaxis")] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
+        layout[y_axis.replace("y", "yaxis")] = make_axis(
+            "regret per step", "log", choose_log_ticks(values, 5), domain=domain
+        )
         notes.append(_panel_note(title, domain[1]))
         for player in unique(mine, "player"):
             rows = [row for row in to_records(select(mine, player=player)) if row["rate"] > 0.0]
@@ -251,9 +266,9 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
             traces += line_with_band(x, y, low, high, rows[0]["title"], COLOURS[player], INDICES[player], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
-    return make(
+    return make_figure(
         traces,
-        heading("Regret per step in each decade", "a linear tail is horizontal", "95 % bands"),
+        format_title("Regret per step in each decade", "a linear tail is horizontal", "95 % bands"),
         "Regret per step in each decade on log axes, one panel per problem; growth like ln T falls tenfold per decade, "
         f"a linear tail is horizontal. In the last decade: {'; '.join(parts)}.",
         height=780,
@@ -267,10 +282,10 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
 def _panel_note(text: str, y: float) -> dict[str, Any]:
     """The name of a panel, above its upper right corner."""
     position = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
-    return {"text": f"<b>{safe(text)}</b>", "xref": "paper", "yref": "paper", **position}
+    return {"text": f"<b>{escape_text(text)}</b>", "xref": "paper", "yref": "paper", **position}
 
 
-def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> Trace:
+def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrace:
     """The slope of growth like ln T, through the last rate of UCB1."""
     rows = to_records(select(rates, player="ucb1"))
     x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
@@ -282,7 +297,7 @@ def _plot_assumption(assumption: DataFrame) -> go.Figure:
     """Both sides of the proof's assumption (above) and their ratio (below)."""
     players, sigmas, steps = (unique(assumption, name) for name in ("player", "sigma", "t"))
     required = select(assumption, player=players[0], sigma=SIGMA)["needed"].tolist()
-    traces: list[Trace] = [guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
+    traces: list[PlotlyTrace] = [guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
     parts = []
     for player in players:
         rows = select(assumption, player=player, sigma=SIGMA)
@@ -300,15 +315,15 @@ def _plot_assumption(assumption: DataFrame) -> go.Figure:
     for index, sigma in enumerate(sigmas):
         traces.append(guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
     notes = [_panel_note(f"both sides, σ = {SIGMA:g}", 1.0), _panel_note("played / required (assumed to be 1)", 0.43)]
-    return make(
+    return make_figure(
         traces,
-        heading("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
+        format_title("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
         "Both sides of the proof's assumption against t, and their ratio, which should be 1. "
         f"At t = {format_approximate(steps[-1])} the ratio of played to required value is: {'; '.join(parts)}.",
         height=640,
         annotations=notes,
         xaxis=_step_axis("step t", steps) | {"anchor": "y2"},
-        yaxis=axis("value", domain=[0.54, 1], rangemode="tozero"),
-        yaxis2=axis("played / required", domain=[0, 0.43], rangemode="tozero"),
+        yaxis=make_axis("value", domain=[0.54, 1], rangemode="tozero"),
+        yaxis2=make_axis("played / required", domain=[0, 0.43], rangemode="tozero"),
         margin={**MARGIN, "b": 150},
     )

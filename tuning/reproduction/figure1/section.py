@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pandas import DataFrame
+
 from dashboards.figures.style import (
     BLUE,
     VERMILION,
-    WHITE,
-    Trace,
-    axis,
-    box,
-    faded,
-    heading,
-    labelled,
-    log_ticks,
-    make,
-    numbers,
-    whiskers,
+    WHITE_MARKER,
+    PlotlyTrace,
+    choose_log_ticks,
+    fade,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_numbers,
 )
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, select_row, to_records, unique
@@ -29,7 +31,6 @@ from tuning.reproduction.figures import guide_line, line
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "Figure 1: sample means and variances of few rewards"
@@ -98,7 +99,7 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
     spreads = result.tables["spreads"]
     protocol = list(samples)[-1]
     sizes = unique(spreads, "n")
-    traces: list[Trace] = [
+    traces: list[PlotlyTrace] = [
         guide_line([-0.5, len(sizes) - 0.5], [TRUE_VALUES[statistic]] * 2, f"true {statistic}", "dash")
     ]
     if "published" in samples:
@@ -108,41 +109,47 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
     for index, row in enumerate(rows):
         quantiles = [row[key] for key in ("q05", "q25", "median", "q75", "q95")]
         upright = {"orientation": "v", "x": [index + 0.18], "y": None}
-        traces.append(box(index, quantiles, COLOURS[protocol], width=0.3, name=name, showlegend=index == 0, **upright))
+        traces.append(
+            make_box(index, quantiles, COLOURS[protocol], width=0.3, name=name, showlegend=index == 0, **upright)
+        )
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "x": [index + 0.18 for index in range(len(rows))],
-            "y": numbers(row["average"] for row in rows),
-            "marker": {"symbol": "diamond", "size": 8, **WHITE},
+            "y": round_numbers(row["average"] for row in rows),
+            "marker": {"symbol": "diamond", "size": 8, **WHITE_MARKER},
             "name": "average",
             "hovertemplate": f"average sample {statistic} %{{y}}<extra></extra>",
         }
     )
     first, last = rows[0], rows[-1]
-    return make(
+    return make_figure(
         traces,
-        heading(f"Sample {statistic} by sample size", "one arm, N(0, 1)", f"{samples[protocol]:,} samples per size"),
+        format_title(
+            f"Sample {statistic} by sample size", "one arm, N(0, 1)", f"{samples[protocol]:,} samples per size"
+        ),
         f"Box plots of the sample {statistic} for samples of {sizes[0]} to {sizes[-1]:,} rewards. The 5 % and 95 % "
         f"quantiles are {format_number(first['q05'])} and {format_number(first['q95'])} at n = {first['n']}, and "
         f"{format_number(last['q05'])} "
         f"and {format_number(last['q95'])} at n = {last['n']:,}; the median at n = {first['n']} is "
         f"{format_number(first['median'])}.",
-        xaxis=labelled([f"{size:,}" for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]),
-        yaxis=axis(f"sample {statistic}"),
+        xaxis=make_category_axis(
+            [f"{size:,}" for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]
+        ),
+        yaxis=make_axis(f"sample {statistic}"),
     )
 
 
-def _plot_dots(dots: DataFrame, sizes: list[int], count: int) -> Trace:
+def _plot_dots(dots: DataFrame, sizes: list[int], count: int) -> PlotlyTrace:
     """The published samples, spread horizontally within each size for legibility."""
     x = [sizes.index(n) - 0.2 + 0.26 * ((i * 0.618034) % 1.0 - 0.5) for i, n in enumerate(dots["n"])]
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(round(value, 3) for value in x),
+        "x": round_numbers(round(value, 3) for value in x),
         "y": [float(f"{value:.4g}") for value in dots["value"]],
-        "marker": {"size": 4, "color": faded(VERMILION, 0.55)},
+        "marker": {"size": 4, "color": fade(VERMILION, 0.55)},
         "name": f"{count} samples, as published",
         "hovertemplate": "%{y}<extra></extra>",
     }
@@ -150,7 +157,7 @@ def _plot_dots(dots: DataFrame, sizes: list[int], count: int) -> Trace:
 
 def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
     """Variance over samples against n on log axes, beside theory."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     sizes = unique(spreads, "n")
     for index, statistic in enumerate(TRUE_VALUES):
         theory = select(spreads, statistic=statistic, protocol=protocols[0])["theory"].tolist()
@@ -163,7 +170,7 @@ def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
             name = f"{statistic}s, as {protocol}"
             look: dict[str, Any] = {
                 "mode": "markers",
-                "error_y": whiskers(y, low, high, colour),
+                "error_y": make_error_bars(y, low, high, colour),
                 "customdata": sizes,
                 "hovertemplate": f"<b>{name}</b><br>n = %{{customdata}}: %{{y}}<extra></extra>",
                 "marker": {"size": 9, "symbol": ("circle", "square")[index], "color": colour},
@@ -174,18 +181,20 @@ def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
         for row in to_records(select(spreads, protocol=protocols[-1]))
         if row["n"] in (sizes[0], sizes[-1])
     ]
-    return make(
+    return make_figure(
         traces,
-        heading("Variance of sample means and variances", "over samples of n rewards from N(0, 1)", "95 % intervals"),
+        format_title(
+            "Variance of sample means and variances", "over samples of n rewards from N(0, 1)", "95 % intervals"
+        ),
         f"Variance over samples of the sample mean and variance against n, on log axes: {'; '.join(parts)}.",
         height=480,
-        xaxis=axis("rewards in a sample, n", "log", sizes),
-        yaxis=axis("variance over samples", "log", log_ticks(spreads["spread"].tolist())),
+        xaxis=make_axis("rewards in a sample, n", "log", sizes),
+        yaxis=make_axis("variance over samples", "log", choose_log_ticks(spreads["spread"].tolist())),
         margin={"t": 60, "r": 16, "b": 110, "l": 60},
     )
 
 
-def _make_table(spreads: DataFrame, below: DataFrame) -> ShownTable:
+def _make_table(spreads: DataFrame, below: DataFrame) -> PageTable:
     columns = ["protocol", "n", "samples", "variance of means", "1/n", "variance of variances", "2/(n − 1)"]
     columns += ["median variance", "share below true variance", "95 %"]
     rows = []
@@ -200,4 +209,4 @@ def _make_table(spreads: DataFrame, below: DataFrame) -> ShownTable:
             f"{share['low']:.1%} to {share['high']:.1%}",
         ]
         rows.append(cells)
-    return ShownTable("Sample means and variances by sample size", columns, rows, tuple(range(1, 10)), folded=True)
+    return PageTable("Sample means and variances by sample size", DataFrame(rows, columns=columns), folded=True)

@@ -6,24 +6,26 @@ from collections.abc import Mapping
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pandas import DataFrame
+
 from dashboards.figures.style import (
     BLUE,
-    CHANGE,
+    CHANGE_COLOR,
     GREEN,
     GREY,
     ORANGE,
     VERMILION,
-    Trace,
-    axis,
-    faded,
-    heading,
-    make,
-    numbers,
-    shaded,
-    whiskers,
+    PlotlyTrace,
+    fade,
+    format_title,
+    make_axis,
+    make_error_bars,
+    make_figure,
+    make_shading,
+    round_numbers,
 )
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import keep_pairs_together
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
@@ -33,7 +35,6 @@ from tuning.reproduction.figures import line, line_with_band
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "Figure 2: regret reduction against the horizon"
@@ -151,7 +152,7 @@ def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> 
     return "; ".join(f"{_format_reduction(rows, horizon)} at T = {horizon:,}" for horizon in horizons)
 
 
-def _reduction_table(reduction: DataFrame) -> ShownTable:
+def _reduction_table(reduction: DataFrame) -> PageTable:
     names = {
         "published": "as published",
         "published-fresh": "its winners on held-out worlds",
@@ -165,20 +166,22 @@ def _reduction_table(reduction: DataFrame) -> ShownTable:
         rows.append([f"{horizon:,}", *(_format_reduction(each, horizon) if len(each) else "" for each in points)])
     columns = ["T", *(names[line] for line in lines)]
     caption = "Regret reduction compared with untuned UCB1, with 95 % intervals"
-    return ShownTable(caption, columns, rows, numbers=tuple(range(len(columns))), folded=True)
+    return PageTable(caption, DataFrame(rows, columns=columns), folded=True)
 
 
-def _winner_table(winners: DataFrame) -> ShownTable:
+def _winner_table(winners: DataFrame) -> PageTable:
     rows = []
     for row in to_records(winners):
         raven = format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
         rows.append([f"{row['horizon']:,}", *map(keep_pairs_together, (raven, format_params({"c": row["c"]})))])
-    return ShownTable("Winners of the searches, as defined", ["T", "RAVEN-UCB", "UCB1"], rows, (0,), folded=True)
+    return PageTable(
+        "Winners of the searches, as defined", DataFrame(rows, columns=["T", "RAVEN-UCB", "UCB1"]), folded=True
+    )
 
 
 def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure:
     """All lines against T, with the two numbers that the paper prints."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     summaries = []
     for key, style in LINES.items():
         rows = select(reduction, line=key)
@@ -197,16 +200,18 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         _plot_level(ends, above, f"paper: all above {above:g} %", "dashdot"),
     ]
     shapes, notes = _shade_longer(facts["longest"], max(horizons))
-    return make(
+    return make_figure(
         traces,
-        heading("Regret reduction compared with UCB1", _horizon_range(horizons), *_describe_counts(facts, reduction)),
+        format_title(
+            "Regret reduction compared with UCB1", _horizon_range(horizons), *_describe_counts(facts, reduction)
+        ),
         f"Regret reduction compared with UCB1 in percent against the horizon, on a log axis. {'; '.join(summaries)}. "
         f"Horizontal lines mark the paper's {above:g} % and {limit:g} %.",
         height=520,
         shapes=shapes,
         annotations=notes,
         xaxis=_horizon_axis(ends),
-        yaxis=axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
+        yaxis=make_axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
         margin={"b": 130},
     )
 
@@ -219,11 +224,11 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"difference {row['difference']:.1f} percentage points (95 %: {row['low']:.1f} to {row['high']:.1f})"
         for row in to_records(bias)
     ]
-    intervals = whiskers(differences, bias["low"].tolist(), bias["high"].tolist())
+    intervals = make_error_bars(differences, bias["low"].tolist(), bias["high"].tolist())
     look = {"mode": "markers", "error_y": intervals, **_hover(text)}
-    return make(
+    return make_figure(
         [line(horizons, differences, "difference with 95 % interval", ORANGE, 1, **look)],
-        heading(
+        format_title(
             "Selection bias of the winners",
             _horizon_range(horizons),
             f"K = {facts['arms']} arms",
@@ -234,11 +239,13 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"against the horizon. The average difference is {sum(differences) / len(differences):.1f} percentage points.",
         height=340,
         xaxis=_horizon_axis([0.9 * min(horizons), 1.1 * max(horizons)]),
-        yaxis=axis("own − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE),
+        yaxis=make_axis(
+            "own − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE_COLOR
+        ),
     )
 
 
-def _plot_line(rows: DataFrame, style: LineStyle) -> list[Trace]:
+def _plot_line(rows: DataFrame, style: LineStyle) -> list[PlotlyTrace]:
     text = [
         f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: {row['reduction']:.1f} % "
         f"(95 %: {row['low']:.1f} to {row['high']:.1f})"
@@ -252,10 +259,10 @@ def _hover(text: list[str]) -> dict[str, Any]:
     return {"text": text, "hovertemplate": "%{text}<extra></extra>"}
 
 
-def _plot_level(x: list[float], y: float, name: str, dash: str) -> Trace:
+def _plot_level(x: list[float], y: float, name: str, dash: str) -> PlotlyTrace:
     return {
         "type": "scatter",
-        "x": numbers(x),
+        "x": round_numbers(x),
         "y": [y, y],
         "mode": "lines",
         "line": {"color": VERMILION, "width": 1.5, "dash": dash},
@@ -280,7 +287,7 @@ def _shade_longer(longest: int, last: int) -> tuple[list[dict[str, Any]], list[d
         "showarrow": False,
         "font": {"size": 11},
     }
-    return [shaded(longest, 1.1 * last, faded(GREY, 0.12))], [note]
+    return [make_shading(longest, 1.1 * last, fade(GREY, 0.12))], [note]
 
 
 def _describe_counts(facts: Mapping[str, Any], reduction: DataFrame) -> list[str]:
@@ -300,4 +307,4 @@ def _horizon_range(horizons: list[int]) -> str:
 
 def _horizon_axis(ends: list[float]) -> dict[str, Any]:
     ticks = [tick for tick in TICKS if tick <= ends[1]]
-    return axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])
+    return make_axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])

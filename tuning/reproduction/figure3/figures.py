@@ -12,21 +12,21 @@ from dashboards import figures
 from dashboards.figures import plot_sensitivity_lines
 from dashboards.figures.style import (
     BLUE,
+    COLOR_SCALE,
     GREY,
     ORANGE,
-    SCALE,
     VERMILION,
-    WHITE,
-    Trace,
-    axis,
-    box,
-    heading,
-    ink,
-    labelled,
-    log_ticks,
-    make,
-    numbers,
-    whiskers,
+    WHITE_MARKER,
+    PlotlyTrace,
+    choose_log_ticks,
+    choose_text_colors,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_numbers,
 )
 from environments.text import format_number
 from studies.results.grid import Grid
@@ -71,7 +71,7 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
         low = min(float(grid.mean.min()), printed["printed_regret"])
         figure.add_trace(_plot_printed(printed))
         ticks = _log_ticks(0.9 * low, float(grid.mean.max()))
-        figure.update_layout(xaxis_title_text="α₀", yaxis=axis("mean regret", "log", ticks))
+        figure.update_layout(xaxis_title_text="α₀", yaxis=make_axis("mean regret", "log", ticks))
         panels.append((title, figure))
     text = "; ".join(
         f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, here "
@@ -111,15 +111,15 @@ def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figu
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
     rows = to_records(select(optima, protocol=protocol))
 
-    def intervals(low: str, middle: str, high: str, shift: float, name: str, **marker: Any) -> Trace:
+    def intervals(low: str, middle: str, high: str, shift: float, name: str, **marker: Any) -> PlotlyTrace:
         values, lows, highs = ([row[key] for row in rows] for key in (middle, low, high))
         return {
             "type": "scatter",
             "mode": "markers",
-            "x": numbers(values),
+            "x": round_numbers(values),
             "y": [index + shift for index in range(len(rows))],
-            "error_x": whiskers(values, lows, highs, marker["color"], thickness=2, width=5),
-            "customdata": [[*numbers((row[low], row[high]))] for row in rows],
+            "error_x": make_error_bars(values, lows, highs, marker["color"], thickness=2, width=5),
+            "customdata": [[*round_numbers((row[low], row[high]))] for row in rows],
             "hovertemplate": "%{x} (95 %: %{customdata[0]} to %{customdata[1]})<extra></extra>",
             "name": name,
             "marker": marker,
@@ -144,7 +144,7 @@ def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figu
         {
             "type": "scatter",
             "mode": "markers",
-            "x": numbers(row["printed_regret"] for row in rows),
+            "x": round_numbers(row["printed_regret"] for row in rows),
             "y": [index - 0.22 for index in range(len(rows))],
             "marker": PRINTED_MARK,
             "name": "printed in the paper",
@@ -159,21 +159,21 @@ def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figu
     ]
     limits = [row[name] for row in rows for name in ("smallest_low", "ten_high", "printed_regret", "regret_high")]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
-    return make(
+    return make_figure(
         traces,
         _make_title("Printed regret and its sampling distribution", protocol, optima),
         f"For each of the six optima, as {protocol}: the printed regret, the mean of its cell, and the smallest of "
         f"sixteen means of {replications} replications. {'; '.join(parts)}.",
         height=190 + 66 * len(rows),
         margin={"t": 70, "r": 16, "b": 118, "l": 60},
-        xaxis=axis("regret (reward units)", "log", log_ticks(limits)),
-        yaxis=labelled(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
+        xaxis=make_axis("regret (reward units)", "log", choose_log_ticks(limits)),
+        yaxis=make_category_axis(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
     )
 
 
 def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
     """Regret of single worlds in the lowest and in the printed cell of each grid."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     labels: list[str] = []
     parts: list[str] = []
     for grid_index, (title, grid) in enumerate(_read_grids(cells, protocol)):
@@ -185,21 +185,21 @@ def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
         ):
             y = grid_index + shift
             legend = {"name": name, "legendgroup": name, "showlegend": grid_index == 0}
-            traces.append(box(y, [row[quantile] for quantile in QUANTILES], colour, width=0.3, **legend))
+            traces.append(make_box(y, [row[quantile] for quantile in QUANTILES], colour, width=0.3, **legend))
             traces.append(_plot_mean(row, name, y))
             parts.append(
                 f"{_plain(title)}, {name}: median {format_number(row['q50'])}, mean {format_number(row['regret'])}"
             )
         labels.append(title)
     mine = select(cells, protocol=protocol)
-    return make(
+    return make_figure(
         traces,
         _make_title("Regret of single worlds", protocol, cells),
         f"Box plots, as {protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
         f"{'; '.join(parts)}.",
         height=190 + 62 * len(labels),
-        xaxis=axis("regret of one world (reward units)", "log", log_ticks([*mine["q05"], *mine["q95"]])),
-        yaxis=labelled(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks([*mine["q05"], *mine["q95"]])),
+        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
     )
 
 
@@ -240,13 +240,13 @@ def _plot_cells(
     alpha0, beta0 = (list(dict.fromkeys(row[name] for row in rows)) for name in ("alpha0", "beta0"))
     by_cell = {(row["alpha0"], row["beta0"]): row for row in rows}
     shades = {cell: shade(row[column]) for cell, row in by_cell.items()}
-    heat_map: Trace = {
+    heat_map: PlotlyTrace = {
         "type": "heatmap",
         "x": list(range(len(alpha0))),
         "y": list(range(len(beta0))),
-        "z": [numbers(shades[a, b] for a in alpha0) for b in beta0],
+        "z": [round_numbers(shades[a, b] for a in alpha0) for b in beta0],
         "customdata": [[[a, b, *_hover_values(by_cell[a, b])] for a in alpha0] for b in beta0],
-        "colorscale": SCALE,
+        "colorscale": COLOR_SCALE,
         "reversescale": True,
         "hovertemplate": (
             "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}<br>mean regret %{customdata[2]} ± %{customdata[3]} (standard "
@@ -254,35 +254,35 @@ def _plot_cells(
             "%{customdata[5]}<extra></extra>"
         ),
     }
-    labels: Trace = {
+    labels: PlotlyTrace = {
         "type": "scatter",
         "mode": "text",
         "x": [alpha0.index(a) for a, _ in by_cell],
         "y": [beta0.index(b) - MARK_OFFSET for _, b in by_cell],
         "text": [text(row[column]) for row in rows],
-        "textfont": {"size": 11, "color": ink(list(shades.values()))},
+        "textfont": {"size": 11, "color": choose_text_colors(list(shades.values()))},
         "hoverinfo": "skip",
         "showlegend": False,
     }
     lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
 
-    def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> Trace:
+    def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> PlotlyTrace:
         return {
             "type": "scatter",
             "mode": "markers",
             "x": [alpha0.index(row["alpha0"]) + shift],
             "y": [beta0.index(row["beta0"]) + MARK_OFFSET],
-            "marker": {"symbol": symbol, "size": 11, **WHITE},
+            "marker": {"symbol": symbol, "size": 11, **WHITE_MARKER},
             "name": label,
             "hovertemplate": f"{label}: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<extra></extra>",
         }
 
     def cell_axis(title: str, values: list[float]) -> dict[str, Any]:
-        return labelled([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
+        return make_category_axis([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
 
     distance = 0.2 if lowest is printed else 0.0
     best = [(alpha0.index(a), beta0.index(b)) for (a, b), row in by_cell.items() if row["among_best"]]
-    return make(
+    return make_figure(
         [
             heat_map,
             _plot_outline(best),
@@ -298,11 +298,11 @@ def _plot_cells(
 
 
 def _hover_values(row: dict[str, Any]) -> list[Any]:
-    values = numbers((row["regret"], row["stderr"], 100 * row["named_best"]))
+    values = round_numbers((row["regret"], row["stderr"], 100 * row["named_best"]))
     return [*values, "no" if row["among_best"] else "yes"]
 
 
-def _plot_outline(cells: list[tuple[int, int]]) -> Trace:
+def _plot_outline(cells: list[tuple[int, int]]) -> PlotlyTrace:
     """A line around cells: every side that no two of them share."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -322,12 +322,12 @@ def _plot_outline(cells: list[tuple[int, int]]) -> Trace:
     }
 
 
-def _plot_printed(row: dict[str, Any]) -> Trace:
+def _plot_printed(row: dict[str, Any]) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers([row["alpha0"]]),
-        "y": numbers([row["printed_regret"]]),
+        "x": round_numbers([row["alpha0"]]),
+        "y": round_numbers([row["printed_regret"]]),
         "marker": PRINTED_MARK,
         "name": "printed optimum",
         "hovertemplate": (
@@ -337,13 +337,13 @@ def _plot_printed(row: dict[str, Any]) -> Trace:
     }
 
 
-def _plot_mean(row: dict[str, Any], name: str, y: float) -> Trace:
+def _plot_mean(row: dict[str, Any], name: str, y: float) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers([row["regret"]]),
+        "x": round_numbers([row["regret"]]),
         "y": [y],
-        "marker": {"symbol": "diamond", "size": 8, **WHITE},
+        "marker": {"symbol": "diamond", "size": 8, **WHITE_MARKER},
         "legendgroup": name,
         "showlegend": False,
         "hovertemplate": (
@@ -361,7 +361,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 3, 5)]
     ticks = [tick for tick in ticks if low <= tick <= high]
-    return ticks if len(ticks) <= MAX_TICKS else log_ticks([low, high]) or ticks
+    return ticks if len(ticks) <= MAX_TICKS else choose_log_ticks([low, high]) or ticks
 
 
 def _format_percent(share: float) -> str:
@@ -382,4 +382,4 @@ def _make_title(main: str, protocol: str, table: DataFrame) -> str:
     mine = select(table, protocol=protocol)
     worlds = dict(zip(mine["horizon"], mine["worlds"], strict=True))
     counts = ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
-    return heading(main, f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", counts)
+    return format_title(main, f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", counts)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from pandas import DataFrame
+
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
@@ -17,10 +19,6 @@ from tuning.reproduction.figure3.figures import (
     plot_selection,
     plot_surface,
 )
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 TITLE = "Figure 3: the best parameters"
 
@@ -149,62 +147,64 @@ def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
     return [f"Without the grid, in the searches for the advice below, the best α₀ is {'; '.join(parts)}."]
 
 
-def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> ShownTable:
-    return ShownTable(
-        caption=f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.",
-        columns=[
-            "scenario",
-            "T",
-            "printed cell",
-            "lowest cell here",
-            "excess regret",
-            "selected",
-            "verdict on the cell",
-            "printed regret",
-            "mean of the cell",
-            "smallest of 16 (95 %)",
-            "verdict on the regret",
-        ],
-        rows=[
+def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> PageTable:
+    return PageTable(
+        f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.",
+        DataFrame(
             [
-                row["scenario"],
-                f"{row['horizon']:,}",
-                f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
-                f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
-                f"{100 * row['cost']:.0f} %",
-                f"{100 * row['named_best']:.0f} %",
-                row["cell_verdict"],
-                f"{row['printed_regret']:g}",
-                f"{format_number(row['regret'])} ({format_number(row['regret_low'])} to "
-                f"{format_number(row['regret_high'])})",
-                f"{format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}",
-                row["regret_verdict"],
-            ]
-            for row in to_records(select(optima, protocol=protocol))
-        ],
-        numbers=(1, 4, 5, 7, 8, 9),
+                [
+                    row["scenario"],
+                    f"{row['horizon']:,}",
+                    f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
+                    f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
+                    f"{100 * row['cost']:.0f} %",
+                    f"{100 * row['named_best']:.0f} %",
+                    row["cell_verdict"],
+                    f"{row['printed_regret']:g}",
+                    f"{format_number(row['regret'])} ({format_number(row['regret_low'])} to "
+                    f"{format_number(row['regret_high'])})",
+                    f"{format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}",
+                    row["regret_verdict"],
+                ]
+                for row in to_records(select(optima, protocol=protocol))
+            ],
+            columns=[
+                "scenario",
+                "T",
+                "printed cell",
+                "lowest cell here",
+                "excess regret",
+                "selected",
+                "verdict on the cell",
+                "printed regret",
+                "mean of the cell",
+                "smallest of 16 (95 %)",
+                "verdict on the regret",
+            ],
+        ),
     )
 
 
-def _sensitivity_table(sensitivity: DataFrame) -> ShownTable:
+def _sensitivity_table(sensitivity: DataFrame) -> PageTable:
     symbols = {"alpha0": "α₀", "beta0": "β₀"}
-    return ShownTable(
-        caption="Excess regret of the worst over the best value of a parameter, with the other at its best value; "
+    return PageTable(
+        "Excess regret of the worst over the best value of a parameter, with the other at its best value; "
         "selected on one half of the worlds, measured on the other",
-        columns=["protocol", "scenario", "T", "parameter", "best", "worst", "excess regret", "95 %"],
-        rows=[
+        DataFrame(
             [
-                f"as {row['protocol']}",
-                row["scenario"],
-                f"{row['horizon']:,}",
-                symbols[row["param"]],
-                f"{row['best']:g}",
-                f"{row['worst']:g}",
-                f"{100 * row['cost']:.0f} %",
-                f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
-            ]
-            for row in to_records(sensitivity)
-        ],
-        numbers=(2, 4, 5, 6, 7),
+                [
+                    f"as {row['protocol']}",
+                    row["scenario"],
+                    f"{row['horizon']:,}",
+                    symbols[row["param"]],
+                    f"{row['best']:g}",
+                    f"{row['worst']:g}",
+                    f"{100 * row['cost']:.0f} %",
+                    f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
+                ]
+                for row in to_records(sensitivity)
+            ],
+            columns=["protocol", "scenario", "T", "parameter", "best", "worst", "excess regret", "95 %"],
+        ),
         folded=True,
     )

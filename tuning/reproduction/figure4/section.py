@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import Trace, axis, band, change_lines, counts, heading, make, numbers
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures.style import (
+    PlotlyTrace,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_band,
+    make_change_lines,
+    make_figure,
+    round_numbers,
+)
+from dashboards.pages.reproduction import ReproductionSection
 from environments import find_scenario
 from environments.text import capitalize_first
-from environments.view import moments_of_change
+from environments.view import change_steps
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records
 from tuning.reproduction.logistics import (
@@ -58,8 +67,8 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         if len(mine):
             title = "Regret and reward over time" if "reward" in panels else "Regret over time"
             context = [COMPARISON_TITLES[comparison], AXIS_TITLES[panels[0]]]
-            context += counts(facts["horizon"], facts["arms"], facts["worlds"])
-            changes = moments_of_change(find_scenario(WORLDS[comparison][0]), facts["horizon"])
+            context += format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
+            changes = change_steps(find_scenario(WORLDS[comparison][0]), facts["horizon"])
             marks = printed if comparison == "published" else {}
             figure = _plot_curves(mine, panels, title, context, changes, marks)
             figures.append((f"figure4-{comparison}-{'-'.join(panels)}".replace("_", "-"), figure))
@@ -123,7 +132,7 @@ def _plot_curves(
     first_ends = _final_means(curves, panels[0])
     order = sorted(first_ends, key=lambda name: -first_ends[name])
     last = max(curves["step"])
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     for index, measure in enumerate(panels):
         y_axis = "y" if index == 0 else f"y{index + 1}"
         mine = select(curves, measure=measure)
@@ -131,11 +140,11 @@ def _plot_curves(
             traces += _plot_line(select(mine, policy=name), name, measure, y_axis, index == 0)
         if measure in printed:
             traces.append(_plot_printed(printed[measure], last, measure, y_axis, index == 0))
-    entry, shapes = change_lines(changes)
+    entry, shapes = make_change_lines(changes)
     ends = [_describe_panel(_final_means(curves, measure), measure) for measure in panels]
-    return make(
+    return make_figure(
         [*traces, *entry],
-        heading(title, *context),
+        format_title(title, *context),
         f"{title}: mean over worlds with 95 % bands, {last:,} steps, {len(changes)} moments of change marked. "
         + " ".join(ends),
         height=230 + 290 * len(panels),
@@ -152,43 +161,43 @@ def _make_axes(panels: Sequence[str], last: int) -> dict[str, Any]:
         top = 1.0 - index * share
         bottom = top - share + (0.04 if index < len(panels) - 1 else 0.0)
         label = f"({'abc'[index]}) {AXIS_TITLES[measure]}" if len(panels) > 1 else AXIS_TITLES[measure]
-        out["yaxis" if index == 0 else f"yaxis{index + 1}"] = axis(label, domain=[bottom, top], rangemode="tozero")
+        out["yaxis" if index == 0 else f"yaxis{index + 1}"] = make_axis(label, domain=[bottom, top], rangemode="tozero")
     anchor = "y" if len(panels) == 1 else f"y{len(panels)}"
-    out["xaxis"] = axis("step t", anchor=anchor, range=[0, last * 1.01], nticks=6)
+    out["xaxis"] = make_axis("step t", anchor=anchor, range=[0, last * 1.01], nticks=6)
     return out
 
 
-def _plot_line(curve: DataFrame, name: str, measure: str, y_axis: str, legend: bool) -> list[Trace]:
+def _plot_line(curve: DataFrame, name: str, measure: str, y_axis: str, legend: bool) -> list[PlotlyTrace]:
     every = max(1, len(curve) // MAX_POINTS)
     rows = curve.iloc[every - 1 :: every]
     steps, mean, low, high = (rows[key].tolist() for key in ("step", "mean", "low", "high"))
     style = LINE_STYLES[name]
     return [
-        band(steps, low, high, style["color"], legendgroup=name, yaxis=y_axis),
+        make_band(steps, low, high, style["color"], legendgroup=name, yaxis=y_axis),
         {
             "type": "scatter",
             "mode": "lines",
             "x": steps,
-            "y": numbers(mean),
+            "y": round_numbers(mean),
             "yaxis": y_axis,
             "line": style,
             "name": NAMES[name],
             "legendgroup": name,
             "showlegend": legend,
-            "customdata": numbers((b - a) / 2 for a, b in zip(low, high, strict=True)),
+            "customdata": round_numbers((b - a) / 2 for a, b in zip(low, high, strict=True)),
             "hovertemplate": f"<b>{NAMES[name]}</b><br>t = %{{x}}<br>{MEASURE_TITLES[measure]} %{{y}} ± %{{customdata}}"
             " (95 %)<extra></extra>",
         },
     ]
 
 
-def _plot_printed(printed: Mapping[str, float], last: int, measure: str, y_axis: str, legend: bool) -> Trace:
+def _plot_printed(printed: Mapping[str, float], last: int, measure: str, y_axis: str, legend: bool) -> PlotlyTrace:
     """The paper's final values."""
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [last] * len(printed),
-        "y": numbers(printed.values()),
+        "y": round_numbers(printed.values()),
         "yaxis": y_axis,
         "marker": PRINTED_MARK,
         "cliponaxis": False,

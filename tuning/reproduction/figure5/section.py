@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.distributions import MEAN
-from dashboards.figures.style import GREY, Trace, axis, box, counts, heading, labelled, make, numbers, safe, whiskers
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures.distributions import MEAN_MARKER
+from dashboards.figures.style import (
+    GREY,
+    PlotlyTrace,
+    escape_text,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_numbers,
+)
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import capitalize_first
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
@@ -43,7 +55,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     figures, results = [], []
     for comparison in unique(table, "comparison"):
         mine = select(table, comparison=comparison)
-        context = [COMPARISON_TITLES[comparison], *counts(facts["horizon"], facts["arms"], facts["worlds"])]
+        context = [COMPARISON_TITLES[comparison], *format_sizes(facts["horizon"], facts["arms"], facts["worlds"])]
         figures.append((f"figure5-{comparison}", _plot_boxes(mine, context)))
         results.append(_describe_spread(mine, comparison))
     methods = [
@@ -81,7 +93,7 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
     """Quartiles, 5 % to 95 % whiskers, the mean with its interval and the printed number; one panel per measure."""
     title = "Distribution over worlds"
     panels = unique(boxes, "measure")
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts = []
     share = (1.0 + GAP) / len(panels)
@@ -91,7 +103,7 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
         number = "" if index == 0 else str(index + 1)
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         traces += [
-            box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"]) | axes
+            make_box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"]) | axes
             for i, row in enumerate(rows)
         ]
         traces.append(_plot_means(rows, index == 0) | axes)
@@ -99,34 +111,34 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
             traces.append(_plot_printed(rows, not has_printed) | axes)
             has_printed = True
         top = 1.0 - index * share
-        layout[f"yaxis{number}"] = labelled(
-            [safe(NAMES[row["policy"]]) for row in rows],
+        layout[f"yaxis{number}"] = make_category_axis(
+            [escape_text(NAMES[row["policy"]]) for row in rows],
             range=[len(rows) - 0.4, -0.8],
             gridcolor="rgba(0,0,0,0)",
             domain=[max(0.0, top - share + GAP), top],
             anchor=f"x{number}",
         )
-        layout[f"xaxis{number}"] = axis(AXIS_TITLES[measure], nticks=6, anchor=f"y{number}")
+        layout[f"xaxis{number}"] = make_axis(AXIS_TITLES[measure], nticks=6, anchor=f"y{number}")
         values = [f"{NAMES[row['policy']]} mean {row['mean']:,.0f}, median {row['median']:,.0f}" for row in rows]
         parts.append(f"{MEASURE_TITLES[measure]}: {'; '.join(values)}.")
-    return make(
+    return make_figure(
         traces,
-        heading(title, *context),
+        format_title(title, *context),
         f"{title}: box plots. {' '.join(parts)}",
         height=130 + 330 * len(panels),
         **layout,
     )
 
 
-def _plot_means(rows: list[dict[str, Any]], legend: bool) -> Trace:
+def _plot_means(rows: list[dict[str, Any]], legend: bool) -> PlotlyTrace:
     mean, low, high = ([row[key] for row in rows] for key in ("mean", "mean_low", "mean_high"))
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(mean),
+        "x": round_numbers(mean),
         "y": list(range(len(rows))),
-        "marker": MEAN,
-        "error_x": whiskers(mean, low, high, GREY, thickness=2, width=5),
+        "marker": MEAN_MARKER,
+        "error_x": make_error_bars(mean, low, high, GREY, thickness=2, width=5),
         "name": "our mean and its 95 % interval",
         "legendgroup": "mean",
         "showlegend": legend,
@@ -140,11 +152,11 @@ def _plot_means(rows: list[dict[str, Any]], legend: bool) -> Trace:
     }
 
 
-def _plot_printed(rows: list[dict[str, Any]], legend: bool) -> Trace:
+def _plot_printed(rows: list[dict[str, Any]], legend: bool) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(row["paper"] for row in rows),
+        "x": round_numbers(row["paper"] for row in rows),
         "y": [index - PRINTED_OFFSET for index in range(len(rows))],
         "marker": PRINTED_MARK,
         "name": "printed in the paper",

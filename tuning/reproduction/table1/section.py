@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pandas import DataFrame
 
-from dashboards.figures.world import world_figure
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.figures.world import plot_world_view
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number
 from environments.view import View
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -16,7 +17,6 @@ from studies.tables import select, to_records, unique
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "Table 1: seven kinds of change"
@@ -70,7 +70,7 @@ def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) ->
         points[name].to_numpy(dtype=float, na_value=np.nan).reshape(shape) for name in ("mean", "variance")
     )
     implemented = f"{row['scenario']} as implemented by the authors' script"
-    return world_figure(
+    return plot_world_view(
         View(steps, means, variances),
         name=row["name"],
         meaning=row["meaning"] if protocol == "defined" else implemented,
@@ -83,14 +83,14 @@ def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) ->
     )
 
 
-def _scenario_table(scenarios: DataFrame) -> ShownTable:
+def _scenario_table(scenarios: DataFrame) -> PageTable:
     columns = ["scenario", "category", "the paper's definition", "the paper's example", "here", "our parameters"]
     names = ["scenario", "category", "definition", "example", "meaning", "parameters"]
     rows = scenarios[names].to_numpy().tolist()
-    return ShownTable("The seven scenarios of Table 1 and our parameters", columns, rows)
+    return PageTable("The seven scenarios of Table 1 and our parameters", DataFrame(rows, columns=columns))
 
 
-def _check_table(checks: DataFrame) -> ShownTable:
+def _check_table(checks: DataFrame) -> PageTable:
     columns = ["scenario", "protocol", "violation", "worlds", "violated", "95 %", "steps with a change"]
     rows = [
         [
@@ -104,4 +104,4 @@ def _check_table(checks: DataFrame) -> ShownTable:
         ]
         for row in to_records(checks)
     ]
-    return ShownTable("Worlds checked against their definition", columns, rows, (3, 4, 5, 6))
+    return PageTable("Worlds checked against their definition", DataFrame(rows, columns=columns))

@@ -6,25 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pandas import DataFrame
+
 from dashboards.figures.style import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
     PINK,
-    Trace,
-    axis,
-    counts,
-    heading,
-    labelled,
-    make,
-    numbers,
-    rounded,
-    safe,
-    whiskers,
+    PlotlyTrace,
+    escape_text,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_number,
+    round_numbers,
 )
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import capitalize_first, format_number, format_p_value
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
@@ -34,7 +36,6 @@ from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAM
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "Table 3: nine policies in the logistics case"
@@ -52,7 +53,7 @@ ESTIMATOR_COLOURS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
     tables, facts = result.tables, result.facts
-    size = counts(facts["horizon"], facts["arms"], facts["worlds"])
+    size = format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
     figures: list[tuple[str, go.Figure]] = []
     if "published" in reproduction.protocols:
         figures.append(("table3-published", _plot_published(tables["scores"], size)))
@@ -202,36 +203,40 @@ def plot_dots(
     """
     step = 0.56 / max(1, len(series))
     traces = [_plot_series(rows, each, (i - (len(series) - 1) / 2) * step) for i, each in enumerate(series)]
-    return make(
+    return make_figure(
         traces,
-        heading(title, *context),
+        format_title(title, *context),
         f"{title}. " + " ".join(_describe_series(rows, each) for each in series),
         height=170 + (26 + 10 * len(series)) * len(rows),
-        xaxis=axis(x_title, nticks=5, rangemode="tozero", tickangle=0, tickformat="~s"),
-        yaxis=labelled([safe(row) for row in rows], range=[len(rows) - 0.5, -0.5], gridcolor="rgba(0,0,0,0)"),
+        xaxis=make_axis(x_title, nticks=5, rangemode="tozero", tickangle=0, tickformat="~s"),
+        yaxis=make_category_axis(
+            [escape_text(row) for row in rows], range=[len(rows) - 0.5, -0.5], gridcolor="rgba(0,0,0,0)"
+        ),
     )
 
 
-def _plot_series(rows: Sequence[str], series: DotSeries, shift: float) -> Trace:
+def _plot_series(rows: Sequence[str], series: DotSeries, shift: float) -> PlotlyTrace:
     present = [i for i, value in enumerate(series.values) if value is not None]
     value, low, high = ([float(each[i] or 0.0) for i in present] for each in (series.values, series.low, series.high))
     labels = [
         f"{v:,.5g}" if a == b else f"{v:,.5g} (95 %: {a:,.5g} to {b:,.5g})"
         for v, a, b in zip(value, low, high, strict=True)
     ]
-    trace: Trace = {
+    trace: PlotlyTrace = {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(value),
-        "y": [rounded(i + shift, 4) for i in present],
+        "x": round_numbers(value),
+        "y": [round_number(i + shift, 4) for i in present],
         "marker": {"size": 9} | series.marker,
         "name": series.name,
-        "text": [f"<b>{safe(rows[i])}</b><br>{series.name}: {label}" for i, label in zip(present, labels, strict=True)],
+        "text": [
+            f"<b>{escape_text(rows[i])}</b><br>{series.name}: {label}" for i, label in zip(present, labels, strict=True)
+        ],
         "hovertemplate": "%{text}<extra></extra>",
     }
     if any(a < b for a, b in zip(low, high, strict=True)):
         colour = series.marker.get("line", {}).get("color", series.marker.get("color"))
-        trace["error_x"] = whiskers(value, low, high, colour)
+        trace["error_x"] = make_error_bars(value, low, high, colour)
     return trace
 
 
@@ -242,7 +247,7 @@ def _describe_series(rows: Sequence[str], series: DotSeries) -> str:
 
 def _plot_variances(variances: DataFrame) -> go.Figure:
     """S² against the number of rewards on log axes."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     sizes = unique(variances, "n")
     for index, (name, colour) in enumerate(ESTIMATOR_COLOURS.items()):
         rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
@@ -254,16 +259,16 @@ def _plot_variances(variances: DataFrame) -> go.Figure:
     ends = [f"{ESTIMATOR_TITLES[row['estimator']]} {row['mean']:.3g}" for row in to_records(select(variances, n=last))]
     true_line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below"}
     note = {"text": "true variance 1", "xref": "paper", "x": 0.99, "y": 0, "xanchor": "right", "yanchor": "bottom"}
-    return make(
+    return make_figure(
         traces,
-        heading("Three recursions for the variance", "mean S² over samples of N(0, 1)", "95 % bands"),
+        format_title("Three recursions for the variance", "mean S² over samples of N(0, 1)", "95 % bands"),
         f"S² against the number of rewards for three recursions; the true variance is 1. At n = {last:,}: "
         f"{', '.join(ends)}.",
         height=430,
         shapes=[true_line | {"line": {"color": "rgba(128,128,128,0.9)", "width": 1, "dash": "longdash"}}],
         annotations=[note | {"showarrow": False, "font": {"size": 11}}],
-        xaxis=axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
-        yaxis=axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
+        xaxis=make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
+        yaxis=make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
     )
 
 
@@ -280,12 +285,12 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
         rows = [select_row(estimators, estimator=each, **key) for each in ESTIMATOR_TITLES]
         mean, low, high = ([row[column] for row in rows] for column in ("mean", "low", "high"))
         series.append(DotSeries(name, mean, low, high, marker))
-    size = counts(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
+    size = format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
     title = "RAVEN-UCB with each variance estimator"
     return plot_dots(list(ESTIMATOR_TITLES.values()), series, title, size, "regret (best arm)")
 
 
-def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[ShownTable]:
+def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[PageTable]:
     """Regret is shown; all other tables are folded."""
     scores = tables["scores"]
     out = [_score_table(scores, ("regret_constant", "regret"), "Cumulative regret", folded=False)]
@@ -298,7 +303,7 @@ def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[ShownTable]:
     return out
 
 
-def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, folded: bool) -> ShownTable:
+def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, folded: bool) -> PageTable:
     """One row per policy: the paper's number, then ours in each comparison."""
     names = {"published": "ours as published", "defaults": "defaults", "tuned": "tuned"}
     kinds = {"regret_constant": ", relative to 0.8", "regret": ", relative to the best arm"}
@@ -320,14 +325,14 @@ def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, fol
     titles = ["policy", *("paper" for _ in printed)]
     titles += [f"{names[comparison]}{kinds.get(measure, '')}" for comparison, measure in columns]
     text = f"{caption}: mean ± standard error and 95 % interval"
-    return ShownTable(text, titles, rows, tuple(range(1, len(titles))), folded)
+    return PageTable(text, DataFrame(rows, columns=titles), folded=folded)
 
 
 def _format_score(row: Mapping[str, Any]) -> str:
     return f"{row['mean']:,.0f} ± {row['error']:,.0f} ({row['low']:,.0f} to {row['high']:,.0f})"
 
 
-def _test_table(tests: DataFrame) -> ShownTable:
+def _test_table(tests: DataFrame) -> PageTable:
     rows = [
         [
             COMPARISON_TITLES[row["comparison"]],
@@ -345,10 +350,10 @@ def _test_table(tests: DataFrame) -> ShownTable:
         "Each policy compared with RAVEN-UCB on the same worlds (paired t-tests). As published, the two regrets differ "
         "by the same amount for all policies of a world, so only one is shown."
     )
-    return ShownTable(caption, columns, rows, (3, 4), True)
+    return PageTable(caption, DataFrame(rows, columns=columns), folded=True)
 
 
-def _parameter_table(parameters: DataFrame) -> ShownTable:
+def _parameter_table(parameters: DataFrame) -> PageTable:
     rows = [
         [
             NAMES[row["policy"]],
@@ -359,10 +364,12 @@ def _parameter_table(parameters: DataFrame) -> ShownTable:
         ]
         for row in to_records(parameters)
     ]
-    return ShownTable("Tuned parameters", ["policy", "parameter", "default", "range", "tuned"], rows, (2, 3, 4), True)
+    return PageTable(
+        "Tuned parameters", DataFrame(rows, columns=["policy", "parameter", "default", "range", "tuned"]), folded=True
+    )
 
 
-def _estimator_table(estimators: DataFrame) -> ShownTable:
+def _estimator_table(estimators: DataFrame) -> PageTable:
     rows = [
         [
             f"as {row['protocol']}",
@@ -374,4 +381,4 @@ def _estimator_table(estimators: DataFrame) -> ShownTable:
         for row in to_records(estimators)
     ]
     columns = ["protocol", "variance", "measure", "mean ± standard error (95 %)", "difference from the sample variance"]
-    return ShownTable("RAVEN-UCB with each variance estimator", columns, rows, (3, 4), True)
+    return PageTable("RAVEN-UCB with each variance estimator", DataFrame(rows, columns=columns), folded=True)
