@@ -15,11 +15,15 @@ def made(context: RunContext) -> dict[str, Any]:
     rng = np.random.default_rng(1)
     times, count = list(runs.load_studies()), runs.count_repeats(context)
     baseline = [[1.0] * count for _ in times]
-    found: dict[str, Any] = {"figure2/published/ucb1": {"own": baseline, "fresh": baseline}}
+    found: dict[str, Any] = {"figure2/published/ucb1": {"selection": baseline, "held_out": baseline}}
     level = dict(zip([*times, *runs.LONGER_HORIZONS], np.linspace(0.8, 0.1, 27), strict=True))
     for horizon in times:
         own = level[horizon] + 0.01 * rng.normal(size=count)
-        found[f"figure2/published/T{horizon}"] = {"own": own.tolist(), "fresh": (own + 0.02).tolist(), "winners": []}
+        found[f"figure2/published/T{horizon}"] = {
+            "selection": own.tolist(),
+            "held_out": (own + 0.02).tolist(),
+            "winners": [],
+        }
     for group in runs.group_horizons():
         worlds = runs.count_held_out(context, group[-1])
         ones = np.ones((len(group), worlds)).tolist()

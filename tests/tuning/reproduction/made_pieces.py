@@ -37,8 +37,8 @@ def made_bounds(context: RunContext, *, tail: bool) -> ExperimentResult:
 
 
 def _made(tail: bool) -> PieceData:
-    def near(value: float) -> dict[str, float]:
-        return {"value": value, "low": 0.9 * value, "high": 1.1 * value}
+    def near(value: float) -> list[float]:
+        return [value, 0.9 * value, 1.1 * value]
 
     widths = [end - start for start, end in pairwise(DECADES)]
     rates = [0.02 if tail else 5.0 / width for width in widths]

@@ -22,18 +22,18 @@ def outcome() -> ExperimentResult:
 def test_spreads_and_shares_are_those_of_theory(outcome: ExperimentResult) -> None:
     """Within four standard errors; the variance's own law has kurtosis 3 + 12/(n−1)."""
     rows = to_records(outcome.tables["spreads"])
-    assert {(row["protocol"], row["draws"]) for row in rows} == {("published", 100), ("defined", 2000)}
+    assert {(row["protocol"], row["samples"]) for row in rows} == {("published", 100), ("defined", 2000)}
     for row in rows:
         true = theoretical_variance(row["statistic"], row["n"])
         assert row["theory"] == true
         kurtosis = 3.0 if row["statistic"] == "mean" else 3.0 + 12.0 / (row["n"] - 1)
-        assert abs(row["spread"] - true) < 4 * true * ((kurtosis - 1.0) / row["draws"]) ** 0.5
+        assert abs(row["spread"] - true) < 4 * true * ((kurtosis - 1.0) / row["samples"]) ** 0.5
         assert row["spread_low"] < row["spread"] < row["spread_high"]
         centre = 0.0 if row["statistic"] == "mean" else 1.0
-        assert abs(row["average"] - centre) < 4 * (true / row["draws"]) ** 0.5
+        assert abs(row["average"] - centre) < 4 * (true / row["samples"]) ** 0.5
     for row in to_records(outcome.tables["below"]):
         share = chi2.cdf(row["n"] - 1, row["n"] - 1)
-        assert abs(row["share"] - share) < 4 * (share * (1 - share) / row["draws"]) ** 0.5
+        assert abs(row["share"] - share) < 4 * (share * (1 - share) / row["samples"]) ** 0.5
 
 
 def test_verdicts(outcome: ExperimentResult) -> None:

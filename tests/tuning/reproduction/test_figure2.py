@@ -88,8 +88,7 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
     context = RunContext(0, 10, ("defined",), LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
     usual = RunContext(0, 50, ("defined",), LocalCrew(1), context.url)
     spec = runs.make_spec(usual, horizon)
-    winner = usual.search("figure2/check", spec).recommendation
-    assert winner is not None
+    winner = usual.search("figure2/check", spec)
     count = runs.count_held_out(context, horizon)
     values = spec.values({name: float(value) for name, value in winner.params.items()})
     played = runs._make_evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
@@ -101,7 +100,7 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
 def test_the_winner_is_the_best_of_its_ten_where_it_won(context: RunContext) -> None:
     found = runs.run_published(context, 100)
     evaluator = runs._make_evaluator(context, runs.RAVEN, 100)
-    for repeat, (winner, own) in enumerate(zip(found["winners"], found["own"], strict=True)):
+    for repeat, (winner, own) in enumerate(zip(found["winners"], found["selection"], strict=True)):
         tried = runs.draw_candidates(context.seed, repeat, 100)
         means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50)[..., 0].mean(axis=1)
         assert own == means.min()
@@ -129,7 +128,7 @@ def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
     point = select_row(outcome.tables["reduction"], line="defined", horizon=200_000)
     assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5
     assert outcome.tables["against_tuned"]["difference"].tolist() == pytest.approx([5.0] * 27)
-    assert outcome.tables["curse"]["difference"].tolist() == pytest.approx([2.0] * 23)
+    assert outcome.tables["selection_bias"]["difference"].tolist() == pytest.approx([2.0] * 23)
     words = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in outcome.verdicts}
     assert len(words) == len(outcome.verdicts) == 10
     assert words["figure2-above-80", "published"] == words["figure2-above-80", "defined"] == Verdict.REFUTED

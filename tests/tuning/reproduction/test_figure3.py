@@ -93,13 +93,13 @@ def test_every_optimum_has_both_verdicts_under_both_protocols(document: Reproduc
             assert row["smallest_least"] < row["smallest_low"] < row["smallest_median"] < row["smallest_most"]
 
 
-def test_shares_of_named_cells_add_up(document: ReproductionResult) -> None:
+def test_selection_shares_sum_to_one(document: ReproductionResult) -> None:
     cells = document.experiments["figure3"].tables["cells"]
     for protocol in PROTOCOLS:
         for printed in read_optima():
             mine = select(cells, protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
             assert len(mine) == 16
-            assert sum(mine["named_best"].tolist()) == pytest.approx(1.0)
+            assert sum(mine["selected"].tolist()) == pytest.approx(1.0)
             assert sum(mine["printed"].tolist()) == 1
 
 
@@ -115,8 +115,8 @@ def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
     found = resample(cells, printed=0.0, seed=1)
     # Two means of ten are N(0, 1) and N(1, 1): the first is smaller with probability Φ(1/√2), its middle is ±1.96.
     smaller = norm.cdf(2**-0.5)
-    assert found["named"][0] == pytest.approx(smaller, abs=error(smaller))
-    for share, quantile in zip((0.025, 0.5, 0.975), found["ten"][0], strict=True):
+    assert found["selected"][0] == pytest.approx(smaller, abs=error(smaller))
+    for share, quantile in zip((0.025, 0.5, 0.975), found["cell_mean"][0], strict=True):
         true = norm.ppf(share)
         assert quantile == pytest.approx(true, abs=error(share) / norm.pdf(true))
     # The smaller is below 0 unless both are above: 1 − Φ(0)·Φ(1).

@@ -53,7 +53,7 @@ def test_words_have_the_numbers_of_the_tables() -> None:
     for comparison in ("published", "defaults", "tuned"):
         measure = "regret_constant" if comparison == "published" else "regret"
         mean = select_row(scores, comparison=comparison, measure=measure, policy="raven-ucb")["mean"]
-        assert f"ranks 1 of 9 with a mean regret of {mean:,.0f}" in words
+        assert f"has a mean regret of {mean:,.0f} and ranks 1 of 9" in words
     search = outcome.facts["search"]
     assert f"{search['trials']} trials × {search['replications']} replications" in " ".join(section.methods)
     regret = section.tables[0]

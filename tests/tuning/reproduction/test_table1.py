@@ -21,10 +21,10 @@ def outcome() -> ExperimentResult:
 
 
 def test_what_is_defined_keeps_to_the_table_and_what_was_published_does_not(outcome: ExperimentResult) -> None:
-    held = outcome.tables["held"]
-    assert select(held, protocol="defined")["share"].tolist() == [0.0] * 3
-    assert select(held, protocol="published")["share"].tolist() == [1.0] * 3
-    assert select(held, protocol="published")["changing_steps"].tolist() == [2.0, 2.0, 1.0]
+    checks = outcome.tables["checks"]
+    assert select(checks, protocol="defined")["share"].tolist() == [0.0] * 3
+    assert select(checks, protocol="published")["share"].tolist() == [1.0] * 3
+    assert select(checks, protocol="published")["changing_steps"].tolist() == [2.0, 2.0, 1.0]
     assert {(each.protocol, each.verdict) for each in outcome.verdicts} == {
         ("published", Verdict.REFUTED),
         ("defined", Verdict.CONFIRMED),

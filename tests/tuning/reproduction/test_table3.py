@@ -142,9 +142,9 @@ def test_verdicts_when_the_paper_is_wrong() -> None:
         for key in ("table3-best-regret", "table3-best-reward", "table3-next"):
             assert found[key, protocol].verdict == Verdict.REFUTED
         assert "UCB-V" in found["table3-best-regret", protocol].reason
-    held = select(outcome.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
-    assert held["significant"].tolist() == [True]
-    assert held["difference"].tolist()[0] < 0
+    test = select(outcome.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
+    assert test["significant"].tolist() == [True]
+    assert test["difference"].tolist()[0] < 0
 
 
 def test_rivals_that_cannot_be_told_apart_leave_it_to_noise() -> None:

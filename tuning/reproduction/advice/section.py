@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    VERMILION,
-    Trace,
-    axis,
-    faded,
-    heading,
-    labelled,
-    make,
-    numbers,
-    shaded,
-    whiskers,
-)
+from dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, axis, faded, shaded
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
-from environments.text import format_number
-from studies.paper.claims import Verdict
+from environments.text import format_interval
+from studies.paper.claims import Measurement, Verdict
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import MAX_COST
+from studies.symbols import format_params
 from studies.tables import select, to_records
+from tuning.reproduction.figures import DotSeries, guide_line, plot_dots, show_table
+from tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -57,7 +47,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
 def _describe_methods(result: ExperimentResult, rows: list[dict[str, Any]]) -> list[str]:
     facts = result.facts
     horizons = {row["term"]: row["horizon"] for row in rows}
-    worlds = " and ".join(f"{facts['fresh'][term]:,} at T = {horizon:,}" for term, horizon in horizons.items())
+    worlds = " and ".join(f"{facts['held_out'][term]:,} at T = {horizon:,}" for term, horizon in horizons.items())
     return [
         f"For each recommendation of the paper, a search of {facts['trials']} candidates × {facts['replications']} "
         "worlds looked for better parameters in the scenario that it applies to. The best candidates were compared on "
@@ -75,12 +65,13 @@ def _describe_results(costs: DataFrame, protocols: tuple[str, ...]) -> list[str]
         rows = to_records(select(costs, protocol=protocol))
         confirmed = [row for row in rows if row["verdict"] == Verdict.CONFIRMED]
         worst, best = max(rows, key=lambda row: row["cost"]), min(rows, key=lambda row: row["cost"])
+        largest, smallest = (
+            f"{format_measurement(_read_percent(row, 'cost'))} in {row['scenario']} at T = {row['horizon']:,}"
+            for row in (worst, best)
+        )
         out.append(
-            f"As {protocol}, the advice is confirmed in {len(confirmed)} of {len(rows)} cases. Its excess regret is "
-            f"largest in {worst['scenario']} at T = {worst['horizon']:,}: {_format_range(worst, 'cost')} compared with "
-            f"α₀ {format_number(worst['alpha0'])}, β₀ {format_number(worst['beta0'])}, ε "
-            f"{format_number(worst['epsilon'])}. It is smallest in "
-            f"{best['scenario']} at T = {best['horizon']:,}: {_format_range(best, 'cost')}."
+            f"As {protocol}, the advice is confirmed in {len(confirmed)} of {len(rows)} cases. Its largest excess "
+            f"regret is {largest}, compared with {_format_recommended(worst)}; the smallest is {smallest}."
         )
     better = [row for row in to_records(costs) if row["defaults_regret"] < row["advised_regret"]]
     out.append(
@@ -92,102 +83,70 @@ def _describe_results(costs: DataFrame, protocols: tuple[str, ...]) -> list[str]
 
 def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
     """Excess regret of the advice and of the defaults over the recommendation, with 95 % intervals."""
-    limit: Trace = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [100 * MAX_COST, 100 * MAX_COST],
-        "y": [-0.5, len(rows) - 0.5],
-        "line": {"color": VERMILION, "width": 1.5, "dash": "dash"},
-        "name": f"{100 * MAX_COST:g} %: limit for advice",
-        "hoverinfo": "skip",
-    }
-    traces = [
-        _plot_dots(rows, "cost", -0.14, BLUE, "circle", "the paper's advice"),
-        _plot_dots(rows, "defaults_cost", 0.14, ORANGE, "square", "the defaults"),
-        limit,
-    ]
-    labels = [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows]
+    limit = 100 * MAX_COST
+    y, label = [-0.5, len(rows) - 0.5], f"{limit:g} %: limit for advice"
     worlds = {row["horizon"]: row["worlds"] for row in rows}
     counts = ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
-    costs = "; ".join(
-        f"advice {row['advice']} in {row['world']}, T = {row['horizon']:,}: {_format_range(row, 'cost')}"
-        for row in rows
-    )
-    return make(
-        traces,
-        heading("Excess regret of the advice", "over our recommendation", "raven-ucb", "K = 10 arms", counts),
-        "Dots with 95 % intervals: excess regret of the paper's advice and of the defaults over the validated "
-        f"recommendation. {costs}.",
-        height=170 + 46 * len(rows),
-        xaxis=axis("excess regret (%)"),
-        yaxis=labelled(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
-        shapes=[shaded(0, 100 * MAX_COST, faded(GREEN, 0.15))],
+    return plot_dots(
+        [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows],
+        [
+            _make_series("the paper's advice", rows, "cost", {"symbol": "circle", "color": BLUE}),
+            _make_series("the defaults", rows, "defaults_cost", {"symbol": "square", "color": ORANGE}),
+        ],
+        "Excess regret of the advice",
+        ["over our recommendation", "raven-ucb", "K = 10 arms", counts],
+        axis("excess regret (%)"),
+        extra_traces=[guide_line([limit, limit], y, label, "dash", VERMILION)],
+        shapes=[shaded(0, limit, faded(GREEN, 0.15))],
     )
 
 
-def _plot_dots(rows: list[dict[str, Any]], name: str, shift: float, colour: str, symbol: str, label: str) -> Trace:
-    value, low, high = ([100 * row[f"{name}{end}"] for row in rows] for end in ("", "_low", "_high"))
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": numbers(value),
-        "y": [index + shift for index in range(len(rows))],
-        "error_x": whiskers(value, low, high, colour, thickness=2, width=5),
-        "marker": {"symbol": symbol, "size": 9, "color": colour},
-        "name": label,
-        "text": [f"{row['world']}, T = {row['horizon']:,}<br>{label}: {_format_range(row, name)}" for row in rows],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+def _make_series(title: str, rows: list[dict[str, Any]], name: str, marker: dict[str, Any]) -> DotSeries:
+    costs = [_read_percent(row, name) for row in rows]
+    values, low, high = zip(*(astuple(cost) for cost in costs), strict=True)
+    return DotSeries(title, values, low, high, marker)
 
 
 def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
-    return ShownTable(
-        caption="Excess regret of the advice",
-        columns=["advice", "scenario", "T", "protocol", "advised", "recommended", "excess regret", "verdict"],
-        rows=[
-            [
-                f"({row['advice']}) {row['context']}, {row['term']}",
-                row["scenario"],
-                f"{row['horizon']:,}",
-                f"as {row['protocol']}",
-                f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
-                f"α₀ {format_number(row['alpha0'])}, β₀ {format_number(row['beta0'])}, ε "
-                f"{format_number(row['epsilon'])}",
-                _format_range(row, "cost"),
-                row["verdict"],
-            ]
-            for row in rows
-        ],
-        numbers=(2, 6),
-    )
+    cells = [
+        {
+            "advice": f"({row['advice']}) {row['context']}, {row['term']}",
+            "scenario": row["scenario"],
+            "T": f"{row['horizon']:,}",
+            "protocol": f"as {row['protocol']}",
+            "advised": f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
+            "recommended": _format_recommended(row),
+            "excess regret": format_measurement(_read_percent(row, "cost")),
+            "verdict": row["verdict"],
+        }
+        for row in rows
+    ]
+    return show_table("Excess regret of the advice", cells)
 
 
 def _regret_table(rows: list[dict[str, Any]]) -> ShownTable:
     def regret(row: dict[str, Any], name: str) -> str:
-        return (
-            f"{format_number(row[name])} ({format_number(row[f'{name}_low'])} to {format_number(row[f'{name}_high'])})"
-        )
+        measured = read_measurement(row, name)
+        return format_interval(measured.value, measured.low, measured.high, level=None)
 
-    return ShownTable(
-        caption="Mean regrets with 95 % intervals on the same held-out worlds",
-        columns=["scenario", "T", "protocol", "recommended", "advice", "defaults", "excess regret of defaults"],
-        rows=[
-            [
-                row["scenario"],
-                f"{row['horizon']:,}",
-                f"as {row['protocol']}",
-                regret(row, "recommended_regret"),
-                regret(row, "advised_regret"),
-                regret(row, "defaults_regret"),
-                _format_range(row, "defaults_cost"),
-            ]
-            for row in rows
-        ],
-        numbers=(1, 3, 4, 5, 6),
-        folded=True,
-    )
+    cells = [
+        {
+            "scenario": row["scenario"],
+            "T": f"{row['horizon']:,}",
+            "protocol": f"as {row['protocol']}",
+            "recommended": regret(row, "recommended_regret"),
+            "advice": regret(row, "advised_regret"),
+            "defaults": regret(row, "defaults_regret"),
+            "excess regret of defaults": format_measurement(_read_percent(row, "defaults_cost")),
+        }
+        for row in rows
+    ]
+    return show_table("Mean regrets with 95 % intervals on the same held-out worlds", cells, folded=True)
 
 
-def _format_range(row: dict[str, Any], name: str) -> str:
-    value, low, high = (100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    return f"{value:.1f} % ({low:.1f} to {high:.1f})"
+def _read_percent(row: dict[str, Any], name: str) -> Measurement:
+    return to_percent(*astuple(read_measurement(row, name)))
+
+
+def _format_recommended(row: dict[str, Any]) -> str:
+    return format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from dashboards.figures.style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, axis, heading, log_ticks, make, safe
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
-from environments.text import format_approximate, format_number, format_range
+from environments.text import format_approximate, format_interval, format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
 from studies.tables import select, to_records, unique
-from tuning.reproduction.figures import guide_line, line, line_with_band
+from tuning.reproduction.context import list_reasons
+from tuning.reproduction.figures import axis_number, guide_line, line, line_with_band, note, show_table, stack_panels
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -29,8 +30,8 @@ PLAYER_NAMES = {
     "ucb-v": "UCB-V",
 }
 
-COLOURS = {"raven-published": VERMILION, "raven-defined": BLUE, "ucb1": GREEN, "ucb-v": PINK}
-INDICES = {name: index for index, name in enumerate(COLOURS)}
+COLORS = {"raven-published": VERMILION, "raven-defined": BLUE, "ucb1": GREEN, "ucb-v": PINK}
+INDICES = {name: index for index, name in enumerate(COLORS)}
 
 BOUND_LINES = {
     "gap-dependent": ("claimed: Σ 16·σ²·ln T / Δ", "solid"),
@@ -38,11 +39,8 @@ BOUND_LINES = {
     "ucb1": ("proven for UCB1", "dot"),
 }
 
-SIGMA = 0.3
-"""Standard deviation for which both sides of the assumption are plotted; their ratio is plotted for all."""
-
-MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}
-"""Margins with space for a legend of several lines."""
+SIGMA = 0.3  # standard deviation for which both sides of the assumption are plotted; their ratio is plotted for all
+MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}  # margins with space for a legend of several lines
 
 EXPLANATION = (
     "Cause of a linear tail: the bonus that should lead to another pull of a neglected arm shrinks with time, so a "
@@ -70,8 +68,9 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         methods=[
             "The paper has no experiment on this. We played stationary problems up to "
             f"T = {format_approximate(result.facts['horizon'])} with the same arms in every run, because a bound "
-            "applies to one "
-            "problem: " + "; ".join(_describe_problem(tables["arms"], problem) for problem in problems) + ". RAVEN-UCB "
+            "applies to one problem: "
+            + "; ".join(_describe_problem(tables["arms"], problem) for problem in problems)
+            + ". RAVEN-UCB "
             "uses the unbiased variance that the proof assumes. As published and as defined differ only in its "
             "parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
             "A linear tail starts where the regret per step stops falling: from there to the end, its ratio from one "
@@ -81,7 +80,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         results=[
             *[_describe_regret(tables, name) for name in ravens],
             *[_describe_control(tables["tails"], name) for name in ("ucb1", "ucb-v")],
-            *[_describe_assumption(tables["assumption"], name) for name in ravens],
+            *list_reasons(result, "bounds-assumption"),
             *([EXPLANATION] if has_tail else []),
         ],
         figures=[
@@ -99,15 +98,9 @@ def _problem_title(arms: DataFrame, problem: str) -> str:
 
 
 def _describe_problem(arms: DataFrame, problem: str) -> str:
-    rows = to_records(select(arms, problem=problem))
-    first, last = rows[0], rows[-1]
-    variances = f"variances {format_number(first['variance'])} to {format_number(last['variance'])}"
-    if first["variance"] == last["variance"]:
-        variances = f"variance {format_number(first['variance'])}"
-    return (
-        f"{first['problem_title']} with means {format_number(first['mean'])} to {format_number(last['mean'])} "
-        f"and {variances}"
-    )
+    mine = select(arms, problem=problem)
+    title = _problem_title(arms, problem)
+    return f"{title} with means {format_range(mine['mean'])} and variances {format_range(mine['variance'])}"
 
 
 def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
@@ -117,14 +110,11 @@ def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
         problem = row["problem"]
         end = select(tables["regret"], player=player, problem=problem)["regret"].iloc[-1]
         bound = select(tables["bounds"], bound="gap-dependent", problem=problem)["value"].iloc[-1]
-        tail = (
-            "no linear tail"
-            if row["tail_from"] is None
-            else f"a linear tail from T = {format_approximate(row['tail_from'])}"
-        )
+        start = row["tail_from"]
+        tail = "no linear tail" if start is None else f"a linear tail from T = {format_approximate(start)}"
         parts.append(
             f"with {_problem_title(tables['arms'], problem)}, {tail} and a final regret of {format_number(end)}, "
-            f"{end / bound:.3g} times the bound"
+            f"{format_number(end / bound)} times the bound"
         )
     return f"{rows[0]['title']}: {'; '.join(parts)}."
 
@@ -135,50 +125,40 @@ def _describe_control(tails: DataFrame, player: str) -> str:
     return f"{rows[0]['title']} (control) has a linear tail in {count} of {len(rows)} problems."
 
 
-def _describe_assumption(assumption: DataFrame, player: str) -> str:
-    rows = to_records(select(assumption, player=player))
-    ratios = {(row["sigma"], row["t"]): row["played"] / row["needed"] for row in rows}
-    low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
-    return (
-        f"The assumption of the proof for {rows[0]['title']}: the played value is between "
-        f"{format_number(ratios[low])} times "
-        f"(t = {format_approximate(low[1])}, σ = {low[0]:g}) and {format_number(ratios[high])} times (t = "
-        f"{format_approximate(high[1])}, "
-        f"σ = {high[0]:g}) the required one. Because α_t·sqrt(ln t) tends to 0, no fixed β₀ can correct this."
-    )
-
-
 def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
     def format_crossing(row: dict[str, Any], column: str) -> str:
         return "–" if row[column] is None else f"{format_approximate(row[column])}, {row[f'{column}_how']}"
 
-    columns = ["problem", "policy", "tail from T", "last rate", "runs that lost the best arm"]
-    columns += ["crosses gap-dependent", "crosses gap-independent"]
     rows = [
-        [
-            _problem_title(tables["arms"], row["problem"]),
-            PLAYER_NAMES[row["player"]],
-            "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
-            f"{row['last_rate']:.2g}",
-            f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
-            format_crossing(row, "meets_gap_dependent"),
-            format_crossing(row, "meets_gap_independent"),
-        ]
+        {
+            "problem": _problem_title(tables["arms"], row["problem"]),
+            "policy": PLAYER_NAMES[row["player"]],
+            "tail from T": "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
+            "last rate": f"{row['last_rate']:.2g}",
+            "runs that lost the best arm": f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
+            "crosses gap-dependent": format_crossing(row, "meets_gap_dependent"),
+            "crosses gap-independent": format_crossing(row, "meets_gap_independent"),
+        }
         for row in to_records(tables["tails"])
     ]
     caption = (
         "Linear tails, and the T at which the mean regret crosses the claimed bounds (extrapolated along the tail)"
     )
-    return ShownTable(caption, columns, rows, tuple(range(2, 7)))
+    return show_table(caption, rows)
 
 
 def _arm_table(arms: DataFrame) -> ShownTable:
-    columns = ["problem", "arm", "mean", "variance σ²", "gap Δ"]
     rows = [
-        [row["problem_title"], str(row["arm"]), *(format_number(row[name]) for name in ("mean", "variance", "gap"))]
+        {
+            "problem": row["problem_title"],
+            "arm": str(row["arm"]),
+            "mean": format_number(row["mean"]),
+            "variance σ²": format_number(row["variance"]),
+            "gap Δ": format_number(row["gap"]),
+        }
         for row in to_records(arms)
     ]
-    return ShownTable("The arms of the three problems", columns, rows, (1, 2, 3, 4), folded=True)
+    return show_table("The arms of the three problems", rows, folded=True)
 
 
 def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
@@ -195,8 +175,8 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         x, y, low, high = (rows[name].tolist() for name in ("T", "regret", "regret_low", "regret_high"))
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
-        traces += line_with_band(x, y, positive, high, name, COLOURS[player], INDICES[player])
-        parts.append(f"{name} {format_number(y[-1])} (95 %: {format_number(low[-1])} to {format_number(high[-1])})")
+        traces += line_with_band(x, y, positive, high, name, COLORS[player], INDICES[player])
+        parts.append(f"{name} {format_interval(y[-1], low[-1], high[-1])}")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
     return make(
@@ -208,9 +188,8 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
             f"R = {format_range(regret['replications'].tolist())} runs",
             "95 % bands",
         ),
-        f"Mean regret against T on log axes, with {title}. At T = {format_approximate(steps[-1])}: "
-        f"{'; '.join(parts)}; the claimed "
-        f"gap-dependent bound is {format_number(claimed)}.",
+        f"Mean regret against T on log axes, with {title}. At T = {format_approximate(steps[-1])}: {'; '.join(parts)}; "
+        f"the claimed gap-dependent bound is {format_number(claimed)}.",
         height=540,
         xaxis=_step_axis("horizon T (log scale)", steps),
         yaxis=axis("mean regret", "log", log_ticks([*regret["regret"], *bounds["value"]])),
@@ -231,15 +210,13 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     traces: list[Trace] = []
     layout: dict[str, Any] = {}
     parts, notes = [], []
-    for panel, problem in enumerate(problems):
-        y_axis = "y" if panel == 0 else f"y{panel + 1}"
+    for panel, (problem, domain) in enumerate(zip(problems, stack_panels(len(problems), gap=0.08), strict=True)):
+        y_axis = f"y{axis_number(panel)}"
         mine = select(rates, problem=problem)
         title = _problem_title(tables["arms"], problem)
-        top = 1.0 - panel / len(problems)
-        domain = [top - 1.0 / len(problems) + 0.04, top - 0.03]
         values = [value for value in mine["rate"] if value > 0.0]
-        layout[y_axis.replace("y", "yaxis")] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
-        notes.append(_panel_note(title, domain[1]))
+        layout[f"yaxis{axis_number(panel)}"] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
+        notes.append(_panel_title(title, domain[1]))
         for player in unique(mine, "player"):
             rows = [row for row in to_records(select(mine, player=player)) if row["rate"] > 0.0]
             if not rows:
@@ -248,7 +225,7 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
             low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
             high = [row["rate_high"] for row in rows]
             look = {"yaxis": y_axis, "showlegend": panel == 0}
-            traces += line_with_band(x, y, low, high, rows[0]["title"], COLOURS[player], INDICES[player], **look)
+            traces += line_with_band(x, y, low, high, rows[0]["title"], COLORS[player], INDICES[player], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
     return make(
@@ -264,10 +241,9 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     )
 
 
-def _panel_note(text: str, y: float) -> dict[str, Any]:
+def _panel_title(text: str, y: float) -> dict[str, Any]:
     """The name of a panel, above its upper right corner."""
-    position = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
-    return {"text": f"<b>{safe(text)}</b>", "xref": "paper", "yref": "paper", **position}
+    return note(f"<b>{safe(text)}</b>", 1, y, "right")
 
 
 def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> Trace:
@@ -286,20 +262,20 @@ def _plot_assumption(assumption: DataFrame) -> go.Figure:
     parts = []
     for player in players:
         rows = select(assumption, player=player, sigma=SIGMA)
-        title, colour = rows["title"].iloc[0], COLOURS[player]
+        title, color = rows["title"].iloc[0], COLORS[player]
         played, written = rows["played"].tolist(), rows["written"].tolist()
-        traces.append(line(steps, played, f"played, {title}", colour, 0))
-        traces.append(line(steps, written, f"written in the proof, {title}", colour, 2, opacity=0.6))
+        traces.append(line(steps, played, f"played, {title}", color, 0))
+        traces.append(line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
         for index, sigma in enumerate(sigmas):
             mine = to_records(select(assumption, player=player, sigma=sigma))
             ratio = [row["played"] / row["needed"] for row in mine]
             name = f"played / required, σ = {sigma:g}, {title}"
-            traces.append(line(steps, ratio, name, colour, index, yaxis="y2", mode="lines", showlegend=False))
+            traces.append(line(steps, ratio, name, color, index, yaxis="y2", mode="lines", showlegend=False))
             parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")
     traces.append(guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
     for index, sigma in enumerate(sigmas):
         traces.append(guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
-    notes = [_panel_note(f"both sides, σ = {SIGMA:g}", 1.0), _panel_note("played / required (assumed to be 1)", 0.43)]
+    notes = [_panel_title(f"both sides, σ = {SIGMA:g}", 1.0), _panel_title("played / required (assumed to be 1)", 0.43)]
     return make(
         traces,
         heading("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),

@@ -18,18 +18,19 @@ from dashboards.figures.style import (
     faded,
     heading,
     make,
-    numbers,
     shaded,
     whiskers,
 )
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
 from environments.text import keep_pairs_together
+from studies.paper.claims import Measurement
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.figure2.verdicts import CLAIMS
-from tuning.reproduction.figures import line, line_with_band
+from tuning.reproduction.figures import guide_line, line, line_with_band, note, show_table
+from tuning.reproduction.measurements import format_measurement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -38,9 +39,8 @@ if TYPE_CHECKING:
 
 TITLE = "Figure 2: regret reduction against the horizon"
 
-SHOWN_HORIZONS = (100, 1000, 5000, 15_000)
-"""Horizons that the text mentions."""
-
+RAVEN_PARAMS = ("alpha0", "beta0", "epsilon")
+SHOWN_HORIZONS = (100, 1000, 5000, 15_000)  # horizons that the text mentions
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
@@ -48,7 +48,7 @@ class LineStyle(NamedTuple):
     """Name and appearance of a line; its order selects dash and marker."""
 
     name: str
-    colour: str
+    color: str
     order: int
     band: tuple[str, str]
     """The columns of its band."""
@@ -83,7 +83,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     if "published" in reproduction.protocols:
         methods.append(_describe_published_methods(facts))
         results += _describe_published(tables)
-        figures.append(("winners", _plot_selection_bias(tables["curse"], facts)))
+        figures.append(("winners", _plot_selection_bias(tables["selection_bias"], facts)))
     if "defined" in reproduction.protocols:
         methods.append(_describe_defined_methods(facts))
         results += _describe_defined(tables, facts)
@@ -115,7 +115,7 @@ def _describe_defined_methods(facts: Mapping[str, Any]) -> str:
 def _describe_published(tables: Mapping[str, DataFrame]) -> list[str]:
     rows = select(tables["reduction"], line="published")
     most_variable = max(to_records(rows), key=lambda row: row["run_spread"])
-    bias = sum(tables["curse"]["difference"]) / len(tables["curse"])
+    bias = sum(tables["selection_bias"]["difference"]) / len(tables["selection_bias"])
     return [
         f"As published, averaged over repetitions: {_format_horizons(rows, SHOWN_HORIZONS)}. The standard deviation of "
         f"single runs is up to {most_variable['run_spread']:.1f} percentage points (T = {most_variable['horizon']:,}).",
@@ -144,7 +144,7 @@ def _describe_defined(tables: Mapping[str, DataFrame], facts: Mapping[str, Any])
 
 def _format_reduction(rows: DataFrame, horizon: int) -> str:
     row = select_row(rows, horizon=horizon)
-    return f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f})"
+    return format_measurement(Measurement(row["reduction"], row["low"], row["high"]))
 
 
 def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> str:
@@ -152,28 +152,32 @@ def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> 
 
 
 def _reduction_table(reduction: DataFrame) -> ShownTable:
-    names = {
+    titles = {
         "published": "as published",
-        "published-fresh": "its winners on held-out worlds",
+        "published-held-out": "its winners on held-out worlds",
         "defined": "as defined",
         "tuned-ucb1": "UCB1, c tuned",
     }
-    lines = unique(reduction, "line")
     rows = []
     for horizon in sorted(unique(reduction, "horizon")):
-        points = [select(reduction, line=line, horizon=horizon) for line in lines]
-        rows.append([f"{horizon:,}", *(_format_reduction(each, horizon) if len(each) else "" for each in points)])
-    columns = ["T", *(names[line] for line in lines)]
-    caption = "Regret reduction compared with untuned UCB1, with 95 % intervals"
-    return ShownTable(caption, columns, rows, numbers=tuple(range(len(columns))), folded=True)
+        cells = {"T": f"{horizon:,}"}
+        for key in unique(reduction, "line"):
+            points = select(reduction, line=key, horizon=horizon)
+            cells[titles[key]] = _format_reduction(points, horizon) if len(points) else ""
+        rows.append(cells)
+    return show_table("Regret reduction compared with untuned UCB1, with 95 % intervals", rows, folded=True)
 
 
 def _winner_table(winners: DataFrame) -> ShownTable:
-    rows = []
-    for row in to_records(winners):
-        raven = format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
-        rows.append([f"{row['horizon']:,}", *map(keep_pairs_together, (raven, format_params({"c": row["c"]})))])
-    return ShownTable("Winners of the searches, as defined", ["T", "RAVEN-UCB", "UCB1"], rows, (0,), folded=True)
+    rows = [
+        {
+            "T": f"{row['horizon']:,}",
+            "RAVEN-UCB": keep_pairs_together(format_params({name: row[name] for name in RAVEN_PARAMS})),
+            "UCB1": keep_pairs_together(format_params({"c": row["c"]})),
+        }
+        for row in to_records(winners)
+    ]
+    return show_table("Winners of the searches, as defined", rows, folded=True)
 
 
 def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure:
@@ -193,18 +197,18 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure
     above, limit = CLAIMS["figure2-above-80"].printed_number, CLAIMS["figure2-84"].printed_number
     ends = [0.9 * min(horizons), 1.1 * max(horizons)]
     traces += [
-        _plot_level(ends, limit, f"paper: converges to {limit:g} %", "longdash"),
-        _plot_level(ends, above, f"paper: all above {above:g} %", "dashdot"),
+        guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", VERMILION),
+        guide_line(ends, [above] * 2, f"paper: all above {above:g} %", "dashdot", VERMILION),
     ]
-    shapes, notes = _shade_longer(facts["longest"], max(horizons))
+    has_longer = max(horizons) > facts["longest"]
     return make(
         traces,
         heading("Regret reduction compared with UCB1", _horizon_range(horizons), *_describe_counts(facts, reduction)),
         f"Regret reduction compared with UCB1 in percent against the horizon, on a log axis. {'; '.join(summaries)}. "
         f"Horizontal lines mark the paper's {above:g} % and {limit:g} %.",
         height=520,
-        shapes=shapes,
-        annotations=notes,
+        shapes=[shaded(facts["longest"], ends[1], faded(GREY, 0.12))] if has_longer else [],
+        annotations=[note("beyond the paper's<br>horizons", 0.985, 0.04, "right")] if has_longer else [],
         xaxis=_horizon_axis(ends),
         yaxis=axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
         margin={"b": 130},
@@ -215,7 +219,8 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
     """Reduction of winners on the worlds that selected them, minus that on held-out worlds."""
     horizons, differences = bias["horizon"].tolist(), bias["difference"].tolist()
     text = [
-        f"T = {row['horizon']:,}<br>{row['own']:.1f} % on its own worlds, {row['fresh']:.1f} % on held-out worlds<br>"
+        f"T = {row['horizon']:,}<br>{row['selection']:.1f} % on the selection worlds, {row['held_out']:.1f} % on "
+        "held-out worlds<br>"
         f"difference {row['difference']:.1f} percentage points (95 %: {row['low']:.1f} to {row['high']:.1f})"
         for row in to_records(bias)
     ]
@@ -234,7 +239,9 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"against the horizon. The average difference is {sum(differences) / len(differences):.1f} percentage points.",
         height=340,
         xaxis=_horizon_axis([0.9 * min(horizons), 1.1 * max(horizons)]),
-        yaxis=axis("own − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE),
+        yaxis=axis(
+            "selection − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE
+        ),
     )
 
 
@@ -245,42 +252,11 @@ def _plot_line(rows: DataFrame, style: LineStyle) -> list[Trace]:
         for row in to_records(rows)
     ]
     x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *style.band))
-    return line_with_band(x, y, low, high, style.name, style.colour, style.order, **_hover(text))
+    return line_with_band(x, y, low, high, style.name, style.color, style.order, **_hover(text))
 
 
 def _hover(text: list[str]) -> dict[str, Any]:
     return {"text": text, "hovertemplate": "%{text}<extra></extra>"}
-
-
-def _plot_level(x: list[float], y: float, name: str, dash: str) -> Trace:
-    return {
-        "type": "scatter",
-        "x": numbers(x),
-        "y": [y, y],
-        "mode": "lines",
-        "line": {"color": VERMILION, "width": 1.5, "dash": dash},
-        "hovertemplate": f"{name}<extra></extra>",
-        "name": name,
-    }
-
-
-def _shade_longer(longest: int, last: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Shade the horizons beyond those of the paper, if any were run."""
-    if last <= longest:
-        return [], []
-    note = {
-        "text": "beyond the paper's<br>horizons",
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0.985,
-        "y": 0.04,
-        "xanchor": "right",
-        "yanchor": "bottom",
-        "align": "right",
-        "showarrow": False,
-        "font": {"size": 11},
-    }
-    return [shaded(longest, 1.1 * last, faded(GREY, 0.12))], [note]
 
 
 def _describe_counts(facts: Mapping[str, Any], reduction: DataFrame) -> list[str]:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
-from environments.text import format_number
+from environments.text import format_interval, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.symbols import format_symbol
 from studies.tables import select, to_records, unique
 from tuning.reproduction.figure3.figures import (
     plot_boxes,
@@ -17,6 +18,7 @@ from tuning.reproduction.figure3.figures import (
     plot_selection,
     plot_surface,
 )
+from tuning.reproduction.figures import show_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,7 +36,7 @@ PATTERNS = {
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, the grids, the printed optima and their sampling distribution."""
     cells, optima = result.tables["cells"], result.tables["optima"]
-    replications = result.facts["few"]
+    replications = result.facts["replications"]
     figures = []
     for index, protocol in enumerate(reproduction.protocols):
         figures.append((f"figure3-lines-{protocol}", plot_lines(cells, optima, protocol)))
@@ -74,7 +76,7 @@ def _describe_claims(optima: DataFrame) -> list[str]:
 
 
 def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
-    cells, replications = result.tables["cells"], result.facts["few"]
+    cells, replications = result.tables["cells"], result.facts["replications"]
     worlds = dict(zip(cells["horizon"], cells["worlds"], strict=True))
     counts = " and ".join(f"{count:,} worlds at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
     out = [
@@ -82,7 +84,8 @@ def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> l
         "cells differ only by their parameters. A cell is among the best if it is statistically indistinguishable from "
         "the lowest cell at 95 % confidence, simultaneously over all cells.",
         f"To simulate the paper's design, {replications} of these worlds were drawn at random for each cell, "
-        f"{result.facts['draws']:,} times: how often would each cell be selected, and which regret would be printed?",
+        f"{result.facts['resamples']:,} times. This gives the probability that each cell is selected and the "
+        "distribution of the regret that would be printed.",
     ]
     if "published" in protocols:
         out.append("As published, changes happen only at t = 5,000, 10,000, …, and a blip never ends.")
@@ -92,14 +95,14 @@ def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> l
 
 
 def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
-    replications = result.facts["few"]
+    replications = result.facts["replications"]
     out = []
     for protocol in protocols:
         rows = to_records(select(result.tables["optima"], protocol=protocol))
         if result.facts["one_problem"][protocol]:
             out.append(_describe_one_problem(rows, protocol, replications))
         among_best = sum(row["among_best"] for row in rows)
-        low, high = min(row["named_best"] for row in rows), max(row["named_best"] for row in rows)
+        low, high = min(row["selected"] for row in rows), max(row["selected"] for row in rows)
         others = "; another run would probably have selected other cells" if high < 0.5 else ""
         out.append(
             f"As {protocol}, {among_best} of the {len(rows)} printed cells are statistically indistinguishable from "
@@ -115,7 +118,7 @@ def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> l
             f"sixteen noisy means is optimistically biased, which alone explains {explained} of the {len(rows)} "
             "printed regrets."
         )
-    patterns = [each for each in result.verdicts if each.claim.key in PATTERNS]
+    patterns = [verdict for verdict in result.verdicts if verdict.claim.key in PATTERNS]
     return out + [f"{PATTERNS[each.claim.key]}, as {each.protocol}: {each.verdict}. {each.reason}" for each in patterns]
 
 
@@ -123,7 +126,7 @@ def _describe_one_problem(rows: list[dict[str, Any]], protocol: str, replication
     horizon = min(row["horizon"] for row in rows)
     same = [row for row in rows if row["horizon"] == horizon]
     printed = len({(row["alpha0"], row["beta0"]) for row in same})
-    shares = ", ".join(f"{100 * row['named_best']:.0f} %" for row in same)
+    shares = ", ".join(f"{100 * row['selected']:.0f} %" for row in same)
     return (
         f"As {protocol}, nothing changes before T = {horizon:,}: the {len(same)} scenarios are the same problem, with "
         f"identical regrets. The paper prints {printed} different best cells for it, so their differences are noise: "
@@ -150,61 +153,43 @@ def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
 
 
 def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> ShownTable:
-    return ShownTable(
-        caption=f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.",
-        columns=[
-            "scenario",
-            "T",
-            "printed cell",
-            "lowest cell here",
-            "excess regret",
-            "selected",
-            "verdict on the cell",
-            "printed regret",
-            "mean of the cell",
-            "smallest of 16 (95 %)",
-            "verdict on the regret",
-        ],
-        rows=[
-            [
-                row["scenario"],
-                f"{row['horizon']:,}",
-                f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
-                f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
-                f"{100 * row['cost']:.0f} %",
-                f"{100 * row['named_best']:.0f} %",
-                row["cell_verdict"],
-                f"{row['printed_regret']:g}",
-                f"{format_number(row['regret'])} ({format_number(row['regret_low'])} to "
-                f"{format_number(row['regret_high'])})",
-                f"{format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}",
-                row["regret_verdict"],
-            ]
-            for row in to_records(select(optima, protocol=protocol))
-        ],
-        numbers=(1, 4, 5, 7, 8, 9),
+    rows = [
+        {
+            "scenario": row["scenario"],
+            "T": f"{row['horizon']:,}",
+            "printed cell": f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
+            "lowest cell here": f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
+            "excess regret": f"{100 * row['cost']:.0f} %",
+            "selected": f"{100 * row['selected']:.0f} %",
+            "verdict on the cell": row["cell_verdict"],
+            "printed regret": f"{row['printed_regret']:g}",
+            "mean of the cell": format_interval(row["regret"], row["regret_low"], row["regret_high"], level=None),
+            "smallest of 16 (95 %)": format_range((row["smallest_low"], row["smallest_high"])),
+            "verdict on the regret": row["regret_verdict"],
+        }
+        for row in to_records(select(optima, protocol=protocol))
+    ]
+    return show_table(
+        f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.", rows
     )
 
 
 def _sensitivity_table(sensitivity: DataFrame) -> ShownTable:
-    symbols = {"alpha0": "α₀", "beta0": "β₀"}
-    return ShownTable(
-        caption="Excess regret of the worst over the best value of a parameter, with the other at its best value; "
-        "selected on one half of the worlds, measured on the other",
-        columns=["protocol", "scenario", "T", "parameter", "best", "worst", "excess regret", "95 %"],
-        rows=[
-            [
-                f"as {row['protocol']}",
-                row["scenario"],
-                f"{row['horizon']:,}",
-                symbols[row["param"]],
-                f"{row['best']:g}",
-                f"{row['worst']:g}",
-                f"{100 * row['cost']:.0f} %",
-                f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
-            ]
-            for row in to_records(sensitivity)
-        ],
-        numbers=(2, 4, 5, 6, 7),
-        folded=True,
+    rows = [
+        {
+            "protocol": f"as {row['protocol']}",
+            "scenario": row["scenario"],
+            "T": f"{row['horizon']:,}",
+            "parameter": format_symbol(row["param"]),
+            "best": f"{row['best']:g}",
+            "worst": f"{row['worst']:g}",
+            "excess regret": f"{100 * row['cost']:.0f} %",
+            "95 %": f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
+        }
+        for row in to_records(sensitivity)
+    ]
+    caption = (
+        "Excess regret of the worst over the best value of a parameter, with the other at its best value; selected on "
+        "one half of the worlds, measured on the other"
     )
+    return show_table(caption, rows, folded=True)

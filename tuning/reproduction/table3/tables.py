@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-Samples = Mapping[str, Floats]
-"""One number per world, by policy."""
+Samples = Mapping[str, Floats]  # one number per world, by policy
 
-ComparisonSamples = Mapping[str, Mapping[str, Samples]]
-"""Samples by comparison and measure."""
+ComparisonSamples = Mapping[str, Mapping[str, Samples]]  # samples by comparison and measure
 
 
 def collect_samples(context: RunContext, pieces: Mapping[str, PieceData]) -> ComparisonSamples:
