@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+HOVER_TEXT = "%{text}<extra></extra>"
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
 TOP, BOTTOM = 116, 84  # pixels above and below all panels, for the title and for the legend with the last axis
 GUTTER = 0.14  # horizontal space between panels as a share of the width
@@ -74,7 +75,7 @@ def markers(
         "marker": dict(marker),
         "name": name,
         "text": list(text),
-        "hovertemplate": "%{text}<extra></extra>",
+        "hovertemplate": HOVER_TEXT,
     } | more
 
 
@@ -90,10 +91,11 @@ class DotSeries:
 
     @classmethod
     def from_rows(
-        cls, name: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], marker: Mapping[str, Any]
+        cls, name: str, rows: Sequence[Mapping[str, Any]], column: str, marker: Mapping[str, Any], scale: float = 1.0
     ) -> DotSeries:
-        """Read value and limits from three columns of a table."""
-        value, low, high = ([row[column] for row in rows] for column in columns)
+        """Read values from a column, and limits from those called `_low` and `_high` if the table has them."""
+        columns = (column, f"{column}_low", f"{column}_high") if f"{column}_low" in rows[0] else (column,) * 3
+        value, low, high = ([scale * row[each] for row in rows] for each in columns)
         return cls(name, value, low, high, marker)
 
 

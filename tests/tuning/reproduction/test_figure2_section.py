@@ -13,6 +13,7 @@ from tests.tuning.reproduction.made_figure2 import made
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
+from tuning.reproduction.measurements import format_measurement, read_measurement
 from tuning.workers.local import LocalCrew
 
 
@@ -29,7 +30,7 @@ def test_words_and_figures_are_those_of_the_tables(protocols: tuple[str, ...]) -
     text = " ".join(shown.results)
     for line in protocols:
         row = select_row(outcome.tables["reduction"], line=line, horizon=5000)
-        assert f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f}) at T = 5,000" in text
+        assert f"{format_measurement(read_measurement(row, 'reduction'))} at T = 5,000" in text
     assert bool(shown.figures[0][1].layout.shapes) == ("defined" in protocols)
     rows = shown.tables[0].rows
     assert len(rows) == (27 if "defined" in protocols else 23)

@@ -90,8 +90,8 @@ def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
     return plot_dots(
         [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows],
         [
-            _make_series("the paper's advice", rows, "cost", {"symbol": "circle", "color": BLUE}),
-            _make_series("the defaults", rows, "defaults_cost", {"symbol": "square", "color": ORANGE}),
+            DotSeries.from_rows("the paper's advice", rows, "cost", {"symbol": "circle", "color": BLUE}, 100.0),
+            DotSeries.from_rows("the defaults", rows, "defaults_cost", {"symbol": "square", "color": ORANGE}, 100.0),
         ],
         "Excess regret of the advice",
         ["over our recommendation", "raven-ucb", "K = 10 arms", counts],
@@ -99,12 +99,6 @@ def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
         extra_traces=[guide_line([limit, limit], y, label, "dash", VERMILION)],
         shapes=[shaded(0, limit, faded(GREEN, 0.15))],
     )
-
-
-def _make_series(title: str, rows: list[dict[str, Any]], name: str, marker: dict[str, Any]) -> DotSeries:
-    costs = [_read_percent(row, name) for row in rows]
-    values, low, high = zip(*(astuple(cost) for cost in costs), strict=True)
-    return DotSeries(title, values, low, high, marker)
 
 
 def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:

@@ -13,6 +13,7 @@ from environments.text import format_approximate, format_interval, format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
 from studies.tables import select, to_records, unique
+from tuning.reproduction.bounds.run import PROBLEMS, FixedProblem
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figures import axis_number, guide_line, line, line_with_band, note, show_table, stack_panels
 
@@ -52,10 +53,9 @@ EXPLANATION = (
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, regret with its bounds in three problems, the rates, and both sides of the assumption."""
     tables = result.tables
-    problems = unique(tables["arms"], "problem")
     ravens = [name for name in unique(tables["tails"], "player") if name.startswith("raven")]
     has_tail = any(start is not None for start in tables["tails"]["tail_from"])
-    regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in problems]
+    regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in PROBLEMS]
     return ReproductionSection(
         title=TITLE,
         claims=[
@@ -68,11 +68,9 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         methods=[
             "The paper has no experiment on this. We played stationary problems up to "
             f"T = {format_approximate(result.facts['horizon'])} with the same arms in every run, because a bound "
-            "applies to one problem: "
-            + "; ".join(_describe_problem(tables["arms"], problem) for problem in problems)
-            + ". RAVEN-UCB "
-            "uses the unbiased variance that the proof assumes. As published and as defined differ only in its "
-            "parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
+            f"applies to one problem: {'; '.join(map(_describe_problem, PROBLEMS.values()))}.",
+            "RAVEN-UCB uses the unbiased variance that the proof assumes. As published and as defined differ only in "
+            "its parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
             "A linear tail starts where the regret per step stops falling: from there to the end, its ratio from one "
             f"decade to the next is between {FLAT[0]:g} and {FLAT[1]:g} with 95 % confidence. Growth like ln T gives "
             "0.1. A run has lost the best arm if it loses at least the smallest gap per step in the last decade.",
@@ -92,15 +90,8 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     )
 
 
-def _problem_title(arms: DataFrame, problem: str) -> str:
-    title: str = select(arms, problem=problem)["problem_title"].iloc[0]
-    return title
-
-
-def _describe_problem(arms: DataFrame, problem: str) -> str:
-    mine = select(arms, problem=problem)
-    title = _problem_title(arms, problem)
-    return f"{title} with means {format_range(mine['mean'])} and variances {format_range(mine['variance'])}"
+def _describe_problem(problem: FixedProblem) -> str:
+    return f"{problem.title} with means {format_range(problem.means)} and variances {format_range(problem.variances)}"
 
 
 def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
@@ -113,7 +104,7 @@ def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
         start = row["tail_from"]
         tail = "no linear tail" if start is None else f"a linear tail from T = {format_approximate(start)}"
         parts.append(
-            f"with {_problem_title(tables['arms'], problem)}, {tail} and a final regret of {format_number(end)}, "
+            f"with {PROBLEMS[problem].title}, {tail} and a final regret of {format_number(end)}, "
             f"{format_number(end / bound)} times the bound"
         )
     return f"{rows[0]['title']}: {'; '.join(parts)}."
@@ -131,7 +122,7 @@ def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
 
     rows = [
         {
-            "problem": _problem_title(tables["arms"], row["problem"]),
+            "problem": PROBLEMS[row["problem"]].title,
             "policy": PLAYER_NAMES[row["player"]],
             "tail from T": "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
             "last rate": f"{row['last_rate']:.2g}",
@@ -163,8 +154,8 @@ def _arm_table(arms: DataFrame) -> ShownTable:
 
 def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
     """Measured regret against T with the bounds."""
-    regret, bounds, arms = (select(tables[name], problem=problem) for name in ("regret", "bounds", "arms"))
-    title = _problem_title(arms, problem)
+    regret, bounds = (select(tables[name], problem=problem) for name in ("regret", "bounds"))
+    title = PROBLEMS[problem].title
     traces: list[Trace] = []
     for name, (label, dash) in BOUND_LINES.items():
         rows = select(bounds, bound=name)
@@ -184,7 +175,7 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         heading(
             "Regret and its bounds",
             safe(title),
-            f"K = {len(arms)} arms",
+            f"K = {PROBLEMS[problem].arms} arms",
             f"R = {format_range(regret['replications'].tolist())} runs",
             "95 % bands",
         ),
@@ -206,14 +197,13 @@ def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
 def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     """Regret per step by decade, one panel per problem."""
     rates = tables["rates"]
-    problems = unique(rates, "problem")
     traces: list[Trace] = []
     layout: dict[str, Any] = {}
     parts, notes = [], []
-    for panel, (problem, domain) in enumerate(zip(problems, stack_panels(len(problems), gap=0.08), strict=True)):
+    for panel, (problem, domain) in enumerate(zip(PROBLEMS, stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
         y_axis = f"y{axis_number(panel)}"
         mine = select(rates, problem=problem)
-        title = _problem_title(tables["arms"], problem)
+        title = PROBLEMS[problem].title
         values = [value for value in mine["rate"] if value > 0.0]
         layout[f"yaxis{axis_number(panel)}"] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
         notes.append(_panel_title(title, domain[1]))
@@ -235,7 +225,7 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
         f"a linear tail is horizontal. In the last decade: {'; '.join(parts)}.",
         height=780,
         annotations=notes,
-        xaxis=_step_axis("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(problems)}"},
+        xaxis=_step_axis("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(PROBLEMS)}"},
         margin=MARGIN,
         **layout,
     )

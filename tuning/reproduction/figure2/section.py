@@ -24,13 +24,12 @@ from dashboards.figures.style import (
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
 from environments.text import keep_pairs_together
-from studies.paper.claims import Measurement
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
 from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figure2.verdicts import CLAIMS
-from tuning.reproduction.figures import guide_line, line, line_with_band, note, show_table
-from tuning.reproduction.measurements import format_measurement
+from tuning.reproduction.figure2.verdicts import CLAIMS, POINTS
+from tuning.reproduction.figures import HOVER_TEXT, guide_line, line_with_band, markers, note, show_table
+from tuning.reproduction.measurements import format_measurement, read_measurement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -56,8 +55,8 @@ class LineStyle(NamedTuple):
 
 LINES = {
     "published": LineStyle("as published (band: 90 % of runs)", ORANGE, 1, ("run_low", "run_high")),
-    "defined": LineStyle("as defined (band: 95 %)", BLUE, 0, ("low", "high")),
-    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", GREEN, 2, ("low", "high")),
+    "defined": LineStyle("as defined (band: 95 %)", BLUE, 0, ("reduction_low", "reduction_high")),
+    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", GREEN, 2, ("reduction_low", "reduction_high")),
 }
 
 
@@ -128,23 +127,20 @@ def _describe_defined(tables: Mapping[str, DataFrame], facts: Mapping[str, Any])
     reduction, against = tables["reduction"], tables["against_tuned"]
     rows, tuned = select(reduction, line="defined"), select(reduction, line="tuned-ucb1")
     longer = [horizon for horizon in rows["horizon"] if horizon > facts["longest"]]
-    ahead = int((against["low"] > 0).sum())
-    behind = int((against["high"] < 0).sum())
-    middle = select_row(against, horizon=5000)
+    ahead, behind = int((against["difference_low"] > 0).sum()), int((against["difference_high"] < 0).sum())
+    middle = read_measurement(select_row(against, horizon=5000), "difference")
     return [
         f"As defined: {_format_horizons(rows, SHOWN_HORIZONS)}.",
         f"Beyond the paper's horizons: {_format_horizons(rows, longer)}.",
-        f"At T = 5,000 the reduction of UCB1 with only c tuned is {_format_reduction(tuned, 5000)}. RAVEN-UCB's is "
-        f"{abs(middle['difference']):.1f} percentage points {'higher' if middle['difference'] >= 0 else 'lower'} (95 % "
-        f"interval of the difference: {middle['low']:.1f} to {middle['high']:.1f}). Of {len(against)} horizons, "
+        f"At T = 5,000 the reduction of UCB1 with only c tuned is {_format_reduction(tuned, 5000)}. The reduction of "
+        f"RAVEN-UCB minus that of tuned UCB1 is {format_measurement(middle, POINTS)}. Of {len(against)} horizons, "
         f"RAVEN-UCB is significantly better than tuned UCB1 at {ahead} and worse at {behind}; at "
         f"{len(against) - ahead - behind} the difference is not significant.",
     ]
 
 
 def _format_reduction(rows: DataFrame, horizon: int) -> str:
-    row = select_row(rows, horizon=horizon)
-    return format_measurement(Measurement(row["reduction"], row["low"], row["high"]))
+    return format_measurement(read_measurement(select_row(rows, horizon=horizon), "reduction"))
 
 
 def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> str:
@@ -220,14 +216,13 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
     horizons, differences = bias["horizon"].tolist(), bias["difference"].tolist()
     text = [
         f"T = {row['horizon']:,}<br>{row['selection']:.1f} % on the selection worlds, {row['held_out']:.1f} % on "
-        "held-out worlds<br>"
-        f"difference {row['difference']:.1f} percentage points (95 %: {row['low']:.1f} to {row['high']:.1f})"
+        f"held-out worlds<br>difference {format_measurement(read_measurement(row, 'difference'), POINTS)}"
         for row in to_records(bias)
     ]
-    intervals = whiskers(differences, bias["low"].tolist(), bias["high"].tolist())
-    look = {"mode": "markers", "error_y": intervals, **_hover(text)}
+    intervals = whiskers(differences, bias["difference_low"].tolist(), bias["difference_high"].tolist())
+    marker = {"symbol": "square", "size": 6, "color": ORANGE}
     return make(
-        [line(horizons, differences, "difference with 95 % interval", ORANGE, 1, **look)],
+        [markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],
         heading(
             "Selection bias of the winners",
             _horizon_range(horizons),
@@ -247,16 +242,12 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
 
 def _plot_line(rows: DataFrame, style: LineStyle) -> list[Trace]:
     text = [
-        f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: {row['reduction']:.1f} % "
-        f"(95 %: {row['low']:.1f} to {row['high']:.1f})"
+        f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: "
+        f"{format_measurement(read_measurement(row, 'reduction'))}"
         for row in to_records(rows)
     ]
     x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *style.band))
-    return line_with_band(x, y, low, high, style.name, style.color, style.order, **_hover(text))
-
-
-def _hover(text: list[str]) -> dict[str, Any]:
-    return {"text": text, "hovertemplate": "%{text}<extra></extra>"}
+    return line_with_band(x, y, low, high, style.name, style.color, style.order, text=text, hovertemplate=HOVER_TEXT)
 
 
 def _describe_counts(facts: Mapping[str, Any], reduction: DataFrame) -> list[str]:

@@ -6,6 +6,7 @@ Reduction = 1 − mean regret of RAVEN-UCB / mean regret of UCB1, in percent, on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from studies.statistics.intervals import mean_interval, relative_shares
 from studies.tables import make_table
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.figure2 import run
-from tuning.reproduction.measurements import format_measurement
+from tuning.reproduction.measurements import format_measurement, interval_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -129,8 +130,7 @@ def _line_rows(line: str, samples: Samples, context: RunContext, single_runs: bo
 
 
 def _columns(name: str, sample: Floats, context: RunContext) -> dict[str, float]:
-    ours = measure_groups(sample, context.seed)
-    return {name: ours.value, "low": ours.low, "high": ours.high}
+    return interval_columns(name, astuple(measure_groups(sample, context.seed)))
 
 
 def _selection_bias(selection: Samples, held_out: Samples, context: RunContext) -> Iterator[dict[str, Any]]:

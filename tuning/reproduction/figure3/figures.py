@@ -31,13 +31,7 @@ from dashboards.figures.style import (
 from environments.text import format_number, format_range
 from studies.results.grid import Grid, GridSpec
 from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figure3.verdicts import (
-    CELL_MEAN_COLUMNS,
-    QUANTILE_COLUMNS,
-    SMALLEST_COLUMNS,
-    format_cell,
-    format_share,
-)
+from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
 from tuning.reproduction.figures import DotSeries, combine_panels, markers, plot_dots
 
 if TYPE_CHECKING:
@@ -124,10 +118,10 @@ def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figu
     smallest = f"smallest of 16 means of {replications}: median and 95 %"
     cell_mean = f"mean of {replications} in the printed cell: median and 95 %"
     series = [
-        DotSeries.from_rows("printed in the paper", rows, ["printed_regret"] * 3, PRINTED_MARK),
-        DotSeries.from_rows(smallest, rows, SMALLEST_COLUMNS, tick),
-        DotSeries.from_rows(cell_mean, rows, CELL_MEAN_COLUMNS, diamond),
-        DotSeries.from_rows("mean of the printed cell, 95 %", rows, ("regret", "regret_low", "regret_high"), circle),
+        DotSeries.from_rows("printed in the paper", rows, "printed_regret", PRINTED_MARK),
+        DotSeries.from_rows(smallest, rows, "smallest", tick),
+        DotSeries.from_rows(cell_mean, rows, "cell_mean", diamond),
+        DotSeries.from_rows("mean of the printed cell, 95 %", rows, "regret", circle),
     ]
     limits = [value for each in series for value in (*each.low, *each.high)]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]

@@ -30,8 +30,8 @@ from tuning.reproduction.measurements import interval_columns, to_percent
 OPTIMA_GROUP = "The six optima of Figure 3"
 CELLS = [(alpha0, beta0) for alpha0 in PAPER_VALUES for beta0 in PAPER_VALUES]  # in the order of `GridSpec.cells`
 QUANTILE_COLUMNS = ("q05", "q25", "q50", "q75", "q95")
-CELL_MEAN_COLUMNS = ("cell_mean_low", "cell_mean_median", "cell_mean_high")
-SMALLEST_COLUMNS = ("smallest_low", "smallest_median", "smallest_high")
+CELL_MEAN_COLUMNS = ("cell_mean_low", "cell_mean", "cell_mean_high")
+SMALLEST_COLUMNS = ("smallest_low", "smallest", "smallest_high")
 
 
 def format_cell(alpha0: float, beta0: float) -> str:

@@ -112,9 +112,9 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
         printed = printed_by_policy(measure)
         if comparison == "published" and printed:
             text = [f"<b>{NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()]
-            ends = [horizon] * len(printed), list(printed.values())
-            group = {"legendgroup": "paper", "cliponaxis": False, **panel}
-            traces.append(markers(*ends, "printed in the paper", PRINTED_MARK, text, **group))
+            x, y = [horizon] * len(printed), list(printed.values())
+            look: dict[str, Any] = {"legendgroup": "paper", "cliponaxis": False, **panel}
+            traces.append(markers(x, y, "printed in the paper", PRINTED_MARK, text, **look))
         label = f"({'abc'[index]}) {AXIS_TITLES[measure]}" if len(panels) > 1 else AXIS_TITLES[measure]
         layout[f"yaxis{axis_number(index)}"] = axis(label, domain=domain, rangemode="tozero")
     anchor = f"y{axis_number(len(panels) - 1)}"

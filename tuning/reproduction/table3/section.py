@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, Trace, axis, counts, heading, make
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
 from environments.text import capitalize_first, format_number, format_p_value, format_signed
-from studies.paper.claims import Measurement
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figures import DotSeries, guide_line, line_with_band, plot_dots, show_table
 from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK, RAVEN, describe_rank
+from tuning.reproduction.measurements import read_measurement
 from tuning.reproduction.table3.verdicts import format_reduction
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ ESTIMATOR_TITLES = {
     "none": "no variance bonus (β₀ = 0)",
 }
 
-INTERVAL = ("mean", "low", "high")  # columns of a mean with its interval
 ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 
 
@@ -96,12 +96,12 @@ def _describe_results(tables: Mapping[str, DataFrame]) -> list[str]:
         out.append(_describe_ranking(scores, tables["tests"], comparison, measure))
         if comparison == "published":
             printed = [row for row in to_records(select(scores, comparison="published")) if row["paper"] is not None]
-            inside = sum(row["low"] <= row["paper"] <= row["high"] for row in printed)
+            inside = sum(row["mean_low"] <= row["paper"] <= row["mean_high"] for row in printed)
             out.append(f"Of the {len(printed)} printed numbers, {inside} are inside our 95 % intervals.")
     kinds = {"regret_constant": " (relative to 0.8)", "regret": ""}
     reductions = [
         f"{COMPARISON_TITLES[row['comparison']]}{kinds[row['measure']]} "
-        f" {format_reduction(Measurement(row['percent'], row['low'], row['high']))}"
+        f" {format_reduction(read_measurement(row, 'percent'))}"
         for row in to_records(tables["reductions"])
     ]
     out.append(f"RAVEN-UCB's regret compared with that of UCB: {'; '.join(reductions)}.")
@@ -129,9 +129,9 @@ def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
         for measure in ("regret_constant", "regret")
     )
     series = [
-        DotSeries.from_rows("printed in the paper", constant, ["paper"] * 3, PRINTED_MARK),
-        DotSeries.from_rows("ours, relative to 0.8", constant, INTERVAL, ours),
-        DotSeries.from_rows("ours, relative to the best arm", best_arm, INTERVAL, square),
+        DotSeries.from_rows("printed in the paper", constant, "paper", PRINTED_MARK),
+        DotSeries.from_rows("ours, relative to 0.8", constant, "mean", ours),
+        DotSeries.from_rows("ours, relative to the best arm", best_arm, "mean", square),
     ]
     return _plot_regrets(list(NAMES.values()), series, "Regrets of Table 3 and ours", ["as published", *size])
 
@@ -142,8 +142,8 @@ def _plot_defined(scores: DataFrame, size: list[str]) -> go.Figure:
         for comparison in ("defaults", "tuned")
     )
     series = [
-        DotSeries.from_rows("defaults", defaults, INTERVAL, {"symbol": "circle-open", "color": GREY}),
-        DotSeries.from_rows("tuned on the same budget", tuned, INTERVAL, {"symbol": "diamond", "color": ORANGE}),
+        DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": GREY}),
+        DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": ORANGE}),
     ]
     return _plot_regrets(list(NAMES.values()), series, "Effect of tuning", ["as defined", *size])
 
@@ -159,7 +159,7 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
         name, marker = styles[protocol]
         key = {"protocol": protocol, "measure": "regret"}
         rows = [select_row(estimators, estimator=estimator, **key) for estimator in ESTIMATOR_TITLES]
-        series.append(DotSeries.from_rows(name, rows, INTERVAL, marker))
+        series.append(DotSeries.from_rows(name, rows, "mean", marker))
     size = counts(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
     return _plot_regrets(list(ESTIMATOR_TITLES.values()), series, "RAVEN-UCB with each variance estimator", size)
 
@@ -175,7 +175,7 @@ def _plot_variances(variances: DataFrame) -> go.Figure:
     sizes = unique(variances, "n")
     for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
         rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
-        mean, low, high = (rows[key].tolist() for key in ("mean", "low", "high"))
+        mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
         positive = [max(each, min(mean) / 3) for each in low]  # a log axis has no zero
         hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
         traces += line_with_band(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
@@ -225,11 +225,12 @@ def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, fol
 
 
 def _format_score(row: Mapping[str, Any]) -> str:
-    return f"{row['mean']:,.0f} ± {row['error']:,.0f} ({row['low']:,.0f} to {row['high']:,.0f})"
+    return f"{row['mean']:,.0f} ± {row['error']:,.0f} ({row['mean_low']:,.0f} to {row['mean_high']:,.0f})"
 
 
-def _format_difference(value: float, low: float, high: float) -> str:
-    return f"{format_signed(value)} ({format_signed(low)} to {format_signed(high)})"
+def _format_difference(row: Mapping[str, Any], name: str) -> str:
+    value, low, high = map(format_signed, astuple(read_measurement(row, name)))
+    return f"{value} ({low} to {high})"
 
 
 def _test_table(tests: DataFrame) -> ShownTable:
@@ -238,7 +239,7 @@ def _test_table(tests: DataFrame) -> ShownTable:
             "comparison": COMPARISON_TITLES[row["comparison"]],
             "measure": MEASURE_TITLES[row["measure"]],
             "policy": NAMES[row["policy"]],
-            "policy − RAVEN-UCB (95 %)": _format_difference(row["difference"], row["low"], row["high"]),
+            "policy − RAVEN-UCB (95 %)": _format_difference(row, "difference"),
             "p after Holm": format_p_value(row["holm"]),
             "significant": "yes" if row["significant"] else "no",
         }
@@ -273,7 +274,7 @@ def _estimator_table(estimators: DataFrame) -> ShownTable:
             "variance": ESTIMATOR_TITLES[row["estimator"]],
             "measure": MEASURE_TITLES[row["measure"]],
             "mean ± standard error (95 %)": _format_score(row),
-            "difference from the sample variance": _format_difference(row["more"], row["more_low"], row["more_high"]),
+            "difference from the sample variance": _format_difference(row, "more"),
         }
         for row in to_records(estimators)
     ]
