@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from policies.engine.base import Param, Policy, Sizes
     from policies.engine.replay import Replay, replay
     from policies.engine.simulation import Simulation, simulate
-    from studies.results.grid import Grid, GridSpec
+    from studies.results.grid import Grid
     from studies.results.recommendation import Recommendation
     from studies.results.robust import Front, RobustRecommendation
     from studies.spec.files import load_study_file
+    from studies.spec.grid import GridSpec
     from studies.spec.study import StudySpec
     from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
 
@@ -55,7 +56,7 @@ PUBLIC = {
     "Simulation": "policies.engine.simulation",
     "simulate": "policies.engine.simulation",
     "Grid": "studies.results.grid",
-    "GridSpec": "studies.results.grid",
+    "GridSpec": "studies.spec.grid",
     "Front": "studies.results.robust",
     "Recommendation": "studies.results.recommendation",
     "RobustRecommendation": "studies.results.robust",

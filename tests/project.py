@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
+"""The source packages. Each may import itself and the packages to its left."""
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -21,3 +24,20 @@ def python(*words: str | Path, folder: Path = ROOT, **more: str) -> subprocess.C
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment(**more), capture_output=True, text=True, check=False
     )
+
+
+def names_in(path: Path) -> set[str]:
+    """All dotted names that a file imports, at any place in the file."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def sources() -> list[Path]:
+    """All source files, relative to the project folder."""
+    paths = [ROOT / "ravenlab.py", *(path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))]
+    return [path.relative_to(ROOT) for path in paths]

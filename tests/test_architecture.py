@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.project import ROOT
-from tools.docs.imports import names_in
-
-IMPORT_LINE = ("environments", "policies", "studies", "dashboards", "tuning")
-"""Each package may import itself and the packages to its left."""
+from tests.project import PACKAGES, ROOT, names_in
 
 LONGEST_MODULE = 500
 
 
-@pytest.mark.parametrize("package", IMPORT_LINE)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_imports_run_in_one_line(package: str) -> None:
-    forbidden = {*IMPORT_LINE[IMPORT_LINE.index(package) + 1 :], "ravenlab", "tests", "tools"}
+    forbidden = {*PACKAGES[PACKAGES.index(package) + 1 :], "ravenlab", "tests", "tools"}
     paths = sorted((ROOT / package).rglob("*.py"))
     assert paths
     for path in paths:
@@ -24,7 +20,7 @@ def test_imports_run_in_one_line(package: str) -> None:
 
 
 def test_only_the_entry_point_imports_the_command_line() -> None:
-    for package in IMPORT_LINE:
+    for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()
             if not place.startswith("tuning/cli/"):
@@ -33,6 +29,6 @@ def test_only_the_entry_point_imports_the_command_line() -> None:
 
 
 def test_modules_keep_a_readable_size() -> None:
-    paths = [path for folder in (*IMPORT_LINE, "tests", "tools") for path in (ROOT / folder).rglob("*.py")]
+    paths = [path for folder in (*PACKAGES, "tests") for path in (ROOT / folder).rglob("*.py")]
     lines = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n") for path in paths}
     assert not {path: count for path, count in lines.items() if count > LONGEST_MODULE}

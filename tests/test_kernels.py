@@ -13,22 +13,22 @@ from numba.core.dispatcher import Dispatcher
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy, policy_names
-from policies._kernels import kernel
-from policies.simulation import simulate
-import policies._leader_run, policies._blocks, environments.world
+from policies.engine.play import kernel
+from policies.engine.simulation import simulate
+import policies.engine.leader_run, environments.world
 for name in policy_names():
     simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=2)
     simulate(name, "stationary", horizon=30, arms=3, replications=1)
     stats = kernel(find_policy(name)).stats
     print(name, sum(stats.cache_misses.values()), sum(stats.cache_hits.values()))
-for module in (policies.engine.leader_run, policies.engine.leader_run, environments.world):
+for module in (policies.engine.leader_run, environments.world):
     for name, value in vars(module).items():
         if isinstance(value, Dispatcher):
             print(f"{module.__name__}.{name}", sum(value.stats.cache_misses.values()), 1)
 """
 
 PLAY_ONE = """
-from policies.simulation import simulate
+from policies.engine.simulation import simulate
 print(repr(float(simulate("ucb1", "stationary", horizon=300, arms=4, replications=3, seed=2).regret.sum())))
 """
 

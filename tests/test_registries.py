@@ -36,10 +36,10 @@ from studies.registry import (
     shown,
     written,
 )
-from studies.results.grid import GridSpec
 from studies.spec import objective, robust
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.files import study_template
+from studies.spec.grid import GridSpec
 from studies.spec.robust import RobustSpec, robust_spec_from
 from studies.spec.schema import study_file_schema
 from studies.spec.study import StudySpec

@@ -1,4 +1,4 @@
-"""Tuned policies on real traces, validated on time that no search has seen: the table of docs/real-traces.md.
+"""Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
 
 `python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not the
 project's to ship, and writes the page anew.
@@ -36,12 +36,13 @@ REFERENCE = "raven-ucb"
 PAGE = DOCS / "real-traces.md"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
-    "Made by `python -m tools.real_traces FOLDER` with the two files in FOLDER. Each policy was searched with",
-    f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows; {SELECTION} windows of the next fifth",
-    f"chose, and {REPORT} windows of the last three tenths, which nothing had seen, give the numbers. Regret is",
-    "against the best arm of the moment, over a window. Intervals come from a moving-block bootstrap over the reported",
-    "stretch; where it is worth fewer than 15 independent rows, or an interval of a difference holds 0, the answer is",
-    "*not decidable* (see [your own data](your-own-data.md)). Differences are not corrected for there being several.",
+    "Made by `python -m tools.real_traces FOLDER`, where FOLDER contains the two files. Each policy was searched with",
+    f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of the next fifth",
+    f"select the parameters, and {REPORT:,} windows of the last three tenths, which are held out, estimate the regret.",
+    "Regret is relative to the currently best arm, summed over a window. Intervals come from a moving-block bootstrap",
+    "of the report segment. If its effective sample size is below 15, or if the interval of a difference contains 0,",
+    "the result is *inconclusive* (see [traces and logs](traces-and-logs.md)). Differences are not corrected for",
+    "multiple comparisons.",
 )
 
 
@@ -72,14 +73,14 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
 
 
 def against(one: Tuned, reference: Tuned, seed: int) -> str:
-    """What a policy loses more than the reference in the same windows, and whether that can be told."""
+    """The paired difference in regret from the reference policy, with its confidence interval."""
     series = one.placed.parts[0] - reference.placed.parts[0]
     scenario = one.evaluator.game.scenario
     assert isinstance(scenario, TraceScenario)
     known = row_memory(scenario, one.evaluator.game.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
     low, high = (mean + end for end in sum_interval(series, known, seed))
-    word = "" if known.enough and (low > 0 or high < 0) else ", not decidable"
+    word = "" if known.enough and (low > 0 or high < 0) else ", inconclusive"
     return f"{mean:+.3g} ({low:.3g} to {high:.3g}){word}"
 
 
@@ -92,11 +93,12 @@ def section(path: Path) -> list[str]:
     lines = [
         f"## {path.name}",
         "",
-        f"{TRACES[path.name]}; {spec.resolved().arms} arms, windows of {spec.resolved().horizon} rows. A "
-        f"policy that keeps to the best fixed arm of each window would have a regret of "
+        f"{TRACES[path.name]}; {spec.resolved().arms} arms, windows of {spec.resolved().horizon} rows. The best "
+        f"fixed arm of each window has a regret of "
         f"{format_number(float((reference.placed.regret - reference.placed.fixed).mean()))}.",
         "",
-        f"| policy, tuned | regret (95 %) | more than {REFERENCE} (95 %) | effective rows | parameters |",
+        f"| tuned policy | regret (95 % CI) | difference from {REFERENCE} (95 % CI) | effective sample size "
+        "| parameters |",
         "| --- | --- | --- | --- | --- |",
     ]
     for _, one, effective, enough in ordered:
@@ -112,7 +114,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=PAGE)
     asked = parser.parse_args()
-    text = ["# Tuned policies on two real traces", "", *METHOD, ""]
+    text = ["# Results on two real traces", "", *METHOD, ""]
     for name in TRACES:
         text += section(asked.folder / name)
     asked.output.write_text("\n".join(text), encoding="utf-8")

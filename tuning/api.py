@@ -15,9 +15,10 @@ from studies.export import DEFAULT_FORMAT
 from studies.export.comparison import Document as Comparisons
 from studies.paper.results import ReproductionResult
 from studies.registry import ComparisonDefaults, StudyDefaults
-from studies.results.grid import FINE_VALUES, Grid
+from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
+from studies.spec.grid import FINE_VALUES
 from studies.spec.parse import grid_spec_from, spec_from
 from studies.spec.robust import robust_spec_from
 from studies.storage.urls import storage_url

@@ -18,7 +18,8 @@ from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.play import REGRET
-from studies.results.grid import POLICY, Grid, GridSpec, ResolvedGridSpec
+from studies.results.grid import Grid
+from studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
 from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
 from studies.storage.lock import driving
@@ -89,7 +90,7 @@ def game_of(spec: GridSpec) -> Game:
     100
     """
     here = spec.resolved()
-    return Game(POLICY, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in=0)
+    return Game(GRID_POLICY, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in=0)
 
 
 class _Run:

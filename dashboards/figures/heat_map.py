@@ -178,7 +178,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     """Mean regret of every cell, with the paper's cell, the recommended point and what can't be told from the best.
 
     >>> import numpy as np
-    >>> from studies.results.grid import GridSpec
+    >>> from studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = heat_map(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))

@@ -22,7 +22,7 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
 
     >>> import numpy as np
-    >>> from studies.results.grid import GridSpec
+    >>> from studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))

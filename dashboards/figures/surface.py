@@ -22,7 +22,7 @@ def plot_surface(grid: Grid) -> go.Figure:
     """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
 
     >>> import numpy as np
-    >>> from studies.results.grid import GridSpec
+    >>> from studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type

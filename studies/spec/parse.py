@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from environments.errors import LARGEST, InputError, did_you_mean
 from environments.text import shorten_value
 from studies.registry import StudyDefaults
-from studies.results.grid import GridSpec
 from studies.spec.comparison import ComparisonSpec
+from studies.spec.grid import GridSpec
 from studies.spec.space import Range, parameters_of
 from studies.spec.study import StudySpec
 

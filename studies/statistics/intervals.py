@@ -33,7 +33,7 @@ def mean_interval(sample: Floats, seed: int, level: float = 0.95) -> tuple[float
     """A mean with its interval, by the studentised bootstrap.
 
     Regrets are skewed to the right: the plain interval mean ± 1.96 standard errors misses the true mean on
-    its upper side too often, and so does BCa. `docs/how-recommendations-are-made.md` has the measurement.
+    its upper side too often, and so does BCa. `docs/recommendations.md` has the measurement.
 
     >>> mean, low, high = mean_interval(np.random.default_rng(1).exponential(size=200), seed=0)
     >>> bool(mean - low < high - mean)

@@ -10,10 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
-from studies.results.grid import GridSpec, ResolvedGridSpec
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation, Tuned
 from studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
+from studies.spec.grid import GridSpec, ResolvedGridSpec
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec
 from studies.spec.study import ResolvedStudy, StudySpec
 

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError, did_you_mean
-from studies.results.grid import POLICY
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
+from studies.spec.grid import GRID_POLICY
 from studies.storage import keys
 from studies.storage.keys import ROBUST, SPEC, read_recommendation, read_robust
 
@@ -167,7 +167,7 @@ def _grid_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
     if grid is None:
         return None
     here = grid.resolved()
-    return replace(_placed(blank, here, POLICY), asked=len(here.cells()), state="grid")
+    return replace(_placed(blank, here, GRID_POLICY), asked=len(here.cells()), state="grid")
 
 
 def _comparison_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:

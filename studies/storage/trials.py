@@ -13,8 +13,9 @@ import numpy as np
 from environments.errors import InputError
 from environments.world import Floats
 from studies.results.comparison import Comparison, Entry, RegretCurve
-from studies.results.grid import Grid, GridSpec
+from studies.results.grid import Grid
 from studies.spec.comparison import ComparisonSpec
+from studies.spec.grid import GridSpec
 from studies.storage import keys
 
 if TYPE_CHECKING:

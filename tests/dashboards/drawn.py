@@ -10,7 +10,8 @@ import numpy as np
 
 from dashboards.figures import explain
 from studies.registry import PAPER_VALUES
-from studies.results.grid import Grid, GridSpec
+from studies.results.grid import Grid
+from studies.spec.grid import GridSpec
 
 FINE = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 

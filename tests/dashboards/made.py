@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import optuna
 
-from studies.results.grid import GridSpec
+from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import write_recommendation, write_spec

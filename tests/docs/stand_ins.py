@@ -69,7 +69,7 @@ NOT_RUN: dict[str, str] = {
     "make stress": "an hour; its target is looked up",
     "make demo": "makes an environment; its ravenlab commands are run, with small budgets",
     "pip install": "a test has no network; that the extras exist is checked",
-    "python -m tests.": "minutes to hours; that the module exists is checked",
+    "python -m tools.": "takes minutes to hours; the test checks that the module exists",
     "python docs/examples/": "test_examples.py runs them",
     "dask scheduler": "does not end, and listens where a test can't; that its options exist is checked",
     "dask worker": "the same",

@@ -22,9 +22,8 @@ from tests.command import said_by
 from tests.dashboards.outline import Outline
 from tests.faults.box import watching
 from tests.faults.template import tiny
-from tests.project import ROOT
+from tests.project import ROOT, sources
 from tests.studies.made import recommendation, store
-from tools.docs.imports import imports
 from tuning.cli.app import COMMANDS
 from tuning.workers.cluster import LOOPBACK
 
@@ -46,7 +45,7 @@ ALLOWED = {
 
 def test_nothing_else_unpickles_or_executes() -> None:
     found = {}
-    for path in imports():
+    for path in sources():
         for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue

@@ -10,8 +10,8 @@ import numpy as np
 import optuna
 
 from environments.world import Floats
-from studies.results.grid import GridSpec
 from studies.results.recommendation import Edge, Estimate, Recommendation, Rival, Scale
+from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec

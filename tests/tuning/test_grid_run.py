@@ -14,7 +14,8 @@ import ravenlab
 from environments import InputError
 from environments.streams import Stream
 from policies.engine.simulation import simulate
-from studies.results.grid import Grid, GridSpec
+from studies.results.grid import Grid
+from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.statistics.intervals import indistinguishable
 from studies.storage import keys

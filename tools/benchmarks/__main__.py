@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tools.benchmarks import compare, landing, policies, raven, report, scaling, studies
+from tools.benchmarks import compare, policies, raven, report, scaling, storing, studies
 from tools.benchmarks.measure import Figure, Race
 from tools.benchmarks.page import COLUMNS, cells, this_machine, with_table
 from tools.docs.marks import filled
@@ -19,7 +19,7 @@ GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
     "raven": raven.races,
     "studies": studies.races,
     "scaling": scaling.races,
-    "landing": landing.races,
+    "storing": storing.races,
     "policies": policies.races,
     "report": report.races,
     "compare": compare.races,

@@ -94,4 +94,5 @@ def minutes() -> float:
 
 def races() -> list[Figure]:
     """One figure with its ceiling."""
-    return [Figure("fair fight on logistics, 20 policies, scaled from a share", minutes, CEILING, "minutes", 1)]
+    name = "comparison on logistics, 20 policies, extrapolated from a fraction"
+    return [Figure(name, minutes, CEILING, "minutes", 1)]

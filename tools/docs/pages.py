@@ -8,7 +8,7 @@ from pathlib import Path
 from policies import policy_names
 from tests.project import DOCS
 from tools.docs import commands, policies, scenarios, study_files
-from tools.docs.architecture import architecture_picture, parts_of_the_page
+from tools.docs.architecture import parts_of_the_page
 from tools.docs.marks import filled
 
 
@@ -20,14 +20,13 @@ def made() -> dict[Path, str]:
     for name, picture, alt in scenarios.pictures():
         files[DOCS / scenarios.file_name(name)] = picture
         worlds[name] = scenarios.part(name, alt)
-    files[DOCS / "images" / "architecture.svg"] = architecture_picture()
     pages = {
         "scenarios.md": worlds,
         "policies.md": {"overview": policies.overview(), **{name: policies.part(name) for name in policy_names()}},
         "study-files.md": study_files.parts(),
         "architecture.md": parts_of_the_page(),
         "commands.md": commands.parts(),
-        "your-own-policies-and-scenarios.md": {"falling_greedy": shown_code("falling_greedy.py")},
+        "plugins.md": {"falling_greedy": shown_code("falling_greedy.py")},
     }
     for page, parts in pages.items():
         text = (DOCS / page).read_text(encoding="utf-8")

@@ -179,7 +179,7 @@ def bring(texts: Sequence[str] | None) -> None:
 
     for text in texts:
         if is_plugin(text):
-            found, _ = load_plugin(text, "--bring")
+            found, _ = load_plugin(text, "--plugin")
             policy = isinstance(found, type) and callable(getattr(found, "select", None))
             (load_policy_plugin if policy else load_scenario_plugin)(text)
         elif text in POLICIES.installed():
@@ -187,7 +187,7 @@ def bring(texts: Sequence[str] | None) -> None:
         elif text in SCENARIOS.installed():
             load_scenario_plugin(text)
         else:
-            raise InputError(f"--bring must be ./file.py:Name or what an installed package offers but got {text!r}.")
+            raise InputError(f"--plugin must be ./file.py:Name or what an installed package offers but got {text!r}.")
 
 
 def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:

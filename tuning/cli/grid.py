@@ -147,7 +147,7 @@ def grid(
     from environments.catalog import load_scenario_plugin
     from environments.errors import InputError
     from studies.export.csv_table import write_grids
-    from studies.results.grid import FINE_VALUES, GridSpec
+    from studies.spec.grid import FINE_VALUES, GridSpec
     from studies.spec.parse import grid_spec_from
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import horizons_of, numbers, settings_of

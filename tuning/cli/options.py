@@ -21,7 +21,7 @@ OPTIONS_OF = {
     "space": ("--range",),
     "fixed": ("--fix",),
     "settings": ("--set",),
-    "plugin": ("--bring",),
+    "plugin": ("--plugin",),
     "name": ("--name", "--as"),
 }
 """Options of fields that have another name on the command line; all others are --field."""
@@ -252,10 +252,10 @@ SettingOption = Annotated[
     ),
 ]
 
-BringOption = Annotated[
+PluginOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--bring",
+        "--plugin",
         metavar="FILE.py:NAME",
         help="A policy or scenario of yours that is named elsewhere, such as in a study file; may be given again.",
         rich_help_panel=PROBLEM,

@@ -227,7 +227,7 @@ def tune(
     setting: options.SettingOption = None,
     seed: options.SeedOption = None,
     study: special.StudyFileOption = None,
-    own: options.BringOption = None,
+    own: options.PluginOption = None,
     trace: special.TraceOption = None,
     log: special.LogOption = None,
     window: special.WindowOption = None,

@@ -17,10 +17,11 @@ from environments.view import moments_of_change
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.simulation import Simulation, simulate
-from studies.results.grid import POLICY, Grid, GridSpec
+from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.distributions import to_params, trial_name
+from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.objective import parse_objective
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.study import ResolvedStudy, StudySpec
@@ -51,7 +52,7 @@ def recommended_in(grid: GridSpec, found: Iterable[Recommendation]) -> Recommend
     True
     """
     spec = grid.resolved()
-    wanted = (POLICY, spec.scenario, dict(spec.settings), spec.horizon, spec.arms, "mean")
+    wanted = (GRID_POLICY, spec.scenario, dict(spec.settings), spec.horizon, spec.arms, "mean")
     fitting = [
         each
         for each in found

@@ -28,8 +28,8 @@ from studies.results.describe import (
     format_segment,
     warn_few_events,
 )
-from studies.results.grid import ResolvedGridSpec
 from studies.results.recommendation import ENOUGH_EVENTS, ENOUGH_ROWS, LogFacts, Recommendation, TraceFacts
+from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from dashboards.optuna_dashboard.attach import attach, attach_to_grid, attach_to_study, is_attached, stored_figure
 from studies.export import export
-from studies.results.grid import FINE_VALUES
+from studies.spec.grid import FINE_VALUES
 from studies.spec.objective import parse_objective
 from studies.spec.study import StudySpec
 from studies.storage import keys

@@ -10,7 +10,7 @@ import pytest
 from dashboards.pages.report.material import gather, read_trials, recommended_in, thinned
 from dashboards.pages.report.page import build, render
 from environments.errors import InputError
-from studies.results.grid import GridSpec
+from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.dashboards.made import add_grid, full

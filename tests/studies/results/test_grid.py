@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from environments import InputError
 from studies.export import csv_table
-from studies.results.grid import FINE_VALUES, Grid, GridSpec
+from studies.results.grid import Grid
+from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.spec.parse import grid_spec_from
 from studies.spec.study import StudySpec
 from studies.storage import keys

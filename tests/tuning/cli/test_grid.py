@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.results.grid import FINE_VALUES, GridSpec
+from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.storage.database import open_storage
 from tests.command import refused
 from tests.messages import assert_names
@@ -49,7 +49,7 @@ def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Capt
 
 def test_a_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every third value, which is still too wide for a table."""
-    monkeypatch.setattr("studies.results.grid.FINE_VALUES", FINE_VALUES[::3])
+    monkeypatch.setattr("studies.spec.grid.FINE_VALUES", FINE_VALUES[::3])
     path = tmp_path / "fine.csv"
     words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]
     assert run([*words, f"--storage={url}", "--jobs=1"]) == 0

@@ -16,8 +16,7 @@ from tests.messages import assert_names
 from tests.studies.made import url
 from tuning.cli import app
 from tuning.cli.app import run
-from tuning.cli.compare import ComparisonReporter
-from tuning.progress import StudyProgress
+from tuning.progress import ComparisonReporter, StudyProgress
 from tuning.reproduction.progress import ReproductionReporter
 
 Captured = pytest.CaptureFixture[str]

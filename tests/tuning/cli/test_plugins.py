@@ -170,7 +170,7 @@ def test_a_study_file_never_runs_code_by_itself(
         assert_names(capsys.readouterr().err, "mine.py:MyUCB")
         assert not Path("was-run").exists()
     Path("study.toml").write_text(study.format("mine.py:MyUCB", "blips"))
-    assert app.run(["tune", "--study", "study.toml", "--quiet", "--bring", "./mine.py:MyUCB"]) == app.DONE
+    assert app.run(["tune", "--study", "study.toml", "--quiet", "--plugin", "./mine.py:MyUCB"]) == app.DONE
     assert Path("was-run").exists()
 
 

@@ -16,7 +16,7 @@ from policies.engine.play import REGRET
 from studies.paper.claims import Verdict
 from studies.paper.numbers import played_scenario, read_optima
 from studies.paper.results import ReproductionResult
-from studies.results.grid import GridSpec
+from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, unique
 from tests.tuning import plain_grid
 from tuning.grid_run import game_of

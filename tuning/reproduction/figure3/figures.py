@@ -29,7 +29,8 @@ from dashboards.figures.style import (
     numbers,
 )
 from environments.text import format_number, format_range
-from studies.results.grid import Grid, GridSpec
+from studies.results.grid import Grid
+from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
 from tuning.reproduction.figures import DotSeries, combine_panels, markers, plot_dots

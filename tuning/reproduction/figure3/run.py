@@ -19,7 +19,7 @@ from environments.streams import Stream, generator
 from environments.world import Floats
 from policies.engine.play import REGRET
 from studies.paper.numbers import Optimum, played_scenario, read_optima
-from studies.results.grid import GridSpec
+from studies.spec.grid import GridSpec
 from studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
 from tuning.grid_run import game_of
 from tuning.reproduction.context import PieceData, RunContext, RunPiece

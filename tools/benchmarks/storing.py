@@ -22,7 +22,7 @@ NUMBERS = itertools.count()
 
 def land(url: str) -> float:
     """Open the storage and land trials in a new study, such as a search does."""
-    name = f"landing {next(NUMBERS)}"
+    name = f"storing {next(NUMBERS)}"
 
     def body(storage: optuna.storages.RDBStorage) -> float:
         study = optuna.create_study(storage=storage, study_name=name)
@@ -40,8 +40,8 @@ def land(url: str) -> float:
     return driving(url, name, body)
 
 
-class Landing(Race):
-    """Both storages in turn; the figures are trials a second. PostgreSQL is a throw-away one on this machine."""
+class Storing(Race):
+    """Both storages in turn; the figures are trials per second. PostgreSQL is a throw-away one on this machine."""
 
     def run(self, rounds: int) -> list[dict[str, object]]:
         """One row a storage."""
@@ -52,7 +52,7 @@ class Landing(Race):
         return [
             {
                 "race": self.name,
-                "claim": f"trials a second on {name}",
+                "claim": f"trials per second on {name}",
                 "ratio": statistics.median(speeds),
                 "lowest": min(speeds),
                 "highest": max(speeds),
@@ -66,4 +66,4 @@ class Landing(Race):
 
 def races() -> list[Race]:
     """The one."""
-    return [Landing(f"landing {TRIALS} trials in a study of its own", {}, [])]
+    return [Storing(f"storing {TRIALS} trials in a new study", {}, [])]
