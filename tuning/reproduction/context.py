@@ -154,6 +154,6 @@ def tables_by_protocol(
     }
 
 
-def list_reasons(result: ExperimentResult, *claims: str) -> list[str]:
-    """The reasons of the verdicts on some claims, as sentences for a section."""
-    return [f"As {each.protocol}: {each.reason}" for each in result.verdicts if each.claim.key in claims]
+def list_reasons(result: ExperimentResult) -> list[str]:
+    """The reasons of all verdicts, as sentences for a section; groups of similar claims are left to the tables."""
+    return [f"As {verdict.protocol}: {verdict.reason}" for verdict in result.verdicts if not verdict.claim.group]

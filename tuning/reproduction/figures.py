@@ -160,7 +160,7 @@ def stack_panels(count: int, gap: float) -> list[list[float]]:
     """
     height = (1.0 - gap * (count - 1)) / count
     tops = [1.0 - index * (height + gap) for index in range(count)]
-    return [[round(top - height, 6), round(top, 6)] for top in tops]
+    return [[max(0.0, round(top - height, 6)), round(top, 6)] for top in tops]
 
 
 def note(text: str, x: float, y: float, x_anchor: str = "left", **more: Any) -> dict[str, Any]:

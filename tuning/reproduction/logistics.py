@@ -160,17 +160,6 @@ def printed_by_policy(measure: str) -> dict[str, float]:
     return {PAPER_POLICIES[row["policy"]]: float(row[column]) for row in printed_rows("logistics_table.csv")}
 
 
-def describe_rank(means: Mapping[str, float]) -> str:
-    """Describe the rank of RAVEN-UCB among mean regrets, and the policy it is compared with.
-
-    >>> describe_rank({"raven-ucb": 1000.0, "ccb": 1200.0})
-    '1 of 2; second is CCB with 1,200'
-    """
-    order = sorted(means, key=lambda name: means[name])
-    place, word, other = (1, "second", order[1]) if order[0] == RAVEN else (order.index(RAVEN) + 1, "first", order[0])
-    return f"{place} of {len(order)}; {word} is {NAMES[other]} with {means[other]:,.0f}"
-
-
 def search_budget(context: RunContext) -> dict[str, int]:
     """The budget of each search. Above the default precision worlds are added, but no trials."""
     trials = min(TRIALS, context.count(TRIALS))

@@ -120,7 +120,7 @@ def test_figure3(published: ReproductionResult) -> None:
     stars = [trace for trace in lines.data if trace.name == "printed optimum"]
     assert [star.y[0] for star in stars] == result.tables["optima"]["printed_regret"].tolist()
     assert [star.showlegend for star in stars] == [True] + [False] * 5
-    assert "are the same problem" in text
+    assert "are the same stationary problem" in text
     assert f"{sum(result.tables['optima']['among_best'].tolist())} of the 6 printed cells" in text
     heat_maps = shown_text(check(figures["figure3-heat-maps-published"], most=60_000, title=()))
     assert all(f"{value:.3g}" in heat_maps for value in result.tables["cells"]["regret"].tolist())
@@ -129,11 +129,11 @@ def test_figure3(published: ReproductionResult) -> None:
 def test_advice(published: ReproductionResult) -> None:
     costs = published.experiments["advice"].tables["costs"]
     section = find_experiment("advice").section(published.experiments["advice"], published)
-    check_section(section, title=("K = 10", "R = "))
+    text = check_section(section, title=("K = 10", "R = "))
     ((_, figure),) = section.figures
     assert list(figure.data[0].x) == pytest.approx([100 * value for value in costs["cost"].tolist()], rel=1e-4)
     assert len(section.tables[0].rows) == len(costs) == 4
-    assert f"{100 * max(costs['cost'].tolist()):.1f} %" in section.results[0]
+    assert all(f"{100 * cost:.1f} %" in text for cost in costs["cost"].tolist())
 
 
 @pytest.mark.parametrize("tail", [False, True])
@@ -144,12 +144,8 @@ def test_bounds(protocols: tuple[str, ...], tail: bool) -> None:
     section = make_section(context, "bounds", result)
     text = check_section(section)
     assert len(section.figures) == 5
-    assert ("a linear tail from T = 10" in text) is tail
-    assert ("no linear tail" in text) is not tail
+    assert f"a linear tail in {3 if tail else 0} of 3 problems" in text
     assert format_approximate(1_000_000) in text
-    for protocol in protocols:
-        row = select_row(result.tables["regret"], problem="gaussian", player=f"raven-{protocol}", T=1_000_000)
-        assert f"a final regret of {format_number(row['regret'])}" in text
 
 
 def make_logistics_section(
@@ -176,11 +172,8 @@ def test_policies_differ_in_color_or_dash() -> None:
 def test_table3_shows_the_numbers_of_its_tables() -> None:
     section, result = make_logistics_section("table3")
     scores = result.tables["scores"]
-    text = " ".join(section.results)
-    for comparison in ("published", "defaults", "tuned"):
-        measure = "regret_constant" if comparison == "published" else "regret"
-        mean = select_row(scores, comparison=comparison, measure=measure, policy="raven-ucb")["mean"]
-        assert f"has a mean regret of {mean:,.0f} and ranks 1 of 9" in text
+    reasons = [verdict.reason for verdict in result.verdicts if not verdict.claim.group]
+    assert all(reason in " ".join(section.results) for reason in reasons)
     search = result.facts["search"]
     assert f"{search['trials']} trials × {search['replications']} replications" in " ".join(section.methods)
     regret = section.tables[0]

@@ -9,17 +9,17 @@ from dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, axis, faded
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
 from environments.text import format_interval
-from studies.paper.claims import Measurement, Verdict
+from studies.paper.claims import Measurement
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import MAX_COST
 from studies.symbols import format_params
-from studies.tables import select, to_records
+from studies.tables import to_records
+from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figures import DotSeries, guide_line, plot_dots, show_table
 from tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 TITLE = "The advice of Section 5"
@@ -27,8 +27,7 @@ TITLE = "The advice of Section 5"
 
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, the cost of each recommendation, and the regrets behind it."""
-    costs = result.tables["costs"]
-    rows = to_records(costs)
+    rows = to_records(result.tables["costs"])
     advice = {
         (row["advice"], row["context"], row["term"]): f"({row['advice']}) {row['context']}, {row['term']} horizons: "
         f"α₀ = {row['advised_alpha0']:g}, β₀ = {row['advised_beta0']:g}"
@@ -38,7 +37,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         title=TITLE,
         claims=[f"The paper recommends parameters: {'; '.join(advice.values())}."],
         methods=_describe_methods(result, rows),
-        results=_describe_results(costs, reproduction.protocols),
+        results=[*list_reasons(result), _describe_defaults(rows)],
         figures=[("advice-costs", _plot_costs(rows))],
         tables=[_cost_table(rows), _regret_table(rows)],
     )
@@ -59,26 +58,12 @@ def _describe_methods(result: ExperimentResult, rows: list[dict[str, Any]]) -> l
     ]
 
 
-def _describe_results(costs: DataFrame, protocols: tuple[str, ...]) -> list[str]:
-    out = []
-    for protocol in protocols:
-        rows = to_records(select(costs, protocol=protocol))
-        confirmed = [row for row in rows if row["verdict"] == Verdict.CONFIRMED]
-        worst, best = max(rows, key=lambda row: row["cost"]), min(rows, key=lambda row: row["cost"])
-        largest, smallest = (
-            f"{format_measurement(_read_percent(row, 'cost'))} in {row['scenario']} at T = {row['horizon']:,}"
-            for row in (worst, best)
-        )
-        out.append(
-            f"As {protocol}, the advice is confirmed in {len(confirmed)} of {len(rows)} cases. Its largest excess "
-            f"regret is {largest}, compared with {_format_recommended(worst)}; the smallest is {smallest}."
-        )
-    better = [row for row in to_records(costs) if row["defaults_regret"] < row["advised_regret"]]
-    out.append(
+def _describe_defaults(rows: list[dict[str, Any]]) -> str:
+    better = sum(row["defaults_regret"] < row["advised_regret"] for row in rows)
+    return (
         "The policy's defaults, which do not depend on the scenario, have lower regret than the advice in "
-        f"{len(better)} of {len(costs)} cases."
+        f"{better} of {len(rows)} cases."
     )
-    return out
 
 
 def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
@@ -109,7 +94,7 @@ def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
             "T": f"{row['horizon']:,}",
             "protocol": f"as {row['protocol']}",
             "advised": f"α₀ {row['advised_alpha0']:g}, β₀ {row['advised_beta0']:g}",
-            "recommended": _format_recommended(row),
+            "recommended": format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")}),
             "excess regret": format_measurement(_read_percent(row, "cost")),
             "verdict": row["verdict"],
         }
@@ -140,7 +125,3 @@ def _regret_table(rows: list[dict[str, Any]]) -> ShownTable:
 
 def _read_percent(row: dict[str, Any], name: str) -> Measurement:
     return to_percent(*astuple(read_measurement(row, name)))
-
-
-def _format_recommended(row: dict[str, Any]) -> str:
-    return format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})

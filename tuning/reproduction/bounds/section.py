@@ -53,7 +53,6 @@ EXPLANATION = (
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, regret with its bounds in three problems, the rates, and both sides of the assumption."""
     tables = result.tables
-    ravens = [name for name in unique(tables["tails"], "player") if name.startswith("raven")]
     has_tail = any(start is not None for start in tables["tails"]["tail_from"])
     regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in PROBLEMS]
     return ReproductionSection(
@@ -76,9 +75,8 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             "0.1. A run has lost the best arm if it loses at least the smallest gap per step in the last decade.",
         ],
         results=[
-            *[_describe_regret(tables, name) for name in ravens],
+            *list_reasons(result),
             *[_describe_control(tables["tails"], name) for name in ("ucb1", "ucb-v")],
-            *list_reasons(result, "bounds-assumption"),
             *([EXPLANATION] if has_tail else []),
         ],
         figures=[
@@ -92,22 +90,6 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
 
 def _describe_problem(problem: FixedProblem) -> str:
     return f"{problem.title} with means {format_range(problem.means)} and variances {format_range(problem.variances)}"
-
-
-def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
-    parts = []
-    rows = to_records(select(tables["tails"], player=player))
-    for row in rows:
-        problem = row["problem"]
-        end = select(tables["regret"], player=player, problem=problem)["regret"].iloc[-1]
-        bound = select(tables["bounds"], bound="gap-dependent", problem=problem)["value"].iloc[-1]
-        start = row["tail_from"]
-        tail = "no linear tail" if start is None else f"a linear tail from T = {format_approximate(start)}"
-        parts.append(
-            f"with {PROBLEMS[problem].title}, {tail} and a final regret of {format_number(end)}, "
-            f"{format_number(end / bound)} times the bound"
-        )
-    return f"{rows[0]['title']}: {'; '.join(parts)}."
 
 
 def _describe_control(tails: DataFrame, player: str) -> str:

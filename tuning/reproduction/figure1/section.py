@@ -25,7 +25,7 @@ from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figure1.run import QUANTILES, TRUE_VALUES
-from tuning.reproduction.figure1.verdicts import CLAIMS, THEORY
+from tuning.reproduction.figure1.verdicts import THEORY
 from tuning.reproduction.figures import guide_line, line, markers, show_table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             + ", ".join(f"{count:,} samples of each size as {name}" for name, count in samples.items())
             + ". The sample variance divides by n − 1."
         ],
-        results=[*list_reasons(result, *CLAIMS), EXPLANATION],
+        results=[*list_reasons(result), EXPLANATION],
         figures=[
             ("figure1-means", _plot_distribution(result, "mean", samples)),
             ("figure1-variances", _plot_distribution(result, "variance", samples)),

@@ -32,6 +32,7 @@ from environments.text import format_number, format_range
 from studies.results.grid import Grid
 from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
+from tuning.reproduction.figure3.run import PAPER_REPLICATIONS
 from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
 from tuning.reproduction.figures import DotSeries, combine_panels, markers, plot_dots
 
@@ -89,7 +90,7 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
     )
 
 
-def plot_selection(cells: DataFrame, protocol: str, replications: int) -> go.Figure:
+def plot_selection(cells: DataFrame, protocol: str) -> go.Figure:
     """How often the paper's replications per cell would select each cell as the best."""
     panels, parts = [], []
     for title, grid in _read_grids(cells, protocol):
@@ -99,8 +100,8 @@ def plot_selection(cells: DataFrame, protocol: str, replications: int) -> go.Fig
         parts.append(f"{_plain(title)}: the printed cell {_format_percent(printed['selected'])} %")
     return combine_panels(
         panels,
-        _make_title(f"How often {replications} replications select each cell (%)", protocol, cells),
-        f"Six heat maps of how often {replications} replications per cell would select each cell as the best, as "
+        _make_title(f"How often {PAPER_REPLICATIONS} replications select each cell (%)", protocol, cells),
+        f"Six heat maps of how often {PAPER_REPLICATIONS} replications per cell would select each cell as the best, as "
         f"{protocol}. {'; '.join(parts)}.",
     )
 
@@ -111,13 +112,13 @@ def plot_surface(cells: DataFrame, protocol: str) -> go.Figure:
     return figures.plot_surface(grid)
 
 
-def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figure:
+def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
     rows = to_records(select(optima, protocol=protocol))
     tick = {"symbol": "line-ns-open", "size": 12, "color": GREY}
     diamond, circle = {"symbol": "diamond", "size": 7, "color": ORANGE}, {"symbol": "circle", "color": BLUE}
-    smallest = f"smallest of 16 means of {replications}: median and 95 %"
-    cell_mean = f"mean of {replications} in the printed cell: median and 95 %"
+    smallest = f"smallest of 16 means of {PAPER_REPLICATIONS}: median and 95 %"
+    cell_mean = f"mean of {PAPER_REPLICATIONS} in the printed cell: median and 95 %"
     series = [
         DotSeries.from_rows("printed in the paper", rows, "printed_regret", PRINTED_MARK),
         DotSeries.from_rows(smallest, rows, "smallest", tick),
@@ -258,7 +259,7 @@ def _describe_cell(row: dict[str, Any]) -> str:
     return (
         f"{format_cell(row['alpha0'], row['beta0'])}<br>"
         f"mean regret {format_number(row['regret'])} ± {format_number(row['stderr'])} (standard error)<br>"
-        f"selected by ten replications: {format_share(row['selected'])}<br>"
+        f"selected by {PAPER_REPLICATIONS} replications: {format_share(row['selected'])}<br>"
         f"significantly worse than the lowest: {'no' if row['among_best'] else 'yes'}"
     )
 

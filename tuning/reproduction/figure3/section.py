@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
@@ -10,6 +10,7 @@ from environments.text import format_interval, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_symbol
 from studies.tables import select, to_records, unique
+from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figure3.figures import (
     plot_boxes,
     plot_heat_maps,
@@ -18,6 +19,8 @@ from tuning.reproduction.figure3.figures import (
     plot_selection,
     plot_surface,
 )
+from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES
+from tuning.reproduction.figure3.verdicts import format_cell
 from tuning.reproduction.figures import show_table
 
 if TYPE_CHECKING:
@@ -26,34 +29,31 @@ if TYPE_CHECKING:
 
 TITLE = "Figure 3: the best parameters"
 
-PATTERNS = {
-    "figure3-alpha-grows": "The best α₀ grows with the horizon",
-    "figure3-beta-volatility": "The best β₀ depends on volatility",
-    "figure3-insensitive": "Low sensitivity to the parameters",
-}
-
 
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, the grids, the printed optima and their sampling distribution."""
     cells, optima = result.tables["cells"], result.tables["optima"]
-    replications = result.facts["replications"]
     figures = []
     for index, protocol in enumerate(reproduction.protocols):
         figures.append((f"figure3-lines-{protocol}", plot_lines(cells, optima, protocol)))
         figures.append((f"figure3-heat-maps-{protocol}", plot_heat_maps(cells, protocol)))
         if index == 0:
-            figures.append((f"figure3-printed-{protocol}", plot_printed(optima, protocol, replications)))
-            figures.append((f"figure3-named-best-{protocol}", plot_selection(cells, protocol, replications)))
+            figures.append((f"figure3-printed-{protocol}", plot_printed(optima, protocol)))
+            figures.append((f"figure3-selection-{protocol}", plot_selection(cells, protocol)))
             figures.append((f"figure3-spread-{protocol}", plot_boxes(cells, protocol)))
             figures.append((f"figure3-surface-{protocol}", plot_surface(cells, protocol)))
     return ReproductionSection(
         title=TITLE,
         claims=_describe_claims(optima),
-        methods=_describe_methods(result, reproduction.protocols),
-        results=[*_describe_results(result, reproduction.protocols), *_describe_free_search(reproduction)],
+        methods=_describe_methods(cells, reproduction.protocols),
+        results=[
+            *list_reasons(result),
+            *_describe_optima(optima, reproduction.protocols),
+            *_describe_free_search(reproduction),
+        ],
         figures=figures,
         tables=[
-            *(_optimum_table(optima, protocol, replications) for protocol in reproduction.protocols),
+            *(_optimum_table(optima, protocol) for protocol in reproduction.protocols),
             _sensitivity_table(result.tables["sensitivity"]),
         ],
     )
@@ -62,7 +62,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
 def _describe_claims(optima: DataFrame) -> list[str]:
     rows = to_records(select(optima, protocol=optima["protocol"].iloc[0]))
     cells = "; ".join(
-        f"{row['scenario']}, T = {row['horizon']:,}: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g} with regret "
+        f"{row['scenario']}, T = {row['horizon']:,}: {format_cell(row['alpha0'], row['beta0'])} with regret "
         f"{row['printed_regret']:g}"
         for row in rows
     )
@@ -75,16 +75,15 @@ def _describe_claims(optima: DataFrame) -> list[str]:
     ]
 
 
-def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
-    cells, replications = result.tables["cells"], result.facts["replications"]
+def _describe_methods(cells: DataFrame, protocols: tuple[str, ...]) -> list[str]:
     worlds = dict(zip(cells["horizon"], cells["worlds"], strict=True))
     counts = " and ".join(f"{count:,} worlds at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
     out = [
-        f"The authors ran {replications} replications per cell. Here all sixteen cells play the same {counts}, so "
-        "cells differ only by their parameters. A cell is among the best if it is statistically indistinguishable from "
-        "the lowest cell at 95 % confidence, simultaneously over all cells.",
-        f"To simulate the paper's design, {replications} of these worlds were drawn at random for each cell, "
-        f"{result.facts['resamples']:,} times. This gives the probability that each cell is selected and the "
+        f"The authors ran {PAPER_REPLICATIONS} replications per cell. Here all sixteen cells play the same {counts}, "
+        "so cells differ only by their parameters. A cell is among the best if it is statistically indistinguishable "
+        "from the lowest cell at 95 % confidence, simultaneously over all cells.",
+        f"To simulate the paper's design, {PAPER_REPLICATIONS} of these worlds were drawn at random for each cell, "
+        f"{RESAMPLES:,} times. This gives the probability that each cell is selected and the "
         "distribution of the regret that would be printed.",
     ]
     if "published" in protocols:
@@ -94,19 +93,16 @@ def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> l
     return out
 
 
-def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
-    replications = result.facts["replications"]
+def _describe_optima(optima: DataFrame, protocols: tuple[str, ...]) -> list[str]:
     out = []
     for protocol in protocols:
-        rows = to_records(select(result.tables["optima"], protocol=protocol))
-        if result.facts["one_problem"][protocol]:
-            out.append(_describe_one_problem(rows, protocol, replications))
+        rows = to_records(select(optima, protocol=protocol))
         among_best = sum(row["among_best"] for row in rows)
         low, high = min(row["selected"] for row in rows), max(row["selected"] for row in rows)
         others = "; another run would probably have selected other cells" if high < 0.5 else ""
         out.append(
             f"As {protocol}, {among_best} of the {len(rows)} printed cells are statistically indistinguishable from "
-            f"the best. With {replications} replications per cell they would be selected {100 * low:.0f} % to "
+            f"the best. With {PAPER_REPLICATIONS} replications per cell they would be selected {100 * low:.0f} % to "
             f"{100 * high:.0f} % of the time{others}."
         )
         below = sum(row["printed_regret"] < row["regret_low"] for row in rows)
@@ -118,21 +114,7 @@ def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> l
             f"sixteen noisy means is optimistically biased, which alone explains {explained} of the {len(rows)} "
             "printed regrets."
         )
-    patterns = [verdict for verdict in result.verdicts if verdict.claim.key in PATTERNS]
-    return out + [f"{PATTERNS[each.claim.key]}, as {each.protocol}: {each.verdict}. {each.reason}" for each in patterns]
-
-
-def _describe_one_problem(rows: list[dict[str, Any]], protocol: str, replications: int) -> str:
-    horizon = min(row["horizon"] for row in rows)
-    same = [row for row in rows if row["horizon"] == horizon]
-    printed = len({(row["alpha0"], row["beta0"]) for row in same})
-    shares = ", ".join(f"{100 * row['selected']:.0f} %" for row in same)
-    return (
-        f"As {protocol}, nothing changes before T = {horizon:,}: the {len(same)} scenarios are the same problem, with "
-        f"identical regrets. The paper prints {printed} different best cells for it, so their differences are noise: "
-        f"{replications} replications per cell would select them {shares} of the time. The lowest cell is "
-        f"α₀ = {same[0]['best_alpha0']:g}, β₀ = {same[0]['best_beta0']:g}."
-    )
+    return out
 
 
 def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
@@ -152,7 +134,7 @@ def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
     return [f"Without the grid, in the searches for the advice below, the best α₀ is {'; '.join(parts)}."]
 
 
-def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> ShownTable:
+def _optimum_table(optima: DataFrame, protocol: str) -> ShownTable:
     rows = [
         {
             "scenario": row["scenario"],
@@ -170,7 +152,7 @@ def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> Shown
         for row in to_records(select(optima, protocol=protocol))
     ]
     return show_table(
-        f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.", rows
+        f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {PAPER_REPLICATIONS}.", rows
     )
 
 

@@ -22,7 +22,6 @@ from tuning.reproduction.logistics import (
     PRINTED_MARK,
     RAVEN,
     WORLDS,
-    describe_rank,
     printed_by_policy,
 )
 
@@ -85,9 +84,13 @@ def _describe_methods(protocols: tuple[str, ...], worlds: int) -> list[str]:
 
 def _describe_ends(curves: DataFrame, comparison: str, measure: str) -> str:
     ends = _final_means(curves, measure)
+    order = sorted(ends, key=lambda name: ends[name])
+    place = order.index(RAVEN) + 1
+    other = order[1] if place == 1 else order[0]
     return (
         f"{capitalize_first(COMPARISON_TITLES[comparison])}, {MEASURE_TITLES[measure]}: RAVEN-UCB ends with "
-        f"{ends[RAVEN]:,.0f}, rank {describe_rank(ends)}."
+        f"{ends[RAVEN]:,.0f}, rank {place} of {len(order)}; {'second' if place == 1 else 'first'} is {NAMES[other]} "
+        f"with {ends[other]:,.0f}."
     )
 
 

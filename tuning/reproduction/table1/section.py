@@ -15,7 +15,6 @@ from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figures import show_table
-from tuning.reproduction.table1.verdicts import CLAIMS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -49,7 +48,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             f"For these three, {checks['worlds'].iloc[0]} worlds of {result.facts['arms_checked']} arms were checked "
             "against the table's definition at every step.",
         ],
-        results=list_reasons(result, *CLAIMS),
+        results=list_reasons(result),
         figures=figures,
         tables=[_scenario_table(scenarios), _check_table(checks)],
     )

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, Trace, axis, counts, heading, make
 from dashboards.pages.reproduction.page import ReproductionSection
 from dashboards.pages.sections import ShownTable
-from environments.text import capitalize_first, format_number, format_p_value, format_signed
+from environments.text import format_number, format_p_value, format_signed
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figures import DotSeries, guide_line, line_with_band, plot_dots, show_table
-from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK, RAVEN, describe_rank
+from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK
 from tuning.reproduction.measurements import read_measurement
-from tuning.reproduction.table3.verdicts import format_reduction
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -56,7 +55,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             "this to exploration driven by the variance of each arm.",
         ],
         methods=_describe_methods(reproduction.protocols, facts),
-        results=[*_describe_results(tables), *list_reasons(result, "table3-variance", "table3-because-variance")],
+        results=[*_describe_printed(tables["scores"]), *list_reasons(result)],
         figures=figures,
         tables=_make_shown_tables(tables),
     )
@@ -88,38 +87,10 @@ def _describe_methods(protocols: tuple[str, ...], facts: Facts) -> list[str]:
     return out
 
 
-def _describe_results(tables: Mapping[str, DataFrame]) -> list[str]:
-    scores = tables["scores"]
-    out = []
-    for comparison in unique(scores, "comparison"):
-        measure = "regret_constant" if comparison == "published" else "regret"
-        out.append(_describe_ranking(scores, tables["tests"], comparison, measure))
-        if comparison == "published":
-            printed = [row for row in to_records(select(scores, comparison="published")) if row["paper"] is not None]
-            inside = sum(row["mean_low"] <= row["paper"] <= row["mean_high"] for row in printed)
-            out.append(f"Of the {len(printed)} printed numbers, {inside} are inside our 95 % intervals.")
-    kinds = {"regret_constant": " (relative to 0.8)", "regret": ""}
-    reductions = [
-        f"{COMPARISON_TITLES[row['comparison']]}{kinds[row['measure']]} "
-        f" {format_reduction(read_measurement(row, 'percent'))}"
-        for row in to_records(tables["reductions"])
-    ]
-    out.append(f"RAVEN-UCB's regret compared with that of UCB: {'; '.join(reductions)}.")
-    return out
-
-
-def _describe_ranking(scores: DataFrame, tests: DataFrame, comparison: str, measure: str) -> str:
-    rows = select(scores, comparison=comparison, measure=measure)
-    means = dict(zip(rows["policy"], rows["mean"], strict=True))
-    significant = to_records(select(tests, comparison=comparison, measure=measure, significant=True))
-    worse = sum(row["difference"] > 0 for row in significant)
-    better = [NAMES[row["policy"]] for row in significant if row["difference"] < 0]
-    losses = f"is significantly worse than {', '.join(better)}" if better else "is not significantly worse than any"
-    return (
-        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB has a mean regret of {means[RAVEN]:,.0f} and "
-        f"ranks {describe_rank(means)}. After Holm's correction it is significantly better than {worse} policies and "
-        f"{losses}."
-    )
+def _describe_printed(scores: DataFrame) -> list[str]:
+    printed = [row for row in to_records(scores) if row["paper"] is not None]
+    inside = sum(row["mean_low"] <= row["paper"] <= row["mean_high"] for row in printed)
+    return [f"Of the {len(printed)} printed numbers, {inside} are inside our 95 % intervals."] if printed else []
 
 
 def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
