@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import Trace, axis, change_lines, counts, heading, make, numbers
+from dashboards.figures.style import Trace, axis, change_lines, counts, heading, make
 from dashboards.pages.reproduction.page import ReproductionSection
 from environments import find_scenario
 from environments.text import capitalize_first
@@ -111,7 +111,7 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
         panel = {"yaxis": f"y{axis_number(index)}", "showlegend": index == 0}
         mine = select(curves, measure=measure)
         for name in order:
-            traces += _plot_line(select(mine, policy=name), name, measure, panel)
+            traces += _plot_line(select(mine, policy=name), name, panel)
         printed = printed_by_policy(measure)
         if comparison == "published" and printed:
             text = [f"<b>{NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()]
@@ -137,26 +137,12 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
     )
 
 
-def _plot_line(curve: DataFrame, name: str, measure: str, panel: dict[str, Any]) -> list[Trace]:
+def _plot_line(curve: DataFrame, name: str, panel: dict[str, Any]) -> list[Trace]:
     every = max(1, len(curve) // MAX_POINTS)
     rows = curve.iloc[every - 1 :: every]
     steps, mean, low, high = (rows[key].tolist() for key in ("step", "mean", "low", "high"))
     look = LINE_STYLES[name]
-    hover = f"<b>{NAMES[name]}</b><br>t = %{{x}}<br>{MEASURE_TITLES[measure]} %{{y}} ± %{{customdata}} (95 %)"
-    return line_with_band(
-        steps,
-        mean,
-        low,
-        high,
-        NAMES[name],
-        look["color"],
-        0,
-        mode="lines",
-        line=look,
-        customdata=numbers((b - a) / 2 for a, b in zip(low, high, strict=True)),
-        hovertemplate=f"{hover}<extra></extra>",
-        **panel,
-    )
+    return line_with_band(steps, mean, low, high, NAMES[name], look["color"], 0, mode="lines", line=look, **panel)
 
 
 def _describe_panel(ends: Mapping[str, float], measure: str) -> str:

@@ -12,7 +12,7 @@ from dashboards.pages.sections import ShownTable
 from environments.text import format_number, format_p_value, format_signed
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
-from studies.tables import select, select_row, to_records, unique
+from studies.tables import select, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figures import DotSeries, guide_line, line_with_band, plot_dots, show_table
 from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK
@@ -96,27 +96,27 @@ def _describe_printed(scores: DataFrame) -> list[str]:
 def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
     ours, square = {"symbol": "circle", "color": BLUE}, {"symbol": "square-open", "color": GREEN}
     constant, best_arm = (
-        [select_row(scores, policy=policy, comparison="published", measure=measure) for policy in NAMES]
-        for measure in ("regret_constant", "regret")
+        to_records(select(scores, comparison="published", measure=measure)) for measure in ("regret_constant", "regret")
     )
     series = [
         DotSeries.from_rows("printed in the paper", constant, "paper", PRINTED_MARK),
         DotSeries.from_rows("ours, relative to 0.8", constant, "mean", ours),
         DotSeries.from_rows("ours, relative to the best arm", best_arm, "mean", square),
     ]
-    return _plot_regrets(list(NAMES.values()), series, "Regrets of Table 3 and ours", ["as published", *size])
+    labels = [NAMES[row["policy"]] for row in constant]
+    return _plot_regrets(labels, series, "Regrets of Table 3 and ours", ["as published", *size])
 
 
 def _plot_defined(scores: DataFrame, size: list[str]) -> go.Figure:
     defaults, tuned = (
-        [select_row(scores, policy=policy, comparison=comparison, measure="regret") for policy in NAMES]
-        for comparison in ("defaults", "tuned")
+        to_records(select(scores, comparison=comparison, measure="regret")) for comparison in ("defaults", "tuned")
     )
     series = [
         DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": GREY}),
         DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": ORANGE}),
     ]
-    return _plot_regrets(list(NAMES.values()), series, "Effect of tuning", ["as defined", *size])
+    labels = [NAMES[row["policy"]] for row in tuned]
+    return _plot_regrets(labels, series, "Effect of tuning", ["as defined", *size])
 
 
 def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
@@ -128,11 +128,11 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
     series = []
     for protocol in unique(estimators, "protocol"):
         name, marker = styles[protocol]
-        key = {"protocol": protocol, "measure": "regret"}
-        rows = [select_row(estimators, estimator=estimator, **key) for estimator in ESTIMATOR_TITLES]
+        rows = to_records(select(estimators, protocol=protocol, measure="regret"))
         series.append(DotSeries.from_rows(name, rows, "mean", marker))
     size = counts(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
-    return _plot_regrets(list(ESTIMATOR_TITLES.values()), series, "RAVEN-UCB with each variance estimator", size)
+    labels = [ESTIMATOR_TITLES[name] for name in unique(estimators, "estimator")]
+    return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
 
 
 def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> go.Figure:
