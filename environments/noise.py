@@ -49,7 +49,7 @@ NOISES: dict[str, Noise] = {
         lambda rng, n: rng.random(n),
     ),
 }
-"""All noises by name. Adding one takes an entry here and its log-density in `studies.diagnosis.base`."""
+"""All noises by name. Adding one takes an entry here and its log-density in `studies.diagnosis.proposal`."""
 
 
 def check_noise(name: object) -> str:

@@ -65,7 +65,7 @@ KEYED = {
     "tuning/search/pruning.py": "pruner",
     "studies/spec/objective.py": "objective",
     "studies/spec/robust.py": "measure",
-    "studies/diagnosis/base.py": "noise",
+    "studies/diagnosis/proposal.py": "noise",
 }
 """Modules that implement a registry with a table of functions by name."""
 

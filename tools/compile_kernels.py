@@ -16,7 +16,7 @@ def warm(name: str) -> None:
     """Compile the ways in which a policy is played: the general loop, the fast one if it has it, and online."""
     for checkpoints in (2, None):
         simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=checkpoints)
-    if not find_policy(name).peeks:
+    if not find_policy(name).uses_true_means:
         policy = find_policy(name)(3, seed=1, horizon=30)
         for _ in range(5):
             policy.update(policy.select(), 0.5)

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from studies.diagnosis import diagnose
-from studies.diagnosis.choose import KINDS
+from studies.diagnosis.model_selection import KINDS
 from tests.project import DOCS
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
 from tools.docs.marks import filled

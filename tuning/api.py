@@ -12,7 +12,7 @@ from environments.catalog import load_scenario_plugin
 from environments.errors import nonnegative
 from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
-from studies.export.comparison import Document as Comparisons
+from studies.export.comparison import ComparisonDocument as Comparisons
 from studies.paper.results import ReproductionResult
 from studies.registry import ComparisonDefaults, StudyDefaults
 from studies.results.grid import Grid

@@ -12,7 +12,7 @@ from tuning.files import check_folder, check_place, make_folder, replacing
 
 if TYPE_CHECKING:
     from dashboards.pages.report.material import Material
-    from studies.export.comparison import Document as ComparisonDocument
+    from studies.export.comparison import ComparisonDocument as ComparisonDocument
 
 
 COMPARISON_NAME = "compare"

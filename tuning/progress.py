@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from studies.results.comparison import Entry
+from studies.results.comparison import ComparisonEntry
 from studies.spec.comparison import ComparisonSpec, SettingOf
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
@@ -261,7 +261,7 @@ class ComparisonReporter(Reporter):
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, note=f"{policy}, {setting}")
 
-    def _landed(self, count: int, entry: Entry) -> None:
+    def _landed(self, count: int, entry: ComparisonEntry) -> None:
         mean = float(entry.regret.mean())
         if self.now is not None:
             self.now.landed = count

@@ -26,8 +26,8 @@ from dashboards.figures.style import (
     wide,
 )
 from environments.text import format_interval, format_number, format_percent
-from studies.export.comparison import by_relative_regret, mark, relative
-from studies.results.comparison import SETTINGS, Board, Result, Standing
+from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
+from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
 from studies.spec.comparison import SettingOf
 from studies.symbols import format_params
 
@@ -45,11 +45,11 @@ APART = 0.14
 NAMES = {"tuned": "tuned", "defaults": "at its defaults"}
 
 
-def plot_standings(result: Result, order: Sequence[str]) -> go.Figure:
+def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     """Means with 95 % intervals, the best of the main board on top; `order` settles the policies' colours."""
     spec = result.comparison.spec
     rows = [each.policy for each in result.main.standings]
-    marks = {each.policy: mark(each) for each in result.main.standings}
+    marks = {each.policy: mark_standing(each) for each in result.main.standings}
     values = [value for board in result.boards for each in board.standings for value in (each.low, each.high)]
     log = wide(values)
     dots = [
@@ -108,11 +108,11 @@ WORST = 10.0
 """Ten times the best one's regret and more is all the same colour."""
 
 
-def plot_winners(results: Sequence[Result]) -> go.Figure:
+def plot_winners(results: Sequence[ComparisonResult]) -> go.Figure:
     """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
-    policies = by_relative_regret(results)
-    shares = [[relative(result, policy) for result in results] for policy in policies]
-    marks = [[mark(result.main.find(policy)) for result in results] for policy in policies]
+    policies = order_by_relative_regret(results)
+    shares = [[relative_regret(result, policy) for result in results] for policy in policies]
+    marks = [[mark_standing(result.main.find(policy)) for result in results] for policy in policies]
     written = len(results) <= MOST_WRITTEN
     cells: Trace = {
         "type": "heatmap",
@@ -172,7 +172,7 @@ def _written(share: float | None, sign: str, written: bool) -> str:
     return sign if share == 0.0 else format_percent(share, unit="") + sign
 
 
-def _says(result: Result, policy: str, share: float | None) -> str:
+def _says(result: ComparisonResult, policy: str, share: float | None) -> str:
     each = result.main.find(policy)
     behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} behind the best"
     told = ", not told from it" if each.behind is not None and each.among_the_best else ""
@@ -183,7 +183,7 @@ CRITICAL_DIFFERENCE_ROW = 28
 """Pixels of a policy."""
 
 
-def plot_critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
     """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
 
     Two policies whose whiskers overlap are not significantly different (Demšar 2006, Nemenyi's test). `order` sets the

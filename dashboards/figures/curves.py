@@ -12,7 +12,7 @@ from environments.text import format_number
 from environments.view import moments_of_change
 from environments.world import Floats
 from policies.engine.simulation import Simulation
-from studies.results.comparison import SETTINGS, Board, Result, Standing
+from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ SHOWN = 7
 """Lines in sight at first; the others are a click on the legend away."""
 
 
-def plot_regret_curves(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+def plot_regret_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
     """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
     spec = result.comparison.spec
     changes = moments_of_change(spec.open_scenario(), spec.horizon)

@@ -23,7 +23,7 @@ from dashboards.figures.style import (
     shaded,
 )
 from environments.world import Floats
-from studies.diagnosis.result import Diagnosis, Picture
+from studies.diagnosis.result import Diagnosis, PlotData
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,7 +41,7 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     >>> len(figure.data)
     8
     """
-    picture = result.picture
+    picture = result.plot_data
     assert picture is not None, "there is a picture of every trace that is decidable"
     x = (picture.starts[1:] + picture.starts[:-1] + 1) / 2.0
     shown = _shown(picture.means)
@@ -107,16 +107,16 @@ def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool)
     }
 
 
-def _marks(picture: Picture) -> tuple[list[Trace], list[dict[str, Any]]]:
+def _marks(plot_data: PlotData) -> tuple[list[Trace], list[dict[str, Any]]]:
     """Lines where something sets in for good, bands where it lasts a while, each with its legend entry."""
-    jumps = [mark.at for mark in picture.marks if mark.kind == "localized-jump"]
+    jumps = [mark.at for mark in plot_data.marks if mark.kind == "localized-jump"]
     entries, shapes = change_lines(jumps)
     for kind, (colour, word) in BANDS.items():
-        spans = [mark for mark in picture.marks if mark.kind == kind]
+        spans = [mark for mark in plot_data.marks if mark.kind == kind]
         shapes += [shaded(mark.at, mark.until, faded(colour, 0.18)) for mark in spans if mark.until is not None]
         if spans:
             entries.append(_entry(word, {"symbol": "square", "size": 12, "color": faded(colour, 0.35)}))
-    churn = [mark for mark in picture.marks if mark.kind == "arm-churn"]
+    churn = [mark for mark in plot_data.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
     entry, lines = change_lines(moments, "an arm comes or goes", dash="longdash")
     return [*entries, *entry], [*shapes, *lines]
@@ -126,10 +126,10 @@ def _entry(name: str, marker: dict[str, Any]) -> Trace:
     return {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "marker": marker, "name": name}
 
 
-def _alt(result: Diagnosis, picture: Picture, shown: list[int]) -> str:
+def _alt(result: Diagnosis, plot_data: PlotData, shown: list[int]) -> str:
     found = "; ".join(f"{each.kind}: {each.strength}" for each in result.findings if each.found)
     drawn = "" if len(shown) == result.arms else f", of which {len(shown)} are drawn"
     return (
-        f"Means and variances of {picture.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
+        f"Means and variances of {plot_data.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
         f" {result.verdict}. {found or 'Nothing changes that chance does not explain'}."
     )

@@ -26,7 +26,7 @@ from dashboards.figures.style import (
     whiskers,
 )
 from environments.text import format_interval, format_number, format_percent
-from studies.results.robust import Contender, Front, Member, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, Front, FrontMember, RobustRecommendation
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def plot_front(found: Front) -> go.Figure:
     )
 
 
-def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: str) -> list[Trace]:
+def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str, _: str) -> list[Trace]:
     """Regret in the second world over that in the first, with both 95 % intervals."""
 
     def errors(place: int) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: s
     ]
 
 
-def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash: str) -> list[Trace]:
+def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, dash: str) -> list[Trace]:
     """One trace for all members, with a gap after each line."""
     x: list[int | None] = []
     y: list[float | None] = []
@@ -120,7 +120,7 @@ def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash:
     ]
 
 
-def _says(member: Member) -> str:
+def _says(member: FrontMember) -> str:
     worlds = "<br>".join(
         f"{safe(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
         for world in member.worlds
@@ -128,7 +128,7 @@ def _says(member: Member) -> str:
     return f"{safe(member.name)}: {safe(format_params(member.params), 80)}<br>{worlds}"
 
 
-def _alt(found: Front, even: Member) -> str:
+def _alt(found: Front, even: FrontMember) -> str:
     kept = found.kept()
     spans = [
         f"{format_number(min(member.worlds[s].regret.mean for member in kept))} to"
@@ -194,13 +194,13 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
     )
 
 
-def _label(each: Contender) -> str:
+def _label(each: EvaluatedSetting) -> str:
     if each.tuned_for is None:
         return f"<b>{safe(each.name)}</b>" if each.name == "recommended" else safe(each.name)
     return f"tuned for<br>{safe(each.tuned_for, 24)}"
 
 
-def _prices_says(each: Contender, place: int) -> str:
+def _prices_says(each: EvaluatedSetting, place: int) -> str:
     world = each.worlds[place]
     price, regret = world.price, world.regret
     return (

@@ -21,7 +21,7 @@ from environments.text import (
     plural,
 )
 from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE, warn_few_events
-from studies.results.recommendation import Estimate, Recommendation, Rival
+from studies.results.recommendation import Baseline, Estimate, Recommendation
 from studies.symbols import format_symbol
 
 
@@ -113,11 +113,11 @@ class Sentence:
         return "".join(piece.text for piece in self.pieces)
 
 
-def judge_baseline(found: Recommendation, rival: Rival) -> Verdict:
+def judge_baseline(found: Recommendation, rival: Baseline) -> Verdict:
     """Compare a baseline with the recommendation on the same held-out worlds."""
     if all(found.params.get(name) == value for name, value in rival.params.items()) and rival.difference == 0.0:
         return "same"
-    if not rival.told:
+    if not rival.significant:
         return "unclear"
     return "worse" if rival.low > 0.0 else "better"
 
@@ -206,7 +206,7 @@ def _estimate(estimate: Estimate, field: str) -> list[Piece]:
     ]
 
 
-def _compare(found: Recommendation, rival: Rival) -> list[Piece]:
+def _compare(found: Recommendation, rival: Baseline) -> list[Piece]:
     """Compare one baseline with the recommendation."""
     name, verdict = BASELINES[rival.name], judge_baseline(found, rival)
     verb = "has" if rival.name == "paper" else "have"
@@ -223,7 +223,7 @@ def _compare(found: Recommendation, rival: Rival) -> list[Piece]:
     return pieces
 
 
-def _amount(found: Recommendation, rival: Rival) -> Piece:
+def _amount(found: Recommendation, rival: Baseline) -> Piece:
     """Format the absolute difference: relative where that has a meaning."""
     share = relative_difference(found, rival.difference)
     if share is None:

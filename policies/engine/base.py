@@ -44,7 +44,7 @@ Values = dict[str, Value]
 
 
 @dataclass(frozen=True)
-class Setting:
+class ParamContext:
     """What a default or a range may depend on: the horizon, the number of arms, and parameters before it."""
 
     horizon: int | None
@@ -60,7 +60,7 @@ class Setting:
         return float(self.values[name])
 
 
-Number = float | Callable[[Setting], float]
+Number = float | Callable[[ParamContext], float]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Param:
     meaning: str = ""
     power: float = 0
 
-    def resolve(self, given: Value | None, setting: Setting) -> Value:
+    def resolve(self, given: Value | None, setting: ParamContext) -> Value:
         """The value to use, checked; the default when none is given."""
         if given is None:
             default = self.default
@@ -163,7 +163,7 @@ class Policy:
     parameters: ClassVar[tuple[Param, ...]] = ()
     random: ClassVar[bool] = False
     """Whether its rules draw random numbers."""
-    peeks: ClassVar[bool] = False
+    uses_true_means: ClassVar[bool] = False
     """Whether it reads the true means: only in simulation, and only to rebuild a published table."""
     slow: ClassVar[bool] = False
     """Whether its rules draw a Beta or Gamma variate or two for each arm and step, which no loop makes fast: it costs
@@ -197,7 +197,7 @@ class Policy:
                 raise unknown(f"parameter of {cls.name}", name, known)
         values: Values = {}
         for param in cls.parameters:
-            values[param.name] = param.resolve(given.get(param.name), Setting(horizon, arms, values))
+            values[param.name] = param.resolve(given.get(param.name), ParamContext(horizon, arms, values))
         cls.check(values)
         return values
 
@@ -211,7 +211,7 @@ class Policy:
         return np.array([param.code(values[param.name]) for param in cls.parameters], dtype=np.float64)
 
     def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
-        if self.peeks:
+        if self.uses_true_means:
             raise InputError(f"{self.name} reads the true means, so it exists in simulation only.")
         whole("arms", arms, least=1)
         if horizon is not None:

@@ -161,9 +161,9 @@ def _play_window(
             into.curve[r, marks[t]] = regret, reward
         if into.pulls.shape[1]:
             into.pulls[r, t - 1] = k
-        if into.by_row.size:
-            into.by_row[row] += lost
-            into.by_step[t - 1] += lost
+        if into.regret_by_row.size:
+            into.regret_by_row[row] += lost
+            into.regret_by_step[t - 1] += lost
     into.out[r] = regret, reward, suboptimal
 
 

@@ -79,8 +79,8 @@ def replay(
     values = found.resolve(params, scenario.arms, horizon)
     worlds = scenario.draw(horizon, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(found, values, worlds, seed, 0, Stream.SIMULATE)
-    score, *ends = around(played.score)
-    logged, *logged_ends = around(played.logged)
+    score, *ends = estimate_interval(played.score)
+    logged, *logged_ends = estimate_interval(played.logged)
     sign = -1.0 if minimize else 1.0
     ends, logged_ends = (sorted(sign * end for end in both) for both in (ends, logged_ends))
     return Replay(
@@ -98,14 +98,14 @@ def replay(
     )
 
 
-def by_log(found: Floats) -> tuple[Floats, Floats]:
+def split_by_log(found: Floats) -> tuple[Floats, Floats]:
     """Replications [R] as the orders of the log itself, and of each resampled log [logs, orders]."""
     which = np.array([log_of(r) for r in range(found.size)])
     full = 1 + np.flatnonzero(np.bincount(which)[1:] == ORDERS)
     return found[which == 0], found[np.isin(which, full)].reshape(full.size, ORDERS)
 
 
-def around(found: Floats) -> tuple[float, float, float]:
+def estimate_interval(found: Floats) -> tuple[float, float, float]:
     """Mean and 95 % interval of a number over the orders of a log, from replications as `log_of` lays them out.
 
     The mean over the orders of the log itself is the estimate: a single order would add the luck of its path. How far
@@ -119,7 +119,7 @@ def around(found: Floats) -> tuple[float, float, float]:
     """
     from scipy.stats import t
 
-    own, groups = by_log(found)
+    own, groups = split_by_log(found)
     count = groups.shape[0]
     within = float(groups.var(axis=1, ddof=1).mean())
     between = float(groups.mean(axis=1).var(ddof=1))

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.base import Param, Setting
+from policies.engine.base import Param, ParamContext
 from studies.spec.fields import Frozen, Real
 
 
@@ -50,7 +50,7 @@ def parameters_of(policy: str) -> tuple[Param, ...]:
         return ()
 
 
-def own_range(param: Param, setting: Setting, factor: float = 1.0) -> Range:
+def own_range(param: Param, setting: ParamContext, factor: float = 1.0) -> Range:
     """A parameter's own range, both ends `factor` times as large.
 
     >>> own_range(Param("alpha0", 1.0, 0.01, 10.0), Setting(1000, 10, {}), factor=50.0)

@@ -14,7 +14,7 @@ from environments.recorded.log_world import FEWEST_REPLAYS
 from environments.scenario import LONGEST_HORIZON
 from environments.text import join_words
 from policies import find_policy
-from policies.engine.base import Policy, Setting, Value
+from policies.engine.base import ParamContext, Policy, Value
 from studies.paper.advice import paper_advice
 from studies.registry import OBJECTIVES, StudyDefaults, pattern_of, written
 from studies.spec.fields import (
@@ -138,7 +138,7 @@ def check_study(spec: StudySpec) -> None:
     policy = find_policy(spec.policy)
     horizon, arms = spec.size()
     _check_source(spec, policy, horizon, arms)
-    setting = Setting(horizon, arms + spec.source.extra_arms, {})
+    setting = ParamContext(horizon, arms + spec.source.extra_arms, {})
     _check_given(spec, policy, setting)
     space = spec.resolved_space(policy, horizon, arms)
     if space == {}:
@@ -183,13 +183,13 @@ def _check_recorded(
     """What holds for a trace and a log alike. The file of a study that was checked before is not opened again."""
     if source.digest is None:
         source.open().check(horizon, arms)
-    if policy.peeks:
+    if policy.uses_true_means:
         raise ValueError(f"{policy.name} reads the true means, which a {source.kind} does not tell")
     if spec.objective != StudyDefaults.objective:
         raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 
 
-def _check_given(spec: StudySpec, policy: type[Policy], setting: Setting) -> None:
+def _check_given(spec: StudySpec, policy: type[Policy], setting: ParamContext) -> None:
     """What is searched or fixed must be the policy's, and each value one that it takes."""
     both = sorted(set(spec.space) & set(spec.fixed))
     if both:
@@ -207,7 +207,7 @@ def _check_given(spec: StudySpec, policy: type[Policy], setting: Setting) -> Non
             known[name].resolve(end, setting)
 
 
-def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], setting: Setting) -> None:
+def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], setting: ParamContext) -> None:
     """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""
     for corner in itertools.product(*(range_.ends() for range_ in space.values())):
         given: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
@@ -253,7 +253,7 @@ class StudySpec(StudyFields):
         values: dict[str, Value] = {}
         space = {}
         for param in policy.parameters:
-            setting = Setting(horizon, arms, values)
+            setting = ParamContext(horizon, arms, values)
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
             elif param.name not in fixed and param.low is not None and param.high is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import optuna
 
 from environments.world import Floats
-from studies.results.recommendation import Edge, Estimate, Recommendation, Rival, Scale
+from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardScale
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
@@ -49,12 +49,12 @@ def recommendation(**changes: Any) -> Recommendation:
         "indistinguishable": [{"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001}, {"alpha0": 0.5, "beta0": 3.0}],
         "box": {"alpha0": (0.25, 0.5), "beta0": (3.0, 4.0)},
         "versus": [
-            Rival(name="paper", params={"alpha0": 5.0}, regret=60.0, difference=18.5, low=16.0, high=21.0),
-            Rival(name="defaults", params={"alpha0": 1.0}, regret=41.0, difference=-0.5, low=-2.0, high=1.0),
+            Baseline(name="paper", params={"alpha0": 5.0}, regret=60.0, difference=18.5, low=16.0, high=21.0),
+            Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.0, difference=-0.5, low=-2.0, high=1.0),
         ],
         "importance": None,
         "edge": [Edge(param="epsilon", value=0.0001, low=1e-06, high=0.5)],
-        "scale": Scale(mean=0.5, spread=0.3),
+        "scale": RewardScale(mean=0.5, spread=0.3),
         "trials": 20,
         "seed": 0,
         "version": "0.1.0",

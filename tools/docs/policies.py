@@ -7,7 +7,7 @@ import math
 
 from environments.text import format_number
 from policies import find_policy, policy_names
-from policies.engine.base import Number, Param, Policy, Setting, Value
+from policies.engine.base import Number, Param, ParamContext, Policy, Value
 from studies.spec.comparison import PAPER
 from studies.symbols import format_symbol
 from tools.docs.marks import table
@@ -37,7 +37,7 @@ def part(name: str) -> list[str]:
     values: dict[str, Value] = {}
     rows = []
     for param in policy.parameters:
-        setting = Setting(HORIZON, ARMS, values)
+        setting = ParamContext(HORIZON, ARMS, values)
         values[param.name] = param.resolve(None, setting)
         row = [f"`{param.name}`", _default(param, values[param.name]), _searched(param), _allowed(param), param.meaning]
         rows.append(row)

@@ -15,10 +15,10 @@ from tuning.cli.options import default
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.comparison import Result
+    from studies.results.comparison import ComparisonResult
 
 
-def print_results(results: Sequence[Result]) -> None:
+def print_results(results: Sequence[ComparisonResult]) -> None:
     """Each board, and where there is more than one world the overview."""
     from studies.export.comparison import board_table, overview_table
     from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search

@@ -42,9 +42,9 @@ def diagnose(
     from environments.errors import whole
     from environments.text import plural
     from studies.diagnosis import diagnose as answer
-    from studies.diagnosis.diagnose import read_rewards
-    from studies.diagnosis.proposal import propose
-    from studies.diagnosis.result import COLUMNS, describe_diagnosis, tabulate_findings
+    from studies.diagnosis.analysis import read_rewards
+    from studies.diagnosis.proposal import propose_study
+    from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.cli.options import whole_number
     from tuning.cli.output import called, print_json, print_table, say
     from tuning.files import check_place, replacing
@@ -56,7 +56,7 @@ def diagnose(
             check_place(place)
     names, values = read_rewards(file)
     result = answer(values, names, halves=asked)
-    proposed = propose(result, file.name, steps) if result.decidable else ""
+    proposed = propose_study(result, file.name, steps) if result.conclusive else ""
     if output is not None:
         with replacing(output) as out:
             out.write(render(result, file.name, proposed))
@@ -68,9 +68,9 @@ def diagnose(
         return
     for line in describe_diagnosis(result):
         say(line)
-    if result.decidable:
+    if result.conclusive:
         title = f"{file.name}: {plural(result.rows, 'step')}, {plural(result.arms, 'arm')}"
-        print_table(title, COLUMNS, tabulate_findings(result), numbers=("p", "halves"))
+        print_table(title, FINDING_COLUMNS, tabulate_findings(result), numbers=("p", "halves"))
     if output is not None:
         say(f"{output} is written.")
     if not proposed:

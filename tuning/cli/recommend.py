@@ -10,7 +10,7 @@ from tuning.cli import completion
 from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption
 
 if TYPE_CHECKING:
-    from studies.results.interpolation import Answer
+    from studies.results.interpolation import RecommendedParameters
 
 
 def recommend(
@@ -31,7 +31,7 @@ def recommend(
         # for programs
         ravenlab recommend variance-drift --horizon 3000 --json
     """
-    from studies.results.interpolation import Question, answer
+    from studies.results.interpolation import RecommendationQuery, recommend_parameters
     from studies.storage.database import opened
     from studies.storage.library import recommendations
     from studies.storage.urls import shown, sqlite_file, storage_url
@@ -40,7 +40,7 @@ def recommend(
 
     if storage is not None:
         sqlite_file(storage)
-    question = Question(
+    question = RecommendationQuery(
         scenario,
         whole_number("--horizon", horizon),
         policy,
@@ -50,17 +50,17 @@ def recommend(
     question.check()
     path = sqlite_file(storage_url(storage))
     if path is not None and not path.exists():
-        found = answer(question, [])
+        found = recommend_parameters(question, [])
     else:
         with opened(storage) as store:
-            found = answer(question, recommendations(store))
+            found = recommend_parameters(question, recommendations(store))
     if as_json:
         print_json(as_object(found))
         return
     _print(found)
 
 
-def as_object(found: Answer) -> dict[str, Any]:
+def as_object(found: RecommendedParameters) -> dict[str, Any]:
     """The JSON object of an answer; regret only where the study was played at that very horizon."""
     exact = found.kind == "exact"
     return {
@@ -76,7 +76,7 @@ def as_object(found: Answer) -> dict[str, Any]:
     }
 
 
-def _print(found: Answer) -> None:
+def _print(found: RecommendedParameters) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
     from tuning.cli.output import say

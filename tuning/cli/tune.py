@@ -15,8 +15,8 @@ from tuning.cli.arguments import bring, hire
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.recommendation import Recommendation, Rival
-    from studies.results.robust import Contender, Front, RobustRecommendation
+    from studies.results.recommendation import Baseline, Recommendation
+    from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
     from tuning.progress import Reporter
@@ -104,7 +104,7 @@ def print_found(found: RobustRecommendation | Front) -> None:
         say(line)
 
 
-def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Contender]) -> None:
+def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[EvaluatedSetting]) -> None:
     from environments.text import format_number, format_percent
     from studies.symbols import format_params
     from tuning.cli.output import print_table
@@ -199,7 +199,7 @@ def _describe_data(one: Recommendation) -> list[str]:
     return [] if one.recorded is None else describe_regret(one)
 
 
-def _cost(rival: Rival, on_a_file: bool) -> str:
+def _cost(rival: Baseline, on_a_file: bool) -> str:
     """Format the extra regret of a baseline with its interval, or say that it is not significant."""
     from environments.text import format_number
     from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE
@@ -207,7 +207,7 @@ def _cost(rival: Rival, on_a_file: bool) -> str:
     more = f"{'+' if rival.difference >= 0 else ''}{format_number(rival.difference)}"
     if on_a_file and rival.same:
         return "identical"
-    if not rival.told:
+    if not rival.significant:
         return f"{more} ({INCONCLUSIVE if on_a_file else WITHIN_NOISE})"
     return f"{more} ({format_number(rival.low)} to {format_number(rival.high)})"
 

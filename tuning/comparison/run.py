@@ -22,10 +22,10 @@ from policies.engine.play import REGRET, play_loop
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
-from studies.export.comparison import Document
+from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
 from studies.registry import ALL, PAPER_POLICIES
-from studies.results.comparison import Comparison, Entry, RegretCurve
+from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import PAPER, ComparisonSpec, ResolvedComparisonSpec, SettingOf
 from studies.spec.parse import comparison_spec_from
 from studies.storage import keys
@@ -94,7 +94,7 @@ class ComparisonListener:
 
     begin: Callable[[ComparisonSpec, int], None]
     playing: Callable[[str, SettingOf], None]
-    landed: Callable[[int, Entry], None]
+    landed: Callable[[int, ComparisonEntry], None]
     search: Listener | None = None
 
 
@@ -160,13 +160,15 @@ def _tune(
     return dict(ran.recommendation.params)
 
 
-def _play(spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
+def _play(
+    spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew
+) -> ComparisonEntry:
     source = POLICIES.source(policy)
     game = Game(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
     played = play_entry(Evaluator(game, crew), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
-    return Entry(
+    return ComparisonEntry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
     )
 
@@ -232,6 +234,6 @@ def specs_of(
 
 def compare_all(
     specs: Sequence[ComparisonSpec], url: str, crew: Crew, listener: ComparisonListener | None = None
-) -> Document:
+) -> ComparisonDocument:
     """Run one after the other and judge each."""
-    return Document(tuple(judge(run_comparison(spec, url, crew, listener)) for spec in specs))
+    return ComparisonDocument(tuple(judge(run_comparison(spec, url, crew, listener)) for spec in specs))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from studies.results.robust import Front, RobustRecommendation, Tuned
+from studies.results.robust import Front, RobustRecommendation, TunedSetting
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
@@ -91,7 +91,7 @@ def run_robust(
     return driving(url, name, go_on)
 
 
-def first_of_all(spec: ResolvedRobustSpec, tuned: Sequence[Tuned]) -> list[First]:
+def first_of_all(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[First]:
     """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
     base = spec.base
     advised = [advice_for(base, name) or {} for name in spec.scenarios]
@@ -104,7 +104,7 @@ def _run_each(
     crew: Crew,
     deadline: float | None,
     listener: Callable[[], Listener] | None,
-) -> tuple[list[Ran], list[Tuned] | None]:
+) -> tuple[list[Ran], list[TunedSetting] | None]:
     """Every scenario's own study; None for what they recommend where time was up first."""
 
     def one(each: ResolvedStudy) -> Ran | None:
@@ -115,14 +115,14 @@ def _run_each(
 
     ran = side_by_side(crew, [partial(one, each) for each in spec.each()])
     tuned = [
-        Tuned(scenario=scenario, study=each.study, params=each.recommendation.params)
+        TunedSetting(scenario=scenario, study=each.study, params=each.recommendation.params)
         for scenario, each in zip(spec.scenarios, ran, strict=True)
         if each is not None and each.recommendation is not None
     ]
     return [each for each in ran if each is not None], tuned if len(tuned) == len(ran) else None
 
 
-def _relative(spec: ResolvedRobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
+def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], crew: Crew) -> RelativeWorlds:
     values = [tuned_candidate(spec.base, each).values for each in tuned]
     return RelativeWorlds(spec, parse_measure(spec.measure), values, crew)
 

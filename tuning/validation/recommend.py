@@ -19,20 +19,20 @@ from policies import find_policy
 from policies.engine.base import Param, Value, Values
 from policies.engine.play import REGRET
 from studies.results.recommendation import (
+    Baseline,
     Edge,
     Estimate,
     LogFacts,
     Parameters,
     Recommendation,
-    Rival,
-    Scale,
+    RewardScale,
     TraceFacts,
 )
 from studies.spec.distributions import distributions, to_params, trial_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.intervals import best_first, indistinguishable, mean_interval, paired_interval
+from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
 from tuning.validation.recorded import Reported
@@ -183,16 +183,16 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     )
 
 
-def scale_of(scenario: Scenario, horizon: int, arms: int, seed: int) -> Scale:
+def scale_of(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardScale:
     """How large the rewards of a scenario are."""
     mean, spread = reward_scale(scenario, horizon, arms, seed)
-    return Scale(mean=mean, spread=spread)
+    return RewardScale(mean=mean, spread=spread)
 
 
-def _reported_rivals(rivals: Mapping[RivalName, Candidate], reported: Reported) -> list[Rival]:
+def _reported_rivals(rivals: Mapping[RivalName, Candidate], reported: Reported) -> list[Baseline]:
     """The rivals on the held-out part of a trace or log."""
     return [
-        Rival(
+        Baseline(
             name=name,
             params=rival.shown,
             regret=more.regret,
@@ -276,7 +276,7 @@ def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int,
     if objective.maximise:
         sample = -sample
     found = objective.value(sample)
-    return best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
+    return order_best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
 
 
 def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:
@@ -287,9 +287,11 @@ def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> f
     return float(evaluator.objective.value(evaluator.sample(played))[0])
 
 
-def _against(name: Literal["paper", "defaults"], rival: Candidate, best: Floats, regret: Floats, seed: int) -> Rival:
+def _against(name: Literal["paper", "defaults"], rival: Candidate, best: Floats, regret: Floats, seed: int) -> Baseline:
     difference, low, high = paired_interval(regret, best, seed)
-    return Rival(name=name, params=rival.shown, regret=float(regret.mean()), difference=difference, low=low, high=high)
+    return Baseline(
+        name=name, params=rival.shown, regret=float(regret.mean()), difference=difference, low=low, high=high
+    )
 
 
 def box_around(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:

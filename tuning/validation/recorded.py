@@ -15,11 +15,18 @@ from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.base import Value
 from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
-from policies.engine.replay import around, by_log
-from studies.results.recommendation import ENOUGH_EVENTS, Estimate, LogFacts, Needed, Scale, TraceFacts
+from policies.engine.replay import estimate_interval, split_by_log
+from studies.results.recommendation import (
+    MIN_EFFECTIVE_EVENTS,
+    Estimate,
+    LogFacts,
+    RequiredSample,
+    RewardScale,
+    TraceFacts,
+)
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import Memory, memory, resampled_sums, sum_interval
-from studies.statistics.intervals import as_good_as_the_best, best_first
+from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
+from studies.statistics.intervals import order_best_first, step_down
 from tuning.workers.problem import Evaluator, Game, kept_worlds, policy_of
 
 
@@ -42,7 +49,7 @@ class Reported:
     regret: Estimate
     rivals: list[Difference]
     facts: TraceFacts | LogFacts
-    scale: Scale
+    scale: RewardScale
 
 
 def stretches_of(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
@@ -87,9 +94,9 @@ def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: in
     here = scenario.stretch(stream)
     worlds = scenario.draw(game.horizon, game.seed, 0, count, stream)
     policy = policy_of(game)
-    played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, placed=True)
+    played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, locate_regret=True)
     held, sums = scenario.fixed(worlds)
-    by_row, by_step = np.zeros_like(played.by_row), np.zeros_like(played.by_step)
+    by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
     for offset, arm in zip(worlds.offsets, held, strict=True):
         window = slice(offset, offset + game.horizon)
         lost = worlds.best[window] - scenario.filled[window, arm]
@@ -97,18 +104,18 @@ def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: in
         by_step += lost
     begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - game.horizon + 1)
     rows = slice(here.first, here.last)
-    parts = _parts(played.by_row[rows], played.by_step, begun)
+    parts = _parts(played.regret_by_row[rows], played.regret_by_step, begun)
     fixed_parts = parts - _parts(by_row[rows], by_step, begun)
     regret = played.out[:, REGRET]
     return regret, played.out[:, REWARD], regret - played.best + sums, parts, fixed_parts
 
 
-def _parts(by_row: Floats, by_step: Floats, begun: Ints) -> Floats:
+def _parts(regret_by_row: Floats, regret_by_step: Floats, begun: Ints) -> Floats:
     """By rows [n], by steps [T] and how many windows begin at each row: what a row adds beyond the average."""
     from scipy.signal import oaconvolve
 
     count = begun.sum()
-    return np.asarray((by_row - oaconvolve(begun.astype(np.float64), by_step / count)) / count)
+    return np.asarray((regret_by_row - oaconvolve(begun.astype(np.float64), regret_by_step / count)) / count)
 
 
 MEMORY_SHARE = 2
@@ -127,8 +134,8 @@ def choose_on_trace(
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
-        mask = as_good_as_the_best(found, longest.widening * resampled_sums(others, longest.block, seed))
-    return best_first(found, mask)
+        mask = step_down(found, longest.widening * resample_sums(others, longest.block, seed))
+    return order_best_first(found, mask)
 
 
 def report_on_trace(
@@ -152,7 +159,7 @@ def report_on_trace(
         empty_rows=trace.empty_rows,
         arms=dict(zip(trace.names, trace.missing, strict=True)),
         minimize=scenario.minimize,
-        stretches=stretches_of(scenario),
+        segments=stretches_of(scenario),
         block=own.block,
         effective=own.effective,
         enough=own.enough,
@@ -172,17 +179,17 @@ def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, 
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
-def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> Memory:
+def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
-    return memory(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
+    return estimate_dependence(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
 
 
-def _scale(scenario: TraceScenario, sign: float) -> Scale:
+def _scale(scenario: TraceScenario, sign: float) -> RewardScale:
     """Mean of the searched cells, and their spread around the smoothed table."""
     here = scenario.stretch(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
-    return Scale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
+    return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
 
 
 ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
@@ -194,10 +201,10 @@ def choose_on_log(evaluator: Evaluator, candidates: Sequence[dict[str, Value]], 
 
     Resampled logs scatter as logs do, so what they give around their mean is how a candidate's score may be off.
     """
-    split = [by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
+    split = [split_by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
     found = np.array([own.mean() for own, _ in split])
     logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
-    return best_first(found, as_good_as_the_best(found, logs - logs.mean(axis=0)))
+    return order_best_first(found, step_down(found, logs - logs.mean(axis=0)))
 
 
 def report_on_log(
@@ -208,12 +215,12 @@ def report_on_log(
     here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
     worlds = scenario.draw(evaluator.game.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
-    enough = effective >= ENOUGH_EVENTS
+    enough = effective >= MIN_EFFECTIVE_EVENTS
     rivals = []
     for other in others:
-        lost = around(best.logged - other.score)[0]
-        rivals.append(Difference(lost, *around(best.score - other.score), enough))
-    behind = around(best.logged - best.score)
+        lost = estimate_interval(best.logged - other.score)[0]
+        rivals.append(Difference(lost, *estimate_interval(best.score - other.score), enough))
+    behind = estimate_interval(best.logged - best.score)
     propensity = scenario.log.propensity
     clipped = 0 if propensity is None else int((1.0 / propensity[here.first : here.last] > scenario.clip).sum())
     facts = LogFacts(
@@ -225,7 +232,7 @@ def report_on_log(
         propensities=propensity is not None,
         clipped=clipped,
         clip=scenario.clip,
-        stretches=stretches_of(scenario),
+        segments=stretches_of(scenario),
         block=worlds.block,
         matched=matched,
         effective=effective,
@@ -264,28 +271,28 @@ def replay_range(
 
 
 def _log_validation_estimate(found: Floats, sign: float) -> Estimate:
-    mean, *ends = (sign * end for end in around(found))
+    mean, *ends = (sign * end for end in estimate_interval(found))
     return Estimate(mean=mean, low=min(ends), high=max(ends), replications=found.size)
 
 
-def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLogs) -> Needed | None:
+def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLogs) -> RequiredSample | None:
     """n·(half-width / difference)²; None where the interval excludes 0 already, or there is no difference at all."""
     if low == high == 0.0 or (enough and not low <= 0.0 <= high):
         return None
     if mean == 0.0:
-        return Needed(matched=None, events=None)
+        return RequiredSample(matched=None, events=None)
     matched = max(1.0, float(played.matched[0]))
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # What is too few to conclude anything is never enough, however clear it looks.
-    times = max(times, ENOUGH_EVENTS / max(1.0, float(played.effective[0])))
+    times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
     whole = played.events / float(STRETCHES[Stream.REPORT])
-    return Needed(matched=times * matched, events=times * whole)
+    return RequiredSample(matched=times * matched, events=times * whole)
 
 
-def _log_validation_scale(scenario: LogScenario, sign: float) -> Scale:
+def _log_validation_scale(scenario: LogScenario, sign: float) -> RewardScale:
     """Mean of the searched rewards, and their spread around each arm's mean."""
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     counts = np.maximum(1, np.bincount(worlds.arm, minlength=scenario.arms))
     means = np.bincount(worlds.arm, worlds.reward, minlength=scenario.arms) / counts
     spread = float(np.sqrt(np.mean((worlds.reward - means[worlds.arm]) ** 2)))
-    return Scale(mean=sign * float(worlds.reward.mean()), spread=spread)
+    return RewardScale(mean=sign * float(worlds.reward.mean()), spread=spread)

@@ -11,8 +11,21 @@ from dashboards import figures
 from dashboards.pages.html import Panel, Slugs, panel, render_page
 from dashboards.pages.sections import Entry
 from environments.text import capitalize_first, format_count, keep_pairs_together
-from studies.export.comparison import Document, WordTable, board_table, by_relative_regret, overview_table
-from studies.results.comparison import SETTINGS, Board, Result, describe_overview, describe_result, describe_search
+from studies.export.comparison import (
+    ComparisonDocument,
+    TextTable,
+    board_table,
+    order_by_relative_regret,
+    overview_table,
+)
+from studies.results.comparison import (
+    SETTINGS,
+    ComparisonResult,
+    Leaderboard,
+    describe_overview,
+    describe_result,
+    describe_search,
+)
 from studies.spec.comparison import ComparisonSpec
 from studies.storage.keys import project_version
 
@@ -23,7 +36,7 @@ class BoardPart:
 
     id: str
     title: str
-    table: WordTable
+    table: TextTable
     panels: list[Panel]
 
 
@@ -49,7 +62,7 @@ class Page:
     subtitle: str
     version: str
     lead: list[str]
-    overview: WordTable | None
+    overview: TextTable | None
     winners: Panel | None
     worlds: list[WorldPart]
     contents: list[Entry]
@@ -63,12 +76,12 @@ class Page:
         return found
 
 
-def build(document: Document) -> Page:
+def build(document: ComparisonDocument) -> Page:
     """Draw the figures and write the words."""
     slugs, results = Slugs(), document.results
     several = len(results) > 1
     winners = panel(slugs, "who-wins-where", figures.plot_winners(results)) if several else None
-    order = by_relative_regret(results)
+    order = order_by_relative_regret(results)
     worlds = [_world(slugs, result, order) for result in results]
     policies = len(results[0].comparison.spec.policies)
     contents = [Entry(part.id, part.title, [Entry(board.id, board.title) for board in part.boards]) for part in worlds]
@@ -86,7 +99,7 @@ def build(document: Document) -> Page:
     )
 
 
-def _subtitle(results: Sequence[Result], policies: int) -> str:
+def _subtitle(results: Sequence[ComparisonResult], policies: int) -> str:
     spec = results[0].comparison.spec
     where = f"T = {spec.horizon:,} steps, K = {spec.arms} arms"
     if len(results) > 1:
@@ -95,7 +108,7 @@ def _subtitle(results: Sequence[Result], policies: int) -> str:
     return f"{policies} policies, {tuned}{where}, {format_count(spec.replications)} worlds per case, seed {spec.seed}"
 
 
-def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
+def _world(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> WorldPart:
     """`order` gives every policy one look on the whole page."""
     spec = result.comparison.spec
     name = slugs.new(result.label)
@@ -125,7 +138,7 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
     )
 
 
-def _table(result: Result, board: Board) -> WordTable:
+def _table(result: ComparisonResult, board: Leaderboard) -> TextTable:
     """The board's table; its last column, the parameters, breaks between them only."""
     table = board_table(result, board, timed=True)
     return replace(table, rows=tuple((*row[:-1], keep_pairs_together(row[-1])) for row in table.rows))
@@ -148,7 +161,7 @@ def _command(spec: ComparisonSpec) -> str:
     return shlex.join([*words, *([] if spec.name is None else ["--name", spec.name])])
 
 
-def render(document: Document) -> str:
+def render(document: ComparisonDocument) -> str:
     """The text of `compare.html`: one file that asks nothing of any network."""
     page = build(document)
     return render_page(Path(__file__).parent, "comparison", page.all_panels, page=page)

@@ -14,10 +14,10 @@ from studies.storage.keys import project_version
 def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
     """The text of the page; `proposed` is the study file, or nothing where there is none."""
     panels: list[Panel] = []
-    if diagnosis.picture is not None:
+    if diagnosis.plot_data is not None:
         panels.append(panel(Slugs(), "picture", draw(diagnosis, source)))
     contents = [Entry("answer", "The answer")]
-    contents += [Entry("kinds", "The seven kinds"), Entry("study", "A study of it")] if diagnosis.decidable else []
+    contents += [Entry("kinds", "The seven kinds"), Entry("study", "A study of it")] if diagnosis.conclusive else []
     kinds = [
         (each, row, format_arms(each, diagnosis.arms))
         for each, row in zip(diagnosis.findings, tabulate_findings(diagnosis), strict=True)

@@ -21,7 +21,7 @@ from environments.text import (
 from studies.results.describe import describe_front, describe_price, describe_recommendation, describe_robust
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Contender, Front, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.spec.objective import parse_objective
 from studies.symbols import format_params
 
@@ -245,7 +245,7 @@ def worlds_sections(material: Material, slugs: Slugs) -> list[WorldsSection]:
 def _section(found: RobustRecommendation | Front, slugs: Slugs) -> WorldsSection:
     name = f"{join_words(found.scenarios)}, T = {format_count(found.horizon)}"
     if isinstance(found, Front):
-        lines, settings, drawn = describe_front(found), list[Contender](found.kept()), figures.plot_front(found)
+        lines, settings, drawn = describe_front(found), list[EvaluatedSetting](found.kept()), figures.plot_front(found)
         name += " (front)"
     else:
         lines, settings, drawn = describe_robust(found), found.contenders, figures.plot_prices(found)
@@ -255,7 +255,7 @@ def _section(found: RobustRecommendation | Front, slugs: Slugs) -> WorldsSection
     return WorldsSection(link, found.study, name, lines, panels, _worlds_numbers(found.scenarios, settings))
 
 
-def _worlds_numbers(scenarios: list[str], settings: list[Contender]) -> ShownTable:
+def _worlds_numbers(scenarios: list[str], settings: list[EvaluatedSetting]) -> ShownTable:
     rows = []
     for each in settings:
         cells = [

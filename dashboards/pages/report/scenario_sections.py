@@ -28,7 +28,13 @@ from studies.results.describe import (
     format_segment,
     warn_few_events,
 )
-from studies.results.recommendation import ENOUGH_EVENTS, ENOUGH_ROWS, LogFacts, Recommendation, TraceFacts
+from studies.results.recommendation import (
+    MIN_EFFECTIVE_EVENTS,
+    MIN_EFFECTIVE_ROWS,
+    LogFacts,
+    Recommendation,
+    TraceFacts,
+)
 from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 
@@ -48,7 +54,7 @@ def define_trace(each: Recommendation, facts: TraceFacts) -> Definition:
     missing = sum(facts.arms.values())
     cells = facts.rows * len(facts.arms)
     unit = "cost" if facts.minimize else "reward"
-    warning = "" if facts.enough else f" That is too small for a reliable interval ({ENOUGH_ROWS} are needed)."
+    warning = "" if facts.enough else f" That is too small for a reliable interval ({MIN_EFFECTIVE_ROWS} are needed)."
     return Definition(
         meaning=f"a recorded trace, {facts.file}: one row per step, one column per arm",
         plain=[
@@ -107,7 +113,7 @@ def define_log(facts: LogFacts) -> Definition:
             f" {format_segment(facts, 'selection')}; reported values are from {format_segment(facts, 'report')},"
             " which were not used before.",
             f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
-            f" several orders; below {ENOUGH_EVENTS} effective events results are inconclusive. The sample"
+            f" several orders; below {MIN_EFFECTIVE_EVENTS} effective events results are inconclusive. The sample"
             f" size needed is {SAMPLE_SIZE_RULE}.",
             *describe_needed_events(facts, rule=""),
         ],

@@ -7,16 +7,16 @@ import pytest
 from scipy import stats
 
 from environments.world import Floats
-from studies.results.comparison import Board, Entry, RegretCurve, describe_best, describe_margin
-from studies.statistics.paired import paired_p
+from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve, describe_best, describe_margin
+from studies.statistics.paired import paired_t_test
 from tuning.comparison.ranking import all_pairs, board, joined, judge_ranks
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 
 
-def made(**regrets: Floats) -> Board:
+def made(**regrets: Floats) -> Leaderboard:
     names = {"a": "ucb1", "b": "ccb", "c": "softmax", "d": "ucb-v"}
-    entries = [Entry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
+    entries = [ComparisonEntry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
     return board("defaults", entries, seed=0)
 
 
@@ -43,8 +43,8 @@ def test_all_pairs_are_scipys_t_tests_with_holms_correction(worlds: Floats) -> N
 
 
 def test_the_last_digits_are_no_difference(worlds: Floats) -> None:
-    assert paired_p(worlds, worlds * (1.0 + 1e-13)) == 1.0
-    assert paired_p(worlds, worlds + 1.0) == 0.0
+    assert paired_t_test(worlds, worlds * (1.0 + 1e-13)) == 1.0
+    assert paired_t_test(worlds, worlds + 1.0) == 0.0
 
 
 def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:

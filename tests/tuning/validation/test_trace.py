@@ -40,7 +40,7 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     assert found.study == "raven-ucb/trace:my-trace/T62/K4"
     facts = found.trace
     assert facts is not None
-    assert facts.stretches == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
+    assert facts.segments == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
     assert sum(facts.arms.values()) > 0
     assert 1 <= facts.effective <= 150
     assert 0 < facts.per_step < found.scale.mean

@@ -12,7 +12,7 @@ from functools import partial
 
 from environments.streams import Stream
 from policies.engine.play import REGRET
-from studies.paper.advice import CONTEXTS, EPSILON, SHORT
+from studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
 from studies.paper.numbers import played_scenario, printed_rows, read_optima
 from studies.spec.study import StudySpec
 from studies.statistics.intervals import mean_interval, relative_interval
@@ -63,7 +63,7 @@ def list_cases(protocols: Sequence[str]) -> list[AdviceCase]:
     ['incremental-drift', 'gradual-drift']
     """
     published = {optimum.scenario for optimum in read_optima()}
-    horizons = {"short" if optimum.horizon < SHORT else "long": optimum.horizon for optimum in read_optima()}
+    horizons = {"short" if optimum.horizon < SHORT_HORIZON else "long": optimum.horizon for optimum in read_optima()}
     return [
         AdviceCase(
             row["advice"],

@@ -107,7 +107,7 @@ def _test_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
                     **interval_columns("difference", (test.difference, test.low, test.high)),
                     "p": test.p,
                     "holm": test.holm,
-                    "significant": test.told_apart,
+                    "significant": test.significant,
                 }
                 for test in paired_tests(by_policy[RAVEN], others, seed)
             ]

@@ -186,8 +186,8 @@ def rank(policy: str, samples: Samples, seed: int) -> Ranking:
     closest = min(tests, key=lambda test: test.difference)
     return Ranking(
         tuple(others),
-        tuple(test.told_apart and test.difference > 0.0 for test in tests),
-        tuple(test.told_apart and test.difference < 0.0 for test in tests),
+        tuple(test.significant and test.difference > 0.0 for test in tests),
+        tuple(test.significant and test.difference < 0.0 for test in tests),
         all(test.difference >= 0.0 for test in tests),
         closest.name,
         Measurement(closest.difference, closest.low, closest.high),
