@@ -109,7 +109,7 @@ def make_context(
 
 @dataclass(frozen=True)
 class RunPiece:
-    """A part of an experiment that is run as a whole and stored when it is complete."""
+    """A part of an experiment that is run at once and stored when it is complete."""
 
     key: str
     """Name of the piece and of its file: words, digits, hyphens and slashes."""

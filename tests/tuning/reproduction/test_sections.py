@@ -92,7 +92,7 @@ def test_figure2(protocols: tuple[str, ...]) -> None:
     assert len(names(reduction)) == ("published" in protocols) + 2 * ("defined" in protocols) + 2
     for line in protocols:
         row = select_row(result.tables["reduction"], line=line, horizon=5000)
-        assert f"{format_measurement(read_measurement(row, 'reduction'))} at T = 5,000" in text
+        assert f"at T = 5,000 is {format_measurement(read_measurement(row, 'reduction'))}" in text
     assert bool(reduction.layout.shapes) == ("defined" in protocols)
     assert len(section.tables[0].rows) == (27 if "defined" in protocols else 23)
 

@@ -191,8 +191,8 @@ def _run_baseline(context: RunContext, horizons: Sequence[int], stream: Stream, 
 
 
 def _make_evaluator(context: RunContext, policy: str, horizon: int) -> Evaluator:
-    game = Game(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
-    return Evaluator(game, context.workers)
+    problem = Game(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
+    return Evaluator(problem, context.workers)
 
 
 def _arms() -> int:

@@ -27,7 +27,8 @@ from environments.text import keep_pairs_together
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
 from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figure2.verdicts import CLAIMS, POINTS
+from tuning.reproduction.context import list_reasons
+from tuning.reproduction.figure2.verdicts import CLAIM_HORIZON, CLAIMS, POINTS
 from tuning.reproduction.figures import HOVER_TEXT, guide_line, line_with_band, markers, note, show_table
 from tuning.reproduction.measurements import format_measurement, read_measurement
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 TITLE = "Figure 2: regret reduction against the horizon"
 
 RAVEN_PARAMS = ("alpha0", "beta0", "epsilon")
-SHOWN_HORIZONS = (100, 1000, 5000, 15_000)  # horizons that the text mentions
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
@@ -76,16 +76,16 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         "and they never change. RAVEN-UCB's parameters are searched separately for every horizon. The baseline is "
         "untuned UCB1 with bonus √(2·ln t / (N+1)) on the same worlds."
     ]
-    results = []
+    results = list_reasons(result)
     figures = [("reduction", _plot_reduction(tables["reduction"], facts))]
     shown = [_reduction_table(tables["reduction"])]
     if "published" in reproduction.protocols:
         methods.append(_describe_published_methods(facts))
-        results += _describe_published(tables)
+        results.append(_describe_selection_bias(tables))
         figures.append(("winners", _plot_selection_bias(tables["selection_bias"], facts)))
     if "defined" in reproduction.protocols:
         methods.append(_describe_defined_methods(facts))
-        results += _describe_defined(tables, facts)
+        results.append(_describe_tuned_ucb1(tables))
         shown.append(_winner_table(tables["winners"]))
     return ReproductionSection(TITLE, claims, methods, results, figures, shown)
 
@@ -111,40 +111,33 @@ def _describe_defined_methods(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _describe_published(tables: Mapping[str, DataFrame]) -> list[str]:
-    rows = select(tables["reduction"], line="published")
-    most_variable = max(to_records(rows), key=lambda row: row["run_spread"])
-    bias = sum(tables["selection_bias"]["difference"]) / len(tables["selection_bias"])
-    return [
-        f"As published, averaged over repetitions: {_format_horizons(rows, SHOWN_HORIZONS)}. The standard deviation of "
-        f"single runs is up to {most_variable['run_spread']:.1f} percentage points (T = {most_variable['horizon']:,}).",
-        f"On held-out worlds the reduction of the same winners is {abs(bias):.1f} percentage points "
-        f"{'lower' if bias >= 0 else 'higher'}, averaged over the horizons, than on the worlds that selected them.",
-    ]
+def _describe_selection_bias(tables: Mapping[str, DataFrame]) -> str:
+    runs = to_records(select(tables["reduction"], line="published"))
+    most_variable = max(runs, key=lambda row: row["run_spread"])
+    bias = tables["selection_bias"]["difference"].mean()
+    return (
+        f"As published, the standard deviation of single runs is up to {most_variable['run_spread']:.1f} percentage "
+        f"points (T = {most_variable['horizon']:,}). On held-out worlds the reduction of the winners is "
+        f"{abs(bias):.1f} percentage points {'lower' if bias >= 0 else 'higher'}, averaged over the horizons, than on "
+        "the worlds that selected them."
+    )
 
 
-def _describe_defined(tables: Mapping[str, DataFrame], facts: Mapping[str, Any]) -> list[str]:
-    reduction, against = tables["reduction"], tables["against_tuned"]
-    rows, tuned = select(reduction, line="defined"), select(reduction, line="tuned-ucb1")
-    longer = [horizon for horizon in rows["horizon"] if horizon > facts["longest"]]
+def _describe_tuned_ucb1(tables: Mapping[str, DataFrame]) -> str:
+    tuned, against = select(tables["reduction"], line="tuned-ucb1"), tables["against_tuned"]
     ahead, behind = int((against["difference_low"] > 0).sum()), int((against["difference_high"] < 0).sum())
-    middle = read_measurement(select_row(against, horizon=5000), "difference")
-    return [
-        f"As defined: {_format_horizons(rows, SHOWN_HORIZONS)}.",
-        f"Beyond the paper's horizons: {_format_horizons(rows, longer)}.",
-        f"At T = 5,000 the reduction of UCB1 with only c tuned is {_format_reduction(tuned, 5000)}. The reduction of "
-        f"RAVEN-UCB minus that of tuned UCB1 is {format_measurement(middle, POINTS)}. Of {len(against)} horizons, "
-        f"RAVEN-UCB is significantly better than tuned UCB1 at {ahead} and worse at {behind}; at "
-        f"{len(against) - ahead - behind} the difference is not significant.",
-    ]
+    difference = read_measurement(select_row(against, horizon=CLAIM_HORIZON), "difference")
+    return (
+        f"At T = {CLAIM_HORIZON:,} the reduction of UCB1 with only c tuned is "
+        f"{_format_reduction(tuned, CLAIM_HORIZON)}. The reduction of RAVEN-UCB minus that of tuned UCB1 is "
+        f"{format_measurement(difference, POINTS)}. Of {len(against)} horizons, RAVEN-UCB is significantly better than "
+        f"tuned UCB1 at {ahead} and worse at {behind}; at {len(against) - ahead - behind} the difference is not "
+        "significant."
+    )
 
 
 def _format_reduction(rows: DataFrame, horizon: int) -> str:
     return format_measurement(read_measurement(select_row(rows, horizon=horizon), "reduction"))
-
-
-def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> str:
-    return "; ".join(f"{_format_reduction(rows, horizon)} at T = {horizon:,}" for horizon in horizons)
 
 
 def _reduction_table(reduction: DataFrame) -> ShownTable:

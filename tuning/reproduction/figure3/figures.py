@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 ARMS = 10
 MAX_TICKS = 5
 PRINTED_MARK = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}}
-MARK_OFFSET = 0.2  # marks are above the centre of a cell, numbers below it
+MARK_OFFSET = 0.2  # marks are above the center of a cell, numbers below it
 
 
 def plot_heat_maps(cells: DataFrame, protocol: str) -> go.Figure:
