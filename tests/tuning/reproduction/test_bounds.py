@@ -17,8 +17,8 @@ from tuning.reproduction.bounds.run import (
     CHECKPOINTS,
     DECADES,
     HORIZON,
-    PLAYERS,
     PROBLEMS,
+    SETTINGS,
     _run,
     find_crossing,
     gap_dependent,
@@ -29,9 +29,9 @@ from tuning.reproduction.bounds.verdicts import _tail_columns
 TWO = PROBLEMS["two-arms"]
 
 
-def run_two_arms(player: str, jobs: int = 1) -> Any:
+def run_two_arms(setting: str, jobs: int = 1) -> Any:
     """Run the piece of one policy with two arms."""
-    return _run(small_context(jobs=jobs), TWO, PLAYERS[player])
+    return _run(small_context(jobs=jobs), TWO, SETTINGS[setting])
 
 
 def test_only_raven_ucb_has_a_linear_tail() -> None:
@@ -49,7 +49,7 @@ def test_only_raven_ucb_has_a_linear_tail() -> None:
         horizon=HORIZON,
         arms=2,
         replications=raven["replications"],
-        params=PLAYERS["raven-published"].params,
+        params=SETTINGS["raven-published"].params,
     )
     assert raven["regret"][-1][0] == pytest.approx(again.regret.mean())
     assert raven["lost"] == (again.regret > 0.09 * HORIZON).sum()
@@ -67,9 +67,9 @@ def test_verdicts_follow_from_the_regrets(tail: bool) -> None:
             assert verdicts[claim, protocol] == (Verdict.REFUTED if tail else Verdict.CONFIRMED)
         assert verdicts["bounds-assumption", protocol] == Verdict.REFUTED
         assert (verdicts["bounds-tighter", protocol] == Verdict.REFUTED) is tail
-    tail_row = select_row(result.tables["tails"], problem="two-arms", player="raven-defined")
+    tail_row = select_row(result.tables["tails"], problem="two-arms", setting="raven-defined")
     assert tail_row["tail_from"] == (10 if tail else None)
-    assert tail_row["meets_gap_dependent_how"] == ("measured" if tail else "not met")
+    assert tail_row["crosses_gap_dependent_how"] == ("measured" if tail else "not crossed")
 
 
 def test_gap_dependent_bound() -> None:

@@ -80,7 +80,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class PlayedPolicy:
+class PolicySetting:
     """A policy with its parameters."""
 
     name: str
@@ -92,10 +92,10 @@ class PlayedPolicy:
     """The protocols under which it is played."""
 
 
-PLAYERS = {
-    player.name: player
-    for player in (
-        PlayedPolicy(
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        PolicySetting(
             "raven-published",
             "RAVEN-UCB, α₀ 0.5, β₀ 1, ε 10⁻⁶",
             "raven-ucb",
@@ -103,7 +103,7 @@ PLAYERS = {
             RAVEN_REPLICATIONS,
             ("published",),
         ),
-        PlayedPolicy(
+        PolicySetting(
             "raven-defined",
             "RAVEN-UCB, α₀ 1, β₀ 1, ε 0.1",
             "raven-ucb",
@@ -111,8 +111,8 @@ PLAYERS = {
             RAVEN_REPLICATIONS,
             ("defined",),
         ),
-        PlayedPolicy("ucb1", "UCB1", "ucb1", {}, CONTROL_REPLICATIONS, PROTOCOLS),
-        PlayedPolicy("ucb-v", "UCB-V", "ucb-v", {}, CONTROL_REPLICATIONS, PROTOCOLS),
+        PolicySetting("ucb1", "UCB1", "ucb1", {}, CONTROL_REPLICATIONS, PROTOCOLS),
+        PolicySetting("ucb-v", "UCB-V", "ucb-v", {}, CONTROL_REPLICATIONS, PROTOCOLS),
     )
 }
 """RAVEN-UCB with the parameters of the paper's comparison and with our defaults, both with the unbiased variance that
@@ -187,7 +187,7 @@ def assumption_sides(t: float, params: Mapping[str, Value], sigma: float) -> dic
     return {
         "written": alpha0 * root + beta0 * sigma,
         "played": alpha0 * sqrt(log(t + 1.0)) / log(t + epsilon) + beta0 * sigma,
-        "needed": 2.0 * sigma * root,
+        "required": 2.0 * sigma * root,
     }
 
 
@@ -195,28 +195,28 @@ def make_pieces(context: RunContext) -> list[RunPiece]:
     """One piece per problem and policy."""
     return [
         RunPiece(
-            f"bounds/{problem.name}/{player.name}",
-            0.04 * player.replications,
-            partial(_run, problem=problem, player=player),
+            f"bounds/{problem.name}/{setting.name}",
+            0.04 * setting.replications,
+            partial(_run, problem=problem, setting=setting),
         )
         for problem in PROBLEMS.values()
-        for player in list_players(context)
+        for setting in list_settings(context)
     ]
 
 
-def list_players(context: RunContext) -> list[PlayedPolicy]:
+def list_settings(context: RunContext) -> list[PolicySetting]:
     """The policies of the requested protocols."""
-    return [player for player in PLAYERS.values() if set(player.protocols) & set(context.protocols)]
+    return [setting for setting in SETTINGS.values() if set(setting.protocols) & set(context.protocols)]
 
 
-def _run(context: RunContext, problem: FixedProblem, player: PlayedPolicy) -> PieceData:
+def _run(context: RunContext, problem: FixedProblem, setting: PolicySetting) -> PieceData:
     regret = context.simulate_regret(
-        player.policy,
+        setting.policy,
         problem.scenario(),
         horizon=HORIZON,
         arms=problem.arms,
-        replications=context.count(player.replications, least=2),
-        params=player.params,
+        replications=context.count(setting.replications, least=2),
+        params=setting.params,
         checkpoints=CHECKPOINTS,
     )
     at_decades = regret[:, [CHECKPOINTS.index(step) for step in DECADES]]

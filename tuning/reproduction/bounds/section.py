@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TITLE = "Regret bounds: growth of the regret with T"
 
-PLAYER_NAMES = {
+SETTING_NAMES = {
     "raven-published": "RAVEN-UCB, as published",
     "raven-defined": "RAVEN-UCB, as defined",
     "ucb1": "UCB1",
@@ -92,8 +92,8 @@ def _describe_problem(problem: FixedProblem) -> str:
     return f"{problem.title} with means {format_range(problem.means)} and variances {format_range(problem.variances)}"
 
 
-def _describe_control(tails: DataFrame, player: str) -> str:
-    rows = to_records(select(tails, player=player))
+def _describe_control(tails: DataFrame, setting: str) -> str:
+    rows = to_records(select(tails, setting=setting))
     count = sum(row["tail_from"] is not None for row in rows)
     return f"{rows[0]['title']} (control) has a linear tail in {count} of {len(rows)} problems."
 
@@ -105,12 +105,12 @@ def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
     rows = [
         {
             "problem": PROBLEMS[row["problem"]].title,
-            "policy": PLAYER_NAMES[row["player"]],
+            "policy": SETTING_NAMES[row["setting"]],
             "tail from T": "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
             "last rate": f"{row['last_rate']:.2g}",
             "runs that lost the best arm": f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
-            "crosses gap-dependent": format_crossing(row, "meets_gap_dependent"),
-            "crosses gap-independent": format_crossing(row, "meets_gap_independent"),
+            "crosses gap-dependent": format_crossing(row, "crosses_gap_dependent"),
+            "crosses gap-independent": format_crossing(row, "crosses_gap_independent"),
         }
         for row in to_records(tables["tails"])
     ]
@@ -143,12 +143,12 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         rows = select(bounds, bound=name)
         traces.append(guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
     parts = []
-    for player in unique(regret, "player"):
-        rows = select(regret, player=player)
+    for setting in unique(regret, "setting"):
+        rows = select(regret, setting=setting)
         x, y, low, high = (rows[name].tolist() for name in ("T", "regret", "regret_low", "regret_high"))
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
-        traces += line_with_band(x, y, positive, high, name, COLORS[player], INDICES[player])
+        traces += line_with_band(x, y, positive, high, name, COLORS[setting], INDICES[setting])
         parts.append(f"{name} {format_interval(y[-1], low[-1], high[-1])}")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
@@ -189,15 +189,15 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
         values = [value for value in mine["rate"] if value > 0.0]
         layout[f"yaxis{axis_number(panel)}"] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
         notes.append(_panel_title(title, domain[1]))
-        for player in unique(mine, "player"):
-            rows = [row for row in to_records(select(mine, player=player)) if row["rate"] > 0.0]
+        for setting in unique(mine, "setting"):
+            rows = [row for row in to_records(select(mine, setting=setting)) if row["rate"] > 0.0]
             if not rows:
                 continue
             x, y = [sqrt(row["from"] * row["to"]) for row in rows], [row["rate"] for row in rows]
             low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
             high = [row["rate_high"] for row in rows]
             look = {"yaxis": y_axis, "showlegend": panel == 0}
-            traces += line_with_band(x, y, low, high, rows[0]["title"], COLORS[player], INDICES[player], **look)
+            traces += line_with_band(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
     return make(
@@ -220,7 +220,7 @@ def _panel_title(text: str, y: float) -> dict[str, Any]:
 
 def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> Trace:
     """The slope of growth like ln T, through the last rate of UCB1."""
-    rows = to_records(select(rates, player="ucb1"))
+    rows = to_records(select(rates, setting="ucb1"))
     x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
     y = [rows[-1]["rate"] * x[-1] / each for each in x]
     return guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
@@ -228,19 +228,19 @@ def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> Trace:
 
 def _plot_assumption(assumption: DataFrame) -> go.Figure:
     """Both sides of the proof's assumption (above) and their ratio (below)."""
-    players, sigmas, steps = (unique(assumption, name) for name in ("player", "sigma", "t"))
-    required = select(assumption, player=players[0], sigma=SIGMA)["needed"].tolist()
+    settings, sigmas, steps = (unique(assumption, name) for name in ("setting", "sigma", "t"))
+    required = select(assumption, setting=settings[0], sigma=SIGMA)["required"].tolist()
     traces: list[Trace] = [guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
     parts = []
-    for player in players:
-        rows = select(assumption, player=player, sigma=SIGMA)
-        title, color = rows["title"].iloc[0], COLORS[player]
+    for setting in settings:
+        rows = select(assumption, setting=setting, sigma=SIGMA)
+        title, color = rows["title"].iloc[0], COLORS[setting]
         played, written = rows["played"].tolist(), rows["written"].tolist()
         traces.append(line(steps, played, f"played, {title}", color, 0))
         traces.append(line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
         for index, sigma in enumerate(sigmas):
-            mine = to_records(select(assumption, player=player, sigma=sigma))
-            ratio = [row["played"] / row["needed"] for row in mine]
+            mine = to_records(select(assumption, setting=setting, sigma=sigma))
+            ratio = [row["played"] / row["required"] for row in mine]
             name = f"played / required, σ = {sigma:g}, {title}"
             traces.append(line(steps, ratio, name, color, index, yaxis="y2", mode="lines", showlegend=False))
             parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")

@@ -22,7 +22,7 @@ from tuning.reproduction.bounds.run import (
     FixedProblem,
     assumption_sides,
     find_crossing,
-    list_players,
+    list_settings,
 )
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
@@ -69,9 +69,9 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
     """Regret by T, the bounds, the rate of each decade, linear tails, and the proof's assumption."""
     regrets, rates, tails = [], [], []
     for problem in PROBLEMS.values():
-        for player in list_players(context):
-            data = pieces[f"bounds/{problem.name}/{player.name}"]
-            key = {"problem": problem.name, "player": player.name, "title": player.title}
+        for setting in list_settings(context):
+            data = pieces[f"bounds/{problem.name}/{setting.name}"]
+            key = {"problem": problem.name, "setting": setting.name, "title": setting.title}
             for step, regret in zip(CHECKPOINTS, data["regret"], strict=True):
                 regrets.append(
                     {**key, "T": step, "replications": data["replications"], **interval_columns("regret", regret)}
@@ -92,10 +92,10 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         "rates": make_table(rates),
         "tails": make_table(tails),
         "assumption": make_table(
-            {"player": player.name, "title": player.title, "sigma": sigma, "t": step}
-            | assumption_sides(step, player.params, sigma)
-            for player in list_players(context)
-            if player.policy == "raven-ucb"
+            {"setting": setting.name, "title": setting.title, "sigma": sigma, "t": step}
+            | assumption_sides(step, setting.params, sigma)
+            for setting in list_settings(context)
+            if setting.policy == "raven-ucb"
             for sigma in SIGMAS
             for step in CHECKPOINTS
         ),
@@ -133,7 +133,7 @@ def _tail_columns(problem: FixedProblem, data: PieceData) -> dict[str, Any]:
     }
     for name, bound in BOUNDS.items():
         where, how = _find_crossing(partial(bound, problem), data, tail is not None)
-        column = f"meets_{name.replace('-', '_')}"
+        column = f"crosses_{name.replace('-', '_')}"
         out |= {column: where, f"{column}_how": how}
     return out
 
@@ -145,16 +145,16 @@ def _find_crossing(bound: Callable[[float], float], data: PieceData, has_tail: b
         first = max((i for i, is_above in enumerate(above) if not is_above), default=-1) + 1
         return float(CHECKPOINTS[first]), "measured"
     if not has_tail:
-        return None, "not met"
+        return None, "not crossed"
     where = find_crossing(bound, data["regret"][-1][0], data["rates"][-1][0])
-    return where, "not met" if where is None else "extrapolated"
+    return where, "not crossed" if where is None else "extrapolated"
 
 
 def _judge_assumption(tables: Tables, protocol: str) -> ClaimResult:
-    rows = to_records(select(tables["assumption"], player=f"raven-{protocol}"))
-    ratios = {(row["sigma"], row["t"]): row["played"] / row["needed"] for row in rows}
+    rows = to_records(select(tables["assumption"], setting=f"raven-{protocol}"))
+    ratios = {(row["sigma"], row["t"]): row["played"] / row["required"] for row in rows}
     low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
-    written = [row["written"] / row["needed"] for row in rows]
+    written = [row["written"] / row["required"] for row in rows]
     reason = (
         f"The played value is {format_number(ratios[high])} times the required one at t = {high[1]} (σ = {high[0]:g})"
         f" and falls to {format_number(ratios[low])} times at t = {format_approximate(low[1])} (σ = {low[0]:g})."
@@ -168,21 +168,21 @@ def _judge_assumption(tables: Tables, protocol: str) -> ClaimResult:
 
 def _judge_order(tables: Tables, protocol: str, bound: str, with_constant: bool) -> ClaimResult:
     """Judge a bound in all problems; `with_constant` if its constant is claimed too, not only its order."""
-    player, column = f"raven-{protocol}", f"meets_{bound.replace('-', '_')}"
+    setting, column = f"raven-{protocol}", f"crosses_{bound.replace('-', '_')}"
     tails, falling, above, ends = [], [], [], {}
     for name in PROBLEMS:
-        rates = to_records(select(tables["rates"], problem=name, player=player))
-        tails.append(select_row(tables["tails"], problem=name, player=player)["tail_from"] is not None)
+        rates = to_records(select(tables["rates"], problem=name, setting=setting))
+        tails.append(select_row(tables["tails"], problem=name, setting=setting)["tail_from"] is not None)
         ratios = [None if row["ratio"] is None else read_measurement(row, "ratio") for row in rates]
         falling.append(is_still_falling(ratios))
-        regrets = to_records(select(tables["regret"], problem=name, player=player))
+        regrets = to_records(select(tables["regret"], problem=name, setting=setting))
         values = select(tables["bounds"], problem=name, bound=bound)["value"].tolist()
         is_above = any(row["regret_low"] > value for row, value in zip(regrets, values, strict=True))
         above.append(with_constant and is_above)
         end, last = regrets[-1], values[-1]
         ends[name] = Measurement(end["regret"] / last, end["regret_low"] / last, end["regret_high"] / last)
     worst = max(ends, key=lambda name: ends[name].value)
-    tail = select_row(tables["tails"], problem=worst, player=player)
+    tail = select_row(tables["tails"], problem=worst, setting=setting)
     crossing = start = ""
     if tail[column] is not None:
         crossing = f", which it crosses at T ≈ {format_approximate(tail[column])} ({tail[f'{column}_how']})"
@@ -199,10 +199,10 @@ def _judge_order(tables: Tables, protocol: str, bound: str, with_constant: bool)
 
 def _judge_tighter(tables: Tables, protocol: str) -> ClaimResult:
     """A policy that loses more per step in the long run cannot have a tighter bound."""
-    player, last = f"raven-{protocol}", max(tables["rates"]["to"])
+    setting, last = f"raven-{protocol}", max(tables["rates"]["to"])
     saved, rates = {}, {}
     for name in PROBLEMS:
-        rows = [select_row(tables["rates"], problem=name, player=each, to=last) for each in ("ucb1", player)]
+        rows = [select_row(tables["rates"], problem=name, setting=each, to=last) for each in ("ucb1", setting)]
         ucb1, raven = (read_measurement(row, "rate") for row in rows)
         saved[name], rates[name] = subtract(ucb1, raven), (ucb1.value, raven.value)
     worst = min(saved, key=lambda name: saved[name].value)
@@ -210,7 +210,7 @@ def _judge_tighter(tables: Tables, protocol: str) -> ClaimResult:
         select_row(tables["bounds"], problem=worst, bound=bound, T=HORIZON)["value"]
         for bound in ("gap-dependent", "ucb1")
     )
-    end = select_row(tables["regret"], problem=worst, player=player, T=HORIZON)["regret"]
+    end = select_row(tables["regret"], problem=worst, setting=setting, T=HORIZON)["regret"]
     reason = (
         f"With {PROBLEMS[worst].title}, RAVEN-UCB loses {rates[worst][1]:.2g} per step in the last decade and UCB1"
         f" {rates[worst][0]:.2g}. The claimed bound is smaller ({format_number(claimed)} versus"
