@@ -1,7 +1,7 @@
 """Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
 
-`python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not the
-project's to ship, and writes the page anew.
+`python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
+part of the project, and writes the page.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ METHOD = (
 
 @dataclass(frozen=True)
 class Tuned:
-    """A policy after its search."""
+    """A tuned policy with its regret on the report segment."""
 
     policy: str
     params: dict[str, Value]
@@ -58,7 +58,7 @@ class Tuned:
 
 
 def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float, bool]:
-    """Search and validate one policy, and play what it recommends on the reported stretch."""
+    """Tune one policy and play the recommended parameters on the report segment."""
     budget = {"trials": TRIALS, "replications": REPLICATIONS, "selection": SELECTION, "report": REPORT}
     spec = StudySpec.model_validate({"trace": str(path), "policy": policy, **budget})
     found = run_study(spec, f"sqlite:///{folder}/studies.sqlite3", crew=LocalCrew(2)).recommendation
@@ -85,7 +85,7 @@ def against(one: Tuned, reference: Tuned, seed: int) -> str:
 
 
 def section(path: Path) -> list[str]:
-    """The lines of one trace."""
+    """The Markdown section of one trace."""
     with tempfile.TemporaryDirectory() as folder:
         found = {policy: tuned(path, policy, folder) for policy in POLICIES}
     spec, reference, *_ = found[REFERENCE]
