@@ -21,14 +21,14 @@ from environments.world import Floats
 from policies.engine.base import Value
 from policies.engine.play import REGRET
 from studies.results.recommendation import Recommendation
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.statistics.intervals import paired_interval
 from studies.storage import keys
 from tests.binomial import band
 from tuning.search.loop import search
 from tuning.validation.recommend import recommend
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def small_study(number: int) -> Outcome:
         high=found.regret.high,
         estimate=found.search_estimate,
         mean=found.regret.mean,
-        search_params=tuple(spec.values(to_params(spec, best.params)).items()),
+        search_params=tuple(spec.values(from_trial_params(spec, best.params)).items()),
         search_low=best.value - margin,
         search_high=best.value + margin,
     )
@@ -97,7 +97,7 @@ def _tuned(spec: StudySpec, jobs: int = 1) -> tuple[Recommendation, optuna.Study
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(study_name=spec.study_name())
-    evaluator = Evaluator(spec, LocalCrew(jobs))
+    evaluator = Evaluator(spec, LocalWorkers(jobs))
     search(spec, study, evaluator)
     return recommend(spec, study, evaluator), study
 
@@ -107,7 +107,7 @@ def true_means(
 ) -> dict[tuple[tuple[str, Value], ...], float]:
     """The mean regret of each parameter setting over many common worlds."""
     distinct = list(dict.fromkeys(params))
-    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), LocalCrew(jobs))
+    evaluator = Evaluator(StudySpec(scenario=scenario, horizon=HORIZON, arms=ARMS, seed=TRUTH_SEED), LocalWorkers(jobs))
     total = np.zeros(len(distinct))
     for first in range(0, replications, BLOCK):
         count = min(BLOCK, replications - first)
@@ -169,7 +169,7 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
     found, _ = _tuned(spec, jobs)
     cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
     players = [spec.values(dict(found.params)), *(spec.values(cell) for cell in cells)]  # type: ignore[arg-type]
-    regret: Floats = Evaluator(spec, LocalCrew(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
+    regret: Floats = Evaluator(spec, LocalWorkers(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
     rows = [
         (cell["alpha0"], cell["beta0"], *paired_interval(theirs, regret[0], spec.seed))
         for cell, theirs in zip(cells, regret[1:], strict=True)

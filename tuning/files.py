@@ -17,7 +17,7 @@ LONGEST_NAME = 255
 """Bytes of a file's or folder's name that any file system of today takes."""
 
 
-def check_place(path: Path) -> None:
+def check_file_writable(path: Path) -> None:
     """Refuse a place where no file can be, before long work that would end in it."""
     try:
         folder = resolved(path).parent
@@ -60,12 +60,12 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[str]]:
+def atomic_write(path: Path) -> Iterator[IO[str]]:
     """A text file that takes the place of `path` when the block ends well, and leaves no trace when not.
 
     A device or a pipe (/dev/null, /dev/stdout) is written into: putting a file in its place would break the machine.
     """
-    check_place(path)
+    check_file_writable(path)
     if path.exists() and not path.is_file():
         with _into(path) as file:
             yield file

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
-from tuning.files import check_folder, check_place, make_folder, replacing
+from tuning.files import atomic_write, check_file_writable, check_folder, make_folder
 
 if TYPE_CHECKING:
     from dashboards.pages.report.material import Material
@@ -36,12 +36,12 @@ def write_report(
     """Write the report as one HTML file, atomically, and then the figures where a folder is given."""
     from dashboards.pages.report.page import build, render, write_pictures
 
-    check_place(output)
+    check_file_writable(output)
     if figure_folder is not None:
         check_folder(figure_folder, "figures")
         if figure_folder.resolve() == output.resolve():
             raise InputError(f"figures {figure_folder} is the report's own file, not a folder.", field="figures")
-    with replacing(output) as file:  # an unwritable file is refused before any simulation
+    with atomic_write(output) as file:  # an unwritable file is refused before any simulation
         material = _gather(names, storage)
         page = build(material)
         text = render(material, page)
@@ -61,14 +61,14 @@ def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
     from dashboards.pages.report.material import gather
     from studies.storage.database import opened
-    from studies.storage.urls import DEFAULT_URL, shown, sqlite_file, storage_url
+    from studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
     if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
         return gather(None, url)
     with opened(storage) as store:
-        return gather(store, shown(url), names)
+        return gather(store, mask_url(url), names)
 
 
 def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
@@ -84,6 +84,6 @@ def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
     }
     make_folder(folder)
     for ending, text in texts.items():
-        with replacing(folder / f"{COMPARISON_NAME}.{ending}") as file:
+        with atomic_write(folder / f"{COMPARISON_NAME}.{ending}") as file:
             file.write(text)
     return [folder / f"{COMPARISON_NAME}.{ending}" for ending in texts]

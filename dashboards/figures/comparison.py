@@ -28,7 +28,7 @@ from dashboards.figures.style import (
 from environments.text import format_interval, format_number, format_percent
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
-from studies.spec.comparison import SettingOf
+from studies.spec.comparison import SettingKind
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     )
 
 
-def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> Trace:
+def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> Trace:
     colour = colour_at(place)
     return {
         "type": "scatter",
@@ -92,7 +92,7 @@ def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> Trace:
     }
 
 
-def _entry(setting: SettingOf) -> Trace:
+def _entry(setting: SettingKind) -> Trace:
     """What the marks of a setting are, in no policy's colour."""
     look = {"color": CHANGE, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE}}
     return legend_only(NAMES[setting], mode="markers", marker=look, legendgroup=setting)

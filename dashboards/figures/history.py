@@ -73,7 +73,7 @@ def plot_history(
     objective = (
         spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
     )
-    maximise = parse_objective(objective).maximise
+    maximize = parse_objective(objective).maximize
     what = parse_objective(objective).label()
     total = len(rows) if states is None else sum(states.values())
     title = heading("Search history", *_context(total, recommendation, spec))
@@ -90,7 +90,7 @@ def plot_history(
     stopped = len(done) - len(complete) if states is None else total - played
     validated = [row for row in complete if _among(row, recommendation.indistinguishable if recommendation else [])]
     chosen = [row for row in complete if recommendation is not None and _among(row, [recommendation.params])]
-    better = _improvements(complete, maximise)
+    better = _improvements(complete, maximize)
     traces: list[Trace] = []
     whole = spec.replications if spec is not None else None
     for name, some, of, symbol, colour in (
@@ -169,12 +169,12 @@ def _same(mine: Mapping[str, float | str], theirs: Mapping[str, float | str]) ->
     )
 
 
-def _improvements(complete: Sequence[HistoryPoint], maximise: bool) -> list[HistoryPoint]:
+def _improvements(complete: Sequence[HistoryPoint], maximize: bool) -> list[HistoryPoint]:
     better: list[HistoryPoint] = []
     for row in complete:
         assert row.value is not None
         before = better[-1].value if better else None
-        if before is None or (row.value > before if maximise else row.value < before):
+        if before is None or (row.value > before if maximize else row.value < before):
             better.append(row)
     return better
 

@@ -14,7 +14,7 @@ from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
-from studies.spec.space import three_digits
+from studies.spec.space import round_digits
 
 Z95 = 1.959964
 NONE_SEEN = "none seen"
@@ -109,7 +109,7 @@ def _drift(seen: FittedTerm) -> KindDescription:
     return KindDescription(
         f"{text} ({_interval(low, high)})",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"drift": three_digits(math.sqrt(3.0) * typical), "over": "100%"},
+        {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
         seen.moving(),
     )
 
@@ -121,7 +121,7 @@ def _growth(seen: FittedTerm) -> KindDescription:
     return KindDescription(
         f"{text} ({_interval(low, high)})",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"growth": three_digits(2.0 * max(average, 0.0)), "over": "100%"},
+        {"growth": round_digits(2.0 * max(average, 0.0)), "over": "100%"},
         seen.moving(),
     )
 
@@ -151,7 +151,7 @@ def _periodic(seen: FittedTerm) -> KindDescription:
     return KindDescription(
         f"{text}; {seen.names[k]} most: {figure(float(size[k]))} ({_interval(float(low), float(high))})",
         {"period": period, "amplitude": float(size.mean()), "largest": float(size[k])},
-        {"amplitude": three_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
+        {"amplitude": round_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
         seen.moving(),
     )
 
@@ -170,7 +170,10 @@ def _jumps(seen: FittedTerm) -> KindDescription:
     return KindDescription(
         text if len(at) > 1 else f"1 jump of {arms}, by {figure(typical)} on average, at step {at[0]}",
         {"at": at, "typical": typical, "share_of_arms": share},
-        {"every": percent(every / seen.rows), "fraction": three_digits(min(1.0, max(share, 1.0 / len(seen.names))))},
+        {
+            "every": percent(every / seen.rows),
+            "fraction": round_digits(min(1.0, max(share, 1.0 / len(seen.names)))),
+        },
         seen.moving(),
     )
 

@@ -16,7 +16,7 @@ from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.model import FittedModel
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults
-from studies.spec.space import own_range, three_digits
+from studies.spec.space import default_range, round_digits
 
 ANOTHER_SIZE = 2.0
 """Rewards so many times as large or as small get ranges of their own."""
@@ -70,7 +70,7 @@ def _space(diagnosis: Diagnosis) -> list[str]:
         return []
     setting = ParamContext(diagnosis.rows, diagnosis.arms, {})
     searched = [param for param in find_policy(StudyDefaults.policy).parameters if param.low is not None]
-    ranges = {param.name: own_range(param, setting, factor**param.power) for param in searched}
+    ranges = {param.name: default_range(param, setting, factor**param.power) for param in searched}
     return [
         f"# Rewards spread {factor:.3g} times as far as those that the usual ranges are for.",
         "[study.space]",
@@ -113,7 +113,12 @@ def estimate_base_ranges(blocks: TraceBlocks, fitted: FittedModel) -> dict[str, 
     levels = np.maximum(levels, STILL * float(levels.mean()))
     low, high = _range(levels)
     low = max(low, 0.5 * float(levels.min()))
-    return {"mean_low": means[0], "mean_high": means[1], "variance_low": three_digits(low), "variance_high": high}
+    return {
+        "mean_low": means[0],
+        "mean_high": means[1],
+        "variance_low": round_digits(low),
+        "variance_high": high,
+    }
 
 
 def _levels(fitted: FittedModel, base: Floats, weights: list[Floats], used: str) -> Floats:
@@ -134,10 +139,10 @@ def _range(levels: Floats) -> tuple[float, float]:
     if levels.size >= MANY:
         low, high = (float(end) for end in np.quantile(levels, [FAR, 1.0 - FAR]))
         beyond = FAR / (1.0 - 2.0 * FAR) * (high - low)
-        return three_digits(low - beyond), three_digits(high + beyond)
+        return round_digits(low - beyond), round_digits(high + beyond)
     low, high = float(levels.min()), float(levels.max())
     beyond = (high - low) / max(levels.size - 1, 1)
-    return three_digits(low - beyond), three_digits(high + beyond)
+    return round_digits(low - beyond), round_digits(high + beyond)
 
 
 MOST_ROWS = 4000

@@ -21,7 +21,7 @@ from environments.text import (
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
-from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingOf
+from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingKind
 from studies.symbols import format_params
 
 
@@ -49,7 +49,7 @@ class ComparisonEntry:
     """One policy, at its defaults or tuned, in the worlds of the comparison."""
 
     policy: str
-    setting: SettingOf
+    setting: SettingKind
     params: dict[str, Value]
     """All of them."""
     regret: Floats
@@ -75,12 +75,12 @@ class Comparison:
     study: str
     entries: tuple[ComparisonEntry, ...]
 
-    def of(self, setting: SettingOf) -> list[ComparisonEntry]:
+    def of(self, setting: SettingKind) -> list[ComparisonEntry]:
         """The entries that meet each other on one board."""
         return [entry for entry in self.entries if entry.setting == setting]
 
     @property
-    def settings(self) -> tuple[SettingOf, ...]:
+    def settings(self) -> tuple[SettingKind, ...]:
         """The boards there are, the more telling one first."""
         return ("tuned", "defaults") if self.spec.tune else ("defaults",)
 
@@ -149,7 +149,7 @@ class RankTest:
 class Leaderboard:
     """All entries of one setting, the best first."""
 
-    setting: SettingOf
+    setting: SettingKind
     standings: tuple[Standing, ...]
     ranks: RankTest | None
     """None where there is only one policy."""
@@ -176,7 +176,7 @@ class ComparisonResult:
         """The tuned board where there is one."""
         return self.boards[0]
 
-    def board(self, setting: SettingOf) -> Leaderboard | None:
+    def board(self, setting: SettingKind) -> Leaderboard | None:
         """The board of a setting, if it was played."""
         return next((board for board in self.boards if board.setting == setting), None)
 

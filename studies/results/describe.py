@@ -26,7 +26,7 @@ from studies.results.recommendation import (
 )
 from studies.results.robust import EvaluatedSetting, Front, Price, RobustRecommendation, ScenarioOutcome
 from studies.spec.robust import parse_measure
-from studies.spec.space import parameters_of
+from studies.spec.space import find_parameters
 from studies.symbols import format_params, format_symbol
 
 BASELINES = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
@@ -95,7 +95,7 @@ def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
     >>> describe_edges("d-raven", [Edge(param="gamma", value=0.75, low=0.00001, high=0.75)])
     ['γ 0.75 is at the edge of the search range; search again with --range gamma=0.25:0.99999.']
     """
-    rates = {param.name for param in parameters_of(policy) if param.scale == "one-minus"}
+    rates = {param.name for param in find_parameters(policy) if param.scale == "one-minus"}
     lines = []
     for edge in edges:
         inverted = edge.param in rates and edge.low <= 1.0 - edge.value <= edge.high

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from studies.spec.fields import Frozen
+from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
 
@@ -18,7 +18,7 @@ MIN_EFFECTIVE_EVENTS = 100
 """Effective matched events below which nothing is concluded."""
 
 
-class Estimate(Frozen):
+class Estimate(FrozenModel):
     """A mean with its 95 % interval."""
 
     mean: float
@@ -27,7 +27,7 @@ class Estimate(Frozen):
     replications: int
 
 
-class Baseline(Frozen):
+class Baseline(FrozenModel):
     """What other parameters cost against the recommended ones, in the same worlds."""
 
     name: Literal["paper", "defaults"]
@@ -51,14 +51,14 @@ class Baseline(Frozen):
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
-class RewardScale(Frozen):
+class RewardScale(FrozenModel):
     """The size of the rewards that were tuned on: mean of the arms' means, and spread of a reward around its mean."""
 
     mean: float
     spread: float
 
 
-class Edge(Frozen):
+class Edge(FrozenModel):
     """A recommended value that lies on the edge of the box, and the range that would settle it."""
 
     param: str
@@ -67,7 +67,7 @@ class Edge(Frozen):
     high: float
 
 
-class TraceFacts(Frozen):
+class TraceFacts(FrozenModel):
     """What a recommendation that was tuned on a trace hangs on."""
 
     file: str = Field(description="The file's name.")
@@ -85,14 +85,14 @@ class TraceFacts(Frozen):
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
-class RequiredSample(Frozen):
+class RequiredSample(FrozenModel):
     """How much of a log would settle a difference: n·(half-width / difference)², for errors shrink as 1/√n."""
 
     matched: float | None = Field(description="Matched events; none where the difference is nothing.")
     events: float | None = Field(description="Events of the whole log, of which three tenths are reported on.")
 
 
-class LogFacts(Frozen):
+class LogFacts(FrozenModel):
     """What a recommendation that was tuned on a log hangs on. Scores are in the units of the file, events from 1."""
 
     file: str = Field(description="The file's name.")
@@ -119,7 +119,7 @@ class LogFacts(Frozen):
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
-class Recommendation(Frozen):
+class Recommendation(FrozenModel):
     """One recommendation, as it is stored and exported. No time of day in it."""
 
     study: str

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import Field
 
 from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardScale
-from studies.spec.fields import Frozen
+from studies.spec.fields import FrozenModel
 
 
-class TunedSetting(Frozen):
+class TunedSetting(FrozenModel):
     """The setting that a scenario's own study recommends: what one would use, knowing the world."""
 
     scenario: str
@@ -19,7 +19,7 @@ class TunedSetting(Frozen):
     params: Parameters
 
 
-class Price(Frozen):
+class Price(FrozenModel):
     """By what share regret lies above that of the setting tuned for the world, with its 95 % interval; 0.1 is 10 %."""
 
     mean: float
@@ -27,7 +27,7 @@ class Price(Frozen):
     high: float
 
 
-class ScenarioOutcome(Frozen):
+class ScenarioOutcome(FrozenModel):
     """How a setting did in one scenario, on the report worlds."""
 
     scenario: str
@@ -35,7 +35,7 @@ class ScenarioOutcome(Frozen):
     price: Price
 
 
-class EvaluatedSetting(Frozen):
+class EvaluatedSetting(FrozenModel):
     """A setting in every scenario."""
 
     name: str = Field(description="recommended, defaults, tuned for a scenario, or the number of a trial.")
@@ -45,7 +45,7 @@ class EvaluatedSetting(Frozen):
     price: Price = Field(description="Over all scenarios, by the measure.")
 
 
-class _Outcome(Frozen):
+class _Outcome(FrozenModel):
     """What both kinds say of the study."""
 
     study: str

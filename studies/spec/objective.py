@@ -21,9 +21,9 @@ class Objective:
     time: str | int = 0
 
     @property
-    def maximise(self) -> bool:
+    def maximize(self) -> bool:
         """Whether larger values are better."""
-        return OBJECTIVES[self.kind].maximise
+        return OBJECTIVES[self.kind].maximize
 
     @property
     def by_rank(self) -> bool:
@@ -50,7 +50,7 @@ class Objective:
 
     def sample(self, regret: Floats, reward: Floats) -> Floats:
         """The numbers [..., R] that are averaged or ranked: rewards or regrets."""
-        return reward if self.maximise else regret
+        return reward if self.maximize else regret
 
     def value(self, sample: Floats) -> Floats:
         """The objective over the last axis.
@@ -58,7 +58,7 @@ class Objective:
         >>> Objective("cvar", level=0.5).value(np.array([1.0, 2.0, 3.0, 4.0]))
         array(3.5)
         """
-        return VALUES[self.kind](sample, self.level)
+        return STATISTICS[self.kind](sample, self.level)
 
 
 def _mean(sample: Floats, level: float) -> Floats:
@@ -70,10 +70,10 @@ def _quantile(sample: Floats, level: float) -> Floats:
 
 
 def _cvar(sample: Floats, level: float) -> Floats:
-    return mean_of_largest(sample, worst(sample.shape[-1], level))
+    return mean_of_largest(sample, tail_count(sample.shape[-1], level))
 
 
-VALUES: dict[str, Callable[[Floats, float], Floats]] = {
+STATISTICS: dict[str, Callable[[Floats, float], Floats]] = {
     "mean": _mean,
     "reward": _mean,
     "quantile": _quantile,
@@ -83,10 +83,10 @@ VALUES: dict[str, Callable[[Floats, float], Floats]] = {
 """How each registered objective is computed over the last axis of a sample."""
 
 
-def worst(count: int, level: float) -> int:
+def tail_count(count: int, level: float) -> int:
     """How many the worst 1 − level of so many are: one at least.
 
-    >>> worst(200, 0.9), worst(3, 0.9)
+    >>> tail_count(200, 0.9), tail_count(3, 0.9)
     (20, 1)
     """
     return max(1, round(count * (1.0 - level)))

@@ -155,7 +155,7 @@ class LogSource(RecordedSource[LogScenario]):
 Source = ScenarioSource | TraceSource | LogSource
 
 
-def source_of(
+def make_source(
     scenario: str,
     settings: Settings,
     trace: str | None = None,
@@ -166,7 +166,7 @@ def source_of(
 ) -> Source:
     """The source that the fields of a specification name.
 
-    >>> source_of("log:ads", {}, log="/data/ads.csv").kind
+    >>> make_source("log:ads", {}, log="/data/ads.csv").kind
     'log'
     """
     if trace is not None:

@@ -16,14 +16,14 @@ import optuna
 
 from policies import find_policy
 from studies.spec.comparison import ComparisonSpec
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from tools.benchmarks.measure import Figure
 from tuning.cli.options import workers
-from tuning.comparison.run import chosen_policies, warm_up
+from tuning.comparison.run import parse_policies, warm_up
 from tuning.search.samplers import ask_batch
 from tuning.study_run import run_study
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 TWENTY = 20
@@ -39,16 +39,16 @@ CEILING = 30.0
 
 
 def _spec() -> ComparisonSpec:
-    return ComparisonSpec(scenario="logistics", policies=chosen_policies("all"), tune=100, search_replications=50)
+    return ComparisonSpec(scenario="logistics", policies=parse_policies("all"), tune=100, search_replications=50)
 
 
 def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     """Extrapolated simulation time of a policy in seconds."""
     search = spec.search(policy).resolved()
-    evaluator = Evaluator(search, LocalCrew(jobs))
+    evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
     mirror = optuna.create_study()
-    values = [search.values(to_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
+    values = [search.values(from_trial_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
     evaluator.play(values[:1], 1, 0, WORLDS)  # draw the worlds before timing
     begin = time.process_time()
     evaluator.play(values, 1, 0, WORLDS)

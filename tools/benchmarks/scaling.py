@@ -13,7 +13,7 @@ from typing import Any
 from policies.engine.leader_run import leader_run
 from tools.benchmarks.measure import Claim, Figure, Race
 from tools.benchmarks.raven import incremental, random_candidates
-from tuning.workers.cluster import ClusterCrew, connected
+from tuning.workers.cluster import ClusterWorkers, open_cluster
 
 REPLICATIONS, CANDIDATES, HORIZON = 40, 100, 10_000
 SHARES = 8
@@ -38,11 +38,11 @@ def nothing(number: int) -> int:
 
 
 @cache
-def cluster() -> ClusterCrew:
+def cluster() -> ClusterWorkers:
     """Two local workers, until this process ends."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(connected("local", 2))
+    return stack.enter_context(open_cluster("local", 2))
 
 
 def overhead() -> float:

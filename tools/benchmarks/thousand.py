@@ -24,7 +24,7 @@ import psutil
 from environments.world import Floats
 from policies.engine.base import Value
 from studies.spec.study import StudySpec
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.cluster import dask_cluster
 from tests.postgres import server
 from tools.benchmarks.page import short
@@ -32,7 +32,7 @@ from tools.benchmarks.raven import incremental, random_candidates
 from tools.benchmarks.scaling import nothing
 from tools.docs.marks import filled, table
 from tuning.search.loop import search
-from tuning.workers.cluster import connected, task_seconds
+from tuning.workers.cluster import open_cluster, task_seconds
 from tuning.workers.problem import Evaluator
 
 WORKERS = 1000
@@ -114,14 +114,14 @@ def measure_trial() -> tuple[float, float]:
             spent = time.process_time() - here
             return spent / TRIALS, (_cpu(postgres.process.pid) - there) / TRIALS
 
-        return driving(url, "measured", body)
+        return run_as_driver(url, "measured", body)
 
 
 def measure_task() -> tuple[float, float]:
     """Driver and scheduler seconds per task."""
     with tempfile.TemporaryDirectory() as folder, dask_cluster(Path(folder)) as cluster:
         assert cluster.scheduler is not None
-        with connected(cluster.address) as crew:
+        with open_cluster(cluster.address) as crew:
             crew.run(nothing, [(i,) for i in range(50)])
             there, here = _cpu(cluster.scheduler.pid), time.process_time()
             crew.run(nothing, [(i,) for i in range(TASKS)])

@@ -34,7 +34,7 @@ from tuning.cli import list as list_
 from tuning.cli.completion import joined_by_bash
 from tuning.cli.help import NAMES, Command, Group
 from tuning.cli.options import in_words, with_option
-from tuning.interrupts import Interrupted, interruptible
+from tuning.interrupts import Interrupted, handle_interrupts
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -177,9 +177,9 @@ def _named_command(app: Any, arguments: Sequence[str]) -> Any:
 
 def _say(message: str, code: int) -> int:
     """One line on stderr, whatever the message was: no password in it, nor more than anyone would read."""
-    from studies.storage.urls import without_passwords
+    from studies.storage.urls import mask_passwords
 
-    line = without_passwords(" ".join(message.split()))
+    line = mask_passwords(" ".join(message.split()))
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     print(f"ravenlab: {line}", file=sys.stderr)
@@ -192,7 +192,7 @@ def main() -> None:
     if COMPLETION in os.environ:
         joined_by_bash()
     try:
-        with interruptible():
+        with handle_interrupts():
             code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = _say(str(Interrupted()), INTERRUPTED)

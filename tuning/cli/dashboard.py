@@ -25,7 +25,7 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     from dashboards.optuna_dashboard.attach import attach
     from environments.errors import Fault, InputError
     from studies.storage.keys import GRID, ROBUST, SPEC
-    from studies.storage.lock import driving
+    from studies.storage.lock import run_as_driver
 
     def wanting(storage: RDBStorage) -> list[str]:
         there = [
@@ -39,13 +39,13 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
 
     said = set()
     try:
-        wanted = driving(url, None, wanting)
+        wanted = run_as_driver(url, None, wanting)
     except (InputError, Fault) as error:
         _say(error)
         return
     for name in wanted:
         try:
-            driving(url, name, partial(attach_here, name=name))
+            run_as_driver(url, name, partial(attach_here, name=name))
         except (InputError, Fault) as error:
             if str(error) not in said:  # a storage that can't be written says so once
                 _say(error)

@@ -47,21 +47,21 @@ def diagnose(
     from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.cli.options import whole_number
     from tuning.cli.output import called, print_json, print_table, say
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
 
     steps = None if horizon is None else whole("--horizon", whole_number("--horizon", horizon), least=1)
     asked = whole("--halves", whole_number("--halves", halves), least=0, most=1000)
     for place in (output, study_file):
         if place is not None:
-            check_place(place)
+            check_file_writable(place)
     names, values = read_rewards(file)
     result = answer(values, names, halves=asked)
     proposed = propose_study(result, file.name, steps) if result.conclusive else ""
     if output is not None:
-        with replacing(output) as out:
+        with atomic_write(output) as out:
             out.write(render(result, file.name, proposed))
     if study_file is not None and proposed:
-        with replacing(study_file) as out:
+        with atomic_write(study_file) as out:
             out.write(proposed)
     if as_json:
         print_json({**result.to_dict(), "study": proposed}, indent=2)

@@ -60,7 +60,7 @@ def show(
         }
         print_json(document)
         return
-    say(f"{row.name}: {row.state}, {row.done} of {'–' if row.asked is None else row.asked} trials")
+    say(f"{row.name}: {row.state}, {row.finished} of {'–' if row.planned is None else row.planned} trials")
     if spec is not None:
         _print_spec(spec)
     _print_trials(best)
@@ -91,7 +91,7 @@ def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
     from tuning.cli.compare import print_results
     from tuning.cli.grid import print_grid
     from tuning.cli.tune import print_found
-    from tuning.comparison.ranking import judge
+    from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
@@ -101,7 +101,7 @@ def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
         return Whole("tune --robust", "trials", "found", spec, found, print_found)
     if comparison is not None:
         played = read_comparison(study, trials)
-        result = None if played is None else judge(played)
+        result = None if played is None else analyze_comparison(played)
         return Whole("compare", "entries", "comparison", comparison, result, lambda one: print_results([one]))
     return None
 
@@ -113,7 +113,7 @@ def _show_whole(row: StudyRow, whole: Whole, as_json: bool) -> None:
         shown = None if whole.found is None else whole.found.as_object()
         print_json({**asdict(row), "spec": whole.spec.model_dump(mode="json"), whole.key: shown})
         return
-    say(f"{row.name}: {row.state}, {row.done} of {row.asked} {whole.unit}")
+    say(f"{row.name}: {row.state}, {row.finished} of {row.planned} {whole.unit}")
     if whole.found is None:
         say(f"Not finished; run the same ravenlab {whole.command} command again to go on.")
         return

@@ -26,7 +26,7 @@ from studies.results.comparison import (
     RankTest,
     Standing,
 )
-from studies.spec.comparison import SettingOf
+from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, paired_t_test
 
@@ -34,19 +34,21 @@ NEXT_TO_NOTHING = 1e-9
 """A mean regret below this can't be the whole of a share."""
 
 
-def judge(comparison: Comparison) -> ComparisonResult:
+def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """The boards of a comparison."""
     seed = comparison.spec.seed
-    return ComparisonResult(comparison, tuple(board(each, comparison.of(each), seed) for each in comparison.settings))
+    return ComparisonResult(
+        comparison, tuple(build_board(each, comparison.of(each), seed) for each in comparison.settings)
+    )
 
 
-def board(setting: SettingOf, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
+def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
     """Order entries of the same worlds by their mean regret and say who can be told from whom."""
     order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
     listed = [entries[i] for i in order]
     samples = np.stack([entry.regret for entry in listed])
-    mean_ranks, ranks = judge_ranks([entry.policy for entry in listed], samples)
-    raw, corrected = all_pairs(samples)
+    mean_ranks, ranks = analyze_ranks([entry.policy for entry in listed], samples)
+    raw, corrected = pairwise_p_values(samples)
     standings = []
     for i, entry in enumerate(listed):
         behind = None
@@ -61,7 +63,7 @@ def board(setting: SettingOf, entries: Sequence[ComparisonEntry], seed: int) -> 
     return Leaderboard(setting, tuple(standings), ranks)
 
 
-def all_pairs(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
+def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
     """p of the paired t-test of every two rows, before and after Holm's correction for all of them.
 
     >>> raw, corrected = all_pairs(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
@@ -73,7 +75,7 @@ def all_pairs(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple
     return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm_adjust(raw), strict=True))
 
 
-def judge_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest | None]:
+def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest | None]:
     """Mean ranks [C] over worlds of samples [C, R], less being better, and what they tell.
 
     >>> worlds = np.random.default_rng(1).normal(size=(3, 100)) + [[0], [0], [9]]
@@ -92,7 +94,7 @@ def judge_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest
     order = sorted(range(count), key=lambda i: (float(mean_ranks[i]), i))
     if friedman is not None and friedman >= LEVEL:
         return mean_ranks, RankTest(friedman, critical, (tuple(names[i] for i in order),))
-    groups = joined([float(mean_ranks[i]) for i in order], critical)
+    groups = rank_groups([float(mean_ranks[i]) for i in order], critical)
     return mean_ranks, RankTest(friedman, critical, tuple(tuple(names[order[i]] for i in group) for group in groups))
 
 
@@ -105,7 +107,7 @@ def _friedman(samples: Floats) -> float:
     return float(friedmanchisquare(*samples).pvalue)
 
 
-def joined(ranks: Sequence[float], critical: float) -> list[range]:
+def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
     """Runs of rising ranks that lie within the critical difference, each as long as can be, none of one alone.
 
     >>> joined([1.0, 1.5, 2.2, 4.0], critical=1.0)

@@ -24,7 +24,7 @@ from studies.spec.study import StudySpec
 from studies.tables import make_table
 from tuning.reproduction import BOTH, PROTOCOLS
 from tuning.study_run import run_study
-from tuning.workers.local import ALONE, Crew
+from tuning.workers.local import SERIAL, Workers
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,14 +47,14 @@ class RunContext:
     seed: int
     replications: int
     protocols: tuple[str, ...]
-    workers: Crew
+    workers: Workers
     url: str
     """Storage of the searches."""
 
     def count(self, default: int, least: int = 2) -> int:
         """Scale a count to the precision, where `default` is the count at the default precision.
 
-        >>> RunContext(0, 25, PROTOCOLS, ALONE, "").count(4000)
+        >>> RunContext(0, 25, PROTOCOLS, SERIAL, "").count(4000)
         2000
         """
         return max(least, round(default * self.replications / DEFAULT_REPLICATIONS))
@@ -87,7 +87,7 @@ def make_context(
     protocol: str = BOTH,
     replications: int | None = None,
     seed: int = 0,
-    workers: Crew = ALONE,
+    workers: Workers = SERIAL,
 ) -> RunContext:
     """Check the settings of a reproduction.
 

@@ -96,8 +96,8 @@ PRINTED_MARK = {"symbol": "x-thin", "size": 10, "color": VERMILION, "line": {"co
 def list_comparisons(context: RunContext) -> list[str]:
     """List the comparisons of the requested protocols.
 
-    >>> from tuning.workers.local import ALONE
-    >>> list_comparisons(RunContext(0, 50, ("defined",), ALONE, ""))
+    >>> from tuning.workers.local import SERIAL
+    >>> list_comparisons(RunContext(0, 50, ("defined",), SERIAL, ""))
     ['defaults', 'tuned']
     """
     return [comparison for protocol in context.protocols for comparison in COMPARISONS[protocol]]
@@ -106,8 +106,8 @@ def list_comparisons(context: RunContext) -> list[str]:
 def describe_size(context: RunContext) -> dict[str, Any]:
     """Facts that the sections of all three experiments mention.
 
-    >>> from tuning.workers.local import ALONE
-    >>> describe_size(RunContext(0, 50, ("defined",), ALONE, ""))
+    >>> from tuning.workers.local import SERIAL
+    >>> describe_size(RunContext(0, 50, ("defined",), SERIAL, ""))
     {'horizon': 50000, 'arms': 100, 'worlds': 50}
     """
     return {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(PAPER_WORLDS)}
@@ -229,7 +229,7 @@ def _search(name: str, context: RunContext) -> PieceData:
     budget = search_budget(context)
     spec = StudySpec(policy=name, scenario=scenario, batch=BATCH, report=2, **budget)  # type: ignore[arg-type]
     recommendation = context.search(_piece_key("search", name), spec)
-    space = {param: list(distribution.ends()) for param, distribution in spec.resolved().space.items()}
+    space = {param: list(distribution.bounds()) for param, distribution in spec.resolved().space.items()}
     return {"params": dict(recommendation.params), "space": space}
 
 

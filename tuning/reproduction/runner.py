@@ -16,10 +16,10 @@ from typing import Any
 from environments.errors import InputError
 from studies.paper.results import ReproductionResult
 from studies.tables import to_csv
-from tuning.files import replacing
+from tuning.files import atomic_write
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece
-from tuning.workers.local import side_by_side
+from tuning.workers.local import run_concurrently
 
 CSV_FOLDER = "csv"
 
@@ -77,7 +77,7 @@ def write_reproduction(result: ReproductionResult, folder: Path) -> list[Path]:
         if path.name not in csv_files:
             path.unlink()
     for path, text in texts.items():
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(text)
     return list(texts)
 
@@ -90,7 +90,7 @@ def _run_pieces(
     data = {key: piece_data for key, piece_data in stored.items() if piece_data is not None}
     listener.begin(list(pieces.values()), [pieces[key] for key in data])
     missing = [piece for key, piece in pieces.items() if key not in data]
-    computed = side_by_side(
+    computed = run_concurrently(
         context.workers, [partial(_run_piece, piece, context, folder, listener) for piece in missing]
     )
     data |= {piece.key: piece_data for piece, piece_data in zip(missing, computed, strict=True)}
@@ -103,7 +103,7 @@ def _run_piece(piece: RunPiece, context: RunContext, folder: Path, listener: Rep
     text = json.dumps({"fingerprint": context.fingerprint(), "data": piece.run(context)}, allow_nan=False)
     path = _piece_file(folder, piece.key)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(text)
     listener.finish_piece(piece)
     data: PieceData = json.loads(text)["data"]  # read back, so that a resumed run uses exactly the same numbers

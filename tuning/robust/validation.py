@@ -21,7 +21,7 @@ from studies.results.robust import (
     ScenarioOutcome,
     TunedSetting,
 )
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import (
@@ -32,13 +32,13 @@ from studies.statistics.intervals import (
     relative_shares,
 )
 from studies.storage.keys import project_version
-from tuning.robust.evaluation import ManyWorlds, RelativeWorlds, positive
+from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, positive
 from tuning.validation.recommend import (
     Candidate,
     best_and_rivals,
+    boundary_hits,
     box_around,
     candidate_of,
-    edges,
     importance,
     scale_of,
     search_estimate,
@@ -117,7 +117,7 @@ def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int
 
 
 def recommend_robust(
-    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeWorlds, tuned: Sequence[TunedSetting]
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeEvaluator, tuned: Sequence[TunedSetting]
 ) -> RobustRecommendation:
     """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
     base = spec.base
@@ -140,7 +140,7 @@ def recommend_robust(
         box=box_around(base, [entered[i] for i in equals]),
         contenders=contenders,
         importance=importance(base, study),
-        edge=edges(base, best.values),
+        edge=boundary_hits(base, best.values),
         scales=[scale_of(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
 
@@ -165,7 +165,7 @@ def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[Tun
 
 def measure_contenders(
     spec: ResolvedRobustSpec,
-    worlds: ManyWorlds,
+    worlds: ScenariosEvaluator,
     measure: Measure,
     named: dict[str, Candidate],
     tuned: Sequence[TunedSetting],
@@ -216,7 +216,7 @@ MOST_MEMBERS = 200
 """Of a larger front every so many-th, in the order of the first scenario's regret, is measured anew."""
 
 
-def unbeaten(values: Floats) -> NDArray[np.bool_]:
+def pareto_mask(values: Floats) -> NDArray[np.bool_]:
     """Which rows of [C, S] no other row beats: as good everywhere and better somewhere.
 
     >>> unbeaten(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
@@ -228,7 +228,7 @@ def unbeaten(values: Floats) -> NDArray[np.bool_]:
 
 
 def find_front(
-    spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[TunedSetting]
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: ScenariosEvaluator, tuned: Sequence[TunedSetting]
 ) -> Front:
     """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
     base = spec.base
@@ -236,13 +236,13 @@ def find_front(
     named: dict[str, Candidate] = dict(rivals)
     numbers: dict[str, int] = {}
     for trial in _members(study):
-        candidate = candidate_of(base, to_params(base, trial.params))
+        candidate = candidate_of(base, from_trial_params(base, trial.params))
         first = next((name for name, other in named.items() if other.values == candidate.values), None)
         numbers[first or f"trial {trial.number}"] = trial.number
         if first is None:
             named[f"trial {trial.number}"] = candidate
     played = worlds.play([each.values for each in named.values()], Stream.SELECTION, 0, base.selection)
-    kept = unbeaten(played.mean(axis=1))
+    kept = pareto_mask(played.mean(axis=1))
     measured = measure_contenders(spec, worlds, parse_measure("worst"), named, tuned)
     members: list[FrontMember] = []
     for each, stays in zip(measured, kept, strict=True):
@@ -259,7 +259,7 @@ def find_front(
 
 def _members(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
-    mask = unbeaten(np.array([trial.values for trial in trials], dtype=np.float64))
+    mask = pareto_mask(np.array([trial.values for trial in trials], dtype=np.float64))
     front = [trial for trial, stays in zip(trials, mask, strict=True) if stays]
     front.sort(key=lambda trial: (trial.values[0], trial.number))
     return front[:: -(-len(front) // MOST_MEMBERS)]

@@ -27,7 +27,7 @@ from studies.results.recommendation import (
 from studies.spec.study import StudySpec
 from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
 from studies.statistics.intervals import order_best_first, step_down
-from tuning.workers.problem import Evaluator, Game, kept_worlds, policy_of
+from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ NO_MARKS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Placed:
+class TracePlay:
     """Candidates [C] in the same R windows of one stretch of n rows."""
 
     regret: Floats
@@ -77,32 +77,34 @@ class Placed:
     """[C, n] the same for the regret against the best fixed arm."""
 
 
-def place(evaluator: Evaluator, candidates: Sequence[Mapping[str, Value]], stream: Stream, count: int) -> Placed:
+def play_on_trace(
+    evaluator: Evaluator, candidates: Sequence[Mapping[str, Value]], stream: Stream, count: int
+) -> TracePlay:
     """Play windows 0 … count − 1 of a stream of a trace.
 
     Each candidate plays them in one go, so that sums are the same on any number of workers.
     """
-    calls = [(evaluator.game, values, stream, count) for values in candidates]
-    played = evaluator.crew.run(place_one, calls)
-    return Placed(*(np.stack(some) for some in zip(*played, strict=True)))
+    calls = [(evaluator.problem, values, stream, count) for values in candidates]
+    played = evaluator.workers.run(place_one, calls)
+    return TracePlay(*(np.stack(some) for some in zip(*played, strict=True)))
 
 
-def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
+def place_one(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
     """What `Placed` holds, of one candidate."""
-    scenario = game.scenario
+    scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
     here = scenario.stretch(stream)
-    worlds = scenario.draw(game.horizon, game.seed, 0, count, stream)
-    policy = policy_of(game)
-    played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, locate_regret=True)
+    worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
+    policy = problem_policy(problem)
+    played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
     held, sums = scenario.fixed(worlds)
     by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
     for offset, arm in zip(worlds.offsets, held, strict=True):
-        window = slice(offset, offset + game.horizon)
+        window = slice(offset, offset + problem.horizon)
         lost = worlds.best[window] - scenario.filled[window, arm]
         by_row[window] += lost
         by_step += lost
-    begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - game.horizon + 1)
+    begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - problem.horizon + 1)
     rows = slice(here.first, here.last)
     parts = _parts(played.regret_by_row[rows], played.regret_by_step, begun)
     fixed_parts = parts - _parts(by_row[rows], by_step, begun)
@@ -127,10 +129,10 @@ def choose_on_trace(
     trace: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
 ) -> tuple[int, list[int]]:
     """The best on the stretch that chooses, and all that can't be told from it, best first."""
-    placed = place(evaluator, candidates, Stream.SELECTION, count)
+    placed = play_on_trace(evaluator, candidates, Stream.SELECTION, count)
     found = placed.regret.mean(axis=1)
     others = placed.parts - placed.parts[np.argmin(found)]
-    known = [row_memory(trace, evaluator.game.horizon, series, Stream.SELECTION) for series in others]
+    known = [row_autocorrelation(trace, evaluator.problem.horizon, series, Stream.SELECTION) for series in others]
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
@@ -142,13 +144,13 @@ def report_on_trace(
     spec: StudySpec, path: str, scenario: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]
 ) -> Reported:
     """The first candidate is the chosen one, the others are its rivals."""
-    window = evaluator.game.horizon
-    placed = place(evaluator, candidates, Stream.REPORT, spec.report)
-    own = row_memory(scenario, window, placed.parts[0], Stream.REPORT)
+    window = evaluator.problem.horizon
+    placed = play_on_trace(evaluator, candidates, Stream.REPORT, spec.report)
+    own = row_autocorrelation(scenario, window, placed.parts[0], Stream.REPORT)
     rivals = []
     for regret, parts in zip(placed.regret[1:], placed.parts[1:], strict=True):
         mean = float((regret - placed.regret[0]).mean())
-        known = row_memory(scenario, window, parts - placed.parts[0], Stream.REPORT)
+        known = row_autocorrelation(scenario, window, parts - placed.parts[0], Stream.REPORT)
         low, high = sum_interval(parts - placed.parts[0], known, spec.seed)
         rivals.append(Difference(float(regret.mean()), mean, mean + low, mean + high, known.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
@@ -173,13 +175,13 @@ def report_on_trace(
 
 def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
-    low, high = sum_interval(parts, row_memory(trace, window, parts, Stream.REPORT), seed)
+    low, high = sum_interval(parts, row_autocorrelation(trace, window, parts, Stream.REPORT), seed)
     # What can't be below 0 for any window is not believed to be so on average.
     bottom = 0.0 if sample.min() >= 0.0 else -np.inf
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
-def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
+def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
     return estimate_dependence(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
 
@@ -213,7 +215,7 @@ def report_on_log(
     """The first candidate is the chosen one, the others are its rivals."""
     best, *others = _played(evaluator, candidates, Stream.REPORT, spec.report)
     here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
-    worlds = scenario.draw(evaluator.game.horizon, 0, 0, 1, Stream.REPORT)
+    worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
     enough = effective >= MIN_EFFECTIVE_EVENTS
     rivals = []
@@ -251,7 +253,7 @@ def _played(
     evaluator: Evaluator, candidates: Sequence[dict[str, Value]], stream: Stream, count: int
 ) -> list[PlayedLogs]:
     """Each candidate on logs 0 … count − 1 of a stream."""
-    parts = evaluator.over_ranges(replay_range, list(candidates), stream, 0, count)
+    parts = evaluator.map_ranges(replay_range, list(candidates), stream, 0, count)
     return [
         PlayedLogs(
             **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in ARRAYS},
@@ -262,12 +264,12 @@ def _played(
 
 
 def replay_range(
-    game: Game, candidates: Sequence[dict[str, Value]], stream: int, first: int, count: int
+    problem: Problem, candidates: Sequence[dict[str, Value]], stream: int, first: int, count: int
 ) -> list[PlayedLogs]:
     """Candidates on logs first … first + count − 1."""
-    worlds = kept_worlds(game, stream, first, count)
+    worlds = cached_worlds(problem, stream, first, count)
     assert isinstance(worlds, LogWorlds)
-    return [play_logs(policy_of(game), values, worlds, game.seed, first, stream) for values in candidates]
+    return [play_logs(problem_policy(problem), values, worlds, problem.seed, first, stream) for values in candidates]
 
 
 def _log_validation_estimate(found: Floats, sign: float) -> Estimate:

@@ -208,7 +208,7 @@ def _so_far(part: StudyPart) -> list[str]:
     complete = [point for point in part.trials.shown if point.state == "COMPLETE" and point.value is not None]
     if not complete:
         return []
-    choose = max if parse_objective(part.spec.objective).maximise else min
+    choose = max if parse_objective(part.spec.objective).maximize else min
     best = choose(complete, key=lambda point: point.value or 0.0)
     return [
         f"Its best trial so far: {format_params(best.params)} with {format_number(best.value or 0.0)}"

@@ -20,7 +20,7 @@ from policies.engine.simulation import Simulation, simulate
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
-from studies.spec.distributions import to_params, trial_name
+from studies.spec.distributions import from_trial_params, trial_param_name
 from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.objective import parse_objective
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
@@ -72,8 +72,8 @@ def point_of(
     """
     from dashboards.figures import HistoryPoint
 
-    wanted = {trial_name(name, range_) for name, range_ in spec.resolved().space.items()}
-    params = to_params(spec, given) if wanted <= given.keys() else dict(given)
+    wanted = {trial_param_name(name, range_) for name, range_ in spec.resolved().space.items()}
+    params = from_trial_params(spec, given) if wanted <= given.keys() else dict(given)
     return HistoryPoint(number, value, stderr, state, params)
 
 
@@ -205,18 +205,18 @@ def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, most: int =
             ),
             {"study": study_id},
         ).all()
-    maximise = parse_objective(spec.objective).maximise
+    maximize = parse_objective(spec.objective).maximize
     states = [str(row[2]) for row in rows]
     with_value = [row for row in rows if row[3] is not None]
-    kept = [with_value[place] for place in thinned([_key(row, maximise) for row in with_value], most)]
+    kept = [with_value[place] for place in thinned([_key(row, maximize) for row in with_value], most)]
     return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), _points(storage, kept, spec))
 
 
-def _key(row: Any, maximise: bool) -> float | None:
+def _key(row: Any, maximize: bool) -> float | None:
     """What a trial competes with: None where it was pruned."""
     if row[2] != "COMPLETE":
         return None
-    return -row[3] if maximise else float(row[3])
+    return -row[3] if maximize else float(row[3])
 
 
 def thinned(values: Sequence[float | None], most: int) -> list[int]:

@@ -14,7 +14,7 @@ from dashboards.pages.comparison.page import build, render
 from studies.export.comparison import ComparisonDocument
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import ComparisonSpec
-from tuning.comparison.ranking import judge
+from tuning.comparison.ranking import analyze_comparison
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -42,7 +42,9 @@ def made(scenario: str, shift: int) -> Comparison:
 
 @pytest.fixture(scope="module")
 def document() -> ComparisonDocument:
-    return ComparisonDocument(tuple(judge(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn"))))
+    return ComparisonDocument(
+        tuple(analyze_comparison(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn")))
+    )
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.figure2 import run as figure2
 from tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
 from tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 POLICY_REGRETS = {
     name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))
@@ -30,7 +30,7 @@ def small_context(
     protocols: tuple[str, ...] = PROTOCOLS, replications: int = 2, jobs: int = 1, seed: int = 0, url: str = ""
 ) -> RunContext:
     """By default the smallest precision that can be run."""
-    return RunContext(seed, replications, protocols, LocalCrew(jobs), url)
+    return RunContext(seed, replications, protocols, LocalWorkers(jobs), url)
 
 
 def run_experiment(name: str, context: RunContext) -> ExperimentResult:
@@ -144,5 +144,5 @@ def _make_search_piece(name: str) -> PieceData:
     values = find_policy(name).resolve({}, ARMS, HORIZON)
     return {
         "params": {param: values[param] for param in space},
-        "space": {param: list(distribution.ends()) for param, distribution in space.items()},
+        "space": {param: list(distribution.bounds()) for param, distribution in space.items()},
     }

@@ -13,13 +13,13 @@ from studies.tables import to_records
 from tuning.reproduction.advice.run import list_cases
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.runner import reproduce
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("advice")
-    context = RunContext(0, 2, ("defined",), LocalCrew(2), f"sqlite:///{folder}/searches.sqlite3")
+    context = RunContext(0, 2, ("defined",), LocalWorkers(2), f"sqlite:///{folder}/searches.sqlite3")
     return reproduce(["advice"], context, folder)
 
 

@@ -21,7 +21,7 @@ from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
 from tuning.reproduction.figure2 import run as runs
 from tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
     "alpha0": optuna.distributions.FloatDistribution(0.01, 10.0, log=True),
@@ -32,7 +32,7 @@ SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
 
 @pytest.fixture
 def context(tmp_path: Path) -> RunContext:
-    return RunContext(0, 2, PROTOCOLS, LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
+    return RunContext(0, 2, PROTOCOLS, LocalWorkers(1), f"sqlite:///{tmp_path}/studies.sqlite3")
 
 
 def suggest(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
@@ -85,8 +85,8 @@ def test_as_defined_at_the_longest_printed_horizon(tmp_path: Path) -> None:
 
 
 def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
-    context = RunContext(0, 10, ("defined",), LocalCrew(1), f"sqlite:///{tmp_path}/studies.sqlite3")
-    usual = RunContext(0, 50, ("defined",), LocalCrew(1), context.url)
+    context = RunContext(0, 10, ("defined",), LocalWorkers(1), f"sqlite:///{tmp_path}/studies.sqlite3")
+    usual = RunContext(0, 50, ("defined",), LocalWorkers(1), context.url)
     spec = runs.make_spec(usual, horizon)
     winner = usual.search("figure2/check", spec)
     count = runs.count_held_out(context, horizon)
@@ -108,7 +108,7 @@ def test_published_winner_has_the_lowest_mean_of_its_ten_candidates(context: Run
 
 
 def test_results_do_not_depend_on_the_number_of_jobs(context: RunContext) -> None:
-    two = RunContext(0, 2, PROTOCOLS, LocalCrew(2), context.url)
+    two = RunContext(0, 2, PROTOCOLS, LocalWorkers(2), context.url)
     assert runs.run_published(context, 250) == runs.run_published(two, 250)
     assert runs.run_published_baseline(context) == runs.run_published_baseline(two)
 
@@ -116,14 +116,14 @@ def test_results_do_not_depend_on_the_number_of_jobs(context: RunContext) -> Non
 def test_pieces_are_those_of_the_protocols(context: RunContext) -> None:
     keys = [piece.key for piece in EXPERIMENT.pieces(context)]
     assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
-    only = RunContext(0, 2, ("published",), LocalCrew(1), context.url)
+    only = RunContext(0, 2, ("published",), LocalWorkers(1), context.url)
     assert [key for key in keys if key.startswith("figure2/published")] == [
         each.key for each in EXPERIMENT.pieces(only)
     ]
 
 
 def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
-    context = RunContext(0, 10, PROTOCOLS, LocalCrew(1), "")
+    context = RunContext(0, 10, PROTOCOLS, LocalWorkers(1), "")
     result = EXPERIMENT.assemble(context, json.loads(json.dumps(make_figure2_pieces(context))))
     point = select_row(result.tables["reduction"], line="defined", horizon=200_000)
     assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5

@@ -19,12 +19,12 @@ from studies.paper.results import ReproductionResult
 from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, unique
 from tests.tuning import plain_grid
-from tuning.grid_run import game_of
+from tuning.grid_run import grid_problem
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure3.run import play_grid, resample
 from tuning.reproduction.runner import reproduce
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 KNOWN = {
@@ -38,7 +38,7 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("figure3")
-    return reproduce(["figure3"], RunContext(0, 2, PROTOCOLS, LocalCrew(2), "sqlite:///:memory:"), folder)
+    return reproduce(["figure3"], RunContext(0, 2, PROTOCOLS, LocalWorkers(2), "sqlite:///:memory:"), folder)
 
 
 def _verdict(document: ReproductionResult, claim: str, protocol: str) -> Any:
@@ -70,7 +70,7 @@ def test_grid_agrees_with_the_reference_implementation() -> None:
     alpha0, beta0 = np.array([0.5, 1.0, 5.0]), np.array([0.5, 5.0, 1.0])
     spec = GridSpec(scenario="published-blips", horizon=300)
     values = [spec.values({"alpha0": a, "beta0": b, "epsilon": 0.1}) for a, b in zip(alpha0, beta0, strict=True)]
-    ours = Evaluator(game_of(spec)).play(values, Stream.GRID, 0, 400)[..., REGRET]
+    ours = Evaluator(grid_problem(spec)).play(values, Stream.GRID, 0, 400)[..., REGRET]
     plain = plain_grid.regrets(alpha0, beta0, 0.1, 300, 400, seed=5)
     error = np.hypot(ours.std(axis=1), plain.std(axis=1)) / 20
     assert (abs(ours.mean(axis=1) - plain.mean(axis=1)) < 4 * error).all()
@@ -126,7 +126,7 @@ def test_resampling_normal_cells_agrees_with_theory() -> None:
 
 def test_a_grid_does_not_depend_on_the_number_of_jobs() -> None:
     one, two = (
-        json.dumps(play_grid(RunContext(3, 2, PROTOCOLS, LocalCrew(jobs), ""), "blips", read_optima()[0]))
+        json.dumps(play_grid(RunContext(3, 2, PROTOCOLS, LocalWorkers(jobs), ""), "blips", read_optima()[0]))
         for jobs in (1, 2)
     )
     assert one == two
@@ -134,7 +134,8 @@ def test_a_grid_does_not_depend_on_the_number_of_jobs() -> None:
 
 @pytest.mark.stress
 def test_at_default_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
-    document = reproduce(["figure3"], RunContext(0, 50, ("published",), LocalCrew(2), "sqlite:///:memory:"), tmp_path)
+    context = RunContext(0, 50, ("published",), LocalWorkers(2), "sqlite:///:memory:")
+    document = reproduce(["figure3"], context, tmp_path)
     verdicts = {
         printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").verdict
         for printed in read_optima()

@@ -19,7 +19,7 @@ from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
 from tuning.reproduction.table3.run import compute_variance, make_pieces
 from tuning.reproduction.table3.verdicts import CLAIMS
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 
 RERUN = {
     "raven-ucb": (1694.0, 99.0),
@@ -60,7 +60,7 @@ def test_rerun_has_every_published_policy() -> None:
 
 @pytest.mark.parametrize("policy", RERUN)
 def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None:
-    context = RunContext(1, 10 if policy in SLOW else 40, ("published",), LocalCrew(1), "")
+    context = RunContext(1, 10 if policy in SLOW else 40, ("published",), LocalWorkers(1), "")
     worlds = run(f"logistics/published/{policy}", context)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
@@ -75,7 +75,7 @@ def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None
 
 def test_pieces_do_not_depend_on_the_number_of_jobs() -> None:
     one, two = (
-        run("logistics/published/epsilon-greedy", RunContext(1, 3, ("published",), LocalCrew(n), "")) for n in (1, 2)
+        run("logistics/published/epsilon-greedy", RunContext(1, 3, ("published",), LocalWorkers(n), "")) for n in (1, 2)
     )
     assert one == two
     last = one["curves"]["regret_constant"]["mean"][-1]
@@ -122,7 +122,7 @@ def test_recursions() -> None:
 
 
 def test_script_estimator_is_that_of_the_published_policy() -> None:
-    context = RunContext(1, 2, ("published",), LocalCrew(1), "")
+    context = RunContext(1, 2, ("published",), LocalWorkers(1), "")
     variant = run("table3/published/variance-accumulated", context)["worlds"]
     policy = run("logistics/published/raven-ucb", context)["worlds"]
     np.testing.assert_allclose(variant["regret_constant"][:2], policy["regret_constant"], rtol=1e-9)

@@ -23,7 +23,7 @@ from policies.engine.play import REGRET
 from studies.spec.files import find_study_file, load_study_file
 from studies.spec.study import StudySpec
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.workers.problem import Evaluator, Game
+from tuning.workers.problem import Evaluator, Problem
 
 RAVEN, UCB1, BASELINE = "raven-ucb", "ucb1", "published-ucb1"
 """The tuned policies, and the baseline: UCB1 with bonus sqrt(2·ln t / (N+1))."""
@@ -75,8 +75,8 @@ def load_studies() -> dict[int, StudySpec]:
 def make_spec(context: RunContext, horizon: int) -> StudySpec:
     """The search at any horizon: 50 worlds per trial, or fewer below the default precision.
 
-    >>> from tuning.workers.local import ALONE
-    >>> make_spec(RunContext(0, 500, ("defined",), ALONE, ""), 200_000).replications
+    >>> from tuning.workers.local import SERIAL
+    >>> make_spec(RunContext(0, 500, ("defined",), SERIAL, ""), 200_000).replications
     50
     """
     spec = next(iter(load_studies().values()))
@@ -100,7 +100,7 @@ def draw_candidates(seed: int, repeat: int, horizon: int) -> list[dict[str, Valu
     """
     spec = load_studies()[horizon].resolved()
     rng = generator(seed, Stream.SEARCH, repeat, f"figure2/T{horizon}")
-    ranges = [np.log(spec.space[name].ends()) for name in ("alpha0", "beta0")]
+    ranges = [np.log(spec.space[name].bounds()) for name in ("alpha0", "beta0")]
     values = np.exp([[rng.uniform(low, high) for low, high in ranges] for _ in range(spec.trials)])
     return [
         dict(find_policy(RAVEN).resolve({"alpha0": float(a), "beta0": float(b), **SCRIPT_PARAMS}, _arms(), horizon))
@@ -191,7 +191,7 @@ def _run_baseline(context: RunContext, horizons: Sequence[int], stream: Stream, 
 
 
 def _make_evaluator(context: RunContext, policy: str, horizon: int) -> Evaluator:
-    problem = Game(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
+    problem = Problem(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
     return Evaluator(problem, context.workers)
 
 

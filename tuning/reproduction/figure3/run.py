@@ -21,7 +21,7 @@ from policies.engine.play import REGRET
 from studies.paper.numbers import Optimum, played_scenario, read_optima
 from studies.spec.grid import GridSpec
 from studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
-from tuning.grid_run import game_of
+from tuning.grid_run import grid_problem
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.workers.problem import Evaluator
 
@@ -54,8 +54,8 @@ def piece_key(protocol: str, optimum: Optimum) -> str:
 def count_worlds(context: RunContext, horizon: int) -> int:
     """Worlds of a grid: enough to distinguish its cells; long horizons cost more.
 
-    >>> from tuning.workers.local import ALONE
-    >>> count_worlds(RunContext(0, 50, (), ALONE, ""), 1000)
+    >>> from tuning.workers.local import SERIAL
+    >>> count_worlds(RunContext(0, 50, (), SERIAL, ""), 1000)
     4000
     """
     return context.count(4000 if horizon <= 1000 else 2000, least=40)
@@ -65,7 +65,7 @@ def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData
     """Everything that tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
     worlds = count_worlds(context, optimum.horizon)
     spec = GridSpec(scenario=scenario, horizon=optimum.horizon, replications=worlds, seed=context.seed).resolved()
-    evaluator = Evaluator(game_of(spec), context.workers)
+    evaluator = Evaluator(grid_problem(spec), context.workers)
     candidates = [spec.values(cell) for cell in spec.cells()]
     regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
     printed = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(optimum.cell)
