@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from dashboards.pages.html import Panel
+from dashboards.pages.html import PageTable, Panel
 from environments import Scenario
 from environments.base import Effect
 from environments.errors import InputError, steps
@@ -254,27 +254,6 @@ def _count_verdicts(name: str, verdicts: Sequence[Verdict]) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A line of the table of contents."""
-
-    id: str
-    title: str
-    children: list[Entry] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class ShownTable:
-    """A table for people: cells are words already. `numbers` says which columns are set flush right."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    numbers: tuple[int, ...] = ()
-    folded: bool = False
-    """Whether the reader has to open it."""
-
-
-@dataclass(frozen=True)
 class SaidOf:
     """A sentence and the study it is about."""
 
@@ -301,7 +280,7 @@ class ScenarioSection:
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
-    table: ShownTable | None = None
+    table: PageTable | None = None
 
 
 @dataclass(frozen=True)
@@ -313,7 +292,7 @@ class GridSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-    table: ShownTable | None
+    table: PageTable | None
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def dashboard(
         # serve another storage at a free port
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
-    from dashboards.optuna_dashboard.server import exposure, make_server
+    from dashboards.optuna_dashboard.server import describe_exposure, make_server
     from studies.storage.database import opened
     from studies.storage.urls import storage_url
     from tuning.cli.options import whole_number
@@ -104,7 +104,7 @@ def dashboard(
     number = whole_number("--port", port)
     with opened(storage) as there, make_server(there, host, number, writable=writable, names=names or ()) as server:
         attach_to(storage_url(storage))
-        danger = exposure(host, writable)
+        danger = describe_exposure(host, writable)
         if danger is not None:
             typer.echo(danger, err=True)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; Ctrl-C ends it)")

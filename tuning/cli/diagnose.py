@@ -38,7 +38,7 @@ def diagnose(
         # a page with a picture, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    from dashboards.pages.diagnosis.page import render
+    from dashboards.pages.diagnosis import render_diagnosis
     from environments.errors import whole
     from environments.text import plural
     from studies.diagnosis import diagnose as answer
@@ -59,7 +59,7 @@ def diagnose(
     proposed = propose_study(result, file.name, steps) if result.conclusive else ""
     if output is not None:
         with atomic_write(output) as out:
-            out.write(render(result, file.name, proposed))
+            out.write(render_diagnosis(result, file.name, proposed))
     if study_file is not None and proposed:
         with atomic_write(study_file) as out:
             out.write(proposed)

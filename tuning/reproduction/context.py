@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.pages.reproduction import ReproductionSection
 from environments.errors import InputError, whole
 from environments.fingerprint import computation_fingerprint
 from environments.scenario import Scenario

@@ -6,8 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import DASHES, GREY, MARKERS, Trace, band, heading, labelled, make, numbers, whiskers
-from dashboards.pages.sections import ShownTable
+from dashboards.figures.style import (
+    DASHES,
+    GREY,
+    MARKERS,
+    PlotlyTrace,
+    format_title,
+    make_band,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_numbers,
+)
+from dashboards.pages.html import PageTable
 from environments.text import format_interval, format_number
 
 if TYPE_CHECKING:
@@ -18,15 +29,14 @@ HOVER_TEXT = "%{text}<extra></extra>"
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
 TOP, BOTTOM = 116, 84  # pixels above and below all panels, for the title and for the legend with the last axis
 GUTTER = 0.14  # horizontal space between panels as a share of the width
-NUMBER_STARTS = "0123456789+-−–<"  # first characters of cells that are aligned as numbers
 
 
-def line(x: Sequence[float], y: Sequence[float], name: str, color: str, index: int, **more: Any) -> Trace:
+def make_line(x: Sequence[float], y: Sequence[float], name: str, color: str, index: int, **more: Any) -> PlotlyTrace:
     """Make a line with markers; its index selects dash and marker, so that lines differ by more than color."""
     return {
         "type": "scatter",
-        "x": numbers(x),
-        "y": numbers(y),
+        "x": round_numbers(x),
+        "y": round_numbers(y),
         "mode": "lines+markers",
         "line": {"color": color, "dash": DASHES[index % len(DASHES)], "width": 2},
         "marker": {"symbol": MARKERS[index % len(MARKERS)], "size": 6, "color": color},
@@ -36,14 +46,14 @@ def line(x: Sequence[float], y: Sequence[float], name: str, color: str, index: i
     } | more
 
 
-def guide_line(
+def make_guide_line(
     x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", color: str = GREY, **more: Any
-) -> Trace:
+) -> PlotlyTrace:
     """Make a line without markers, for theory or for the paper."""
-    return line(x, y, name, color, 0, mode="lines", line={"color": color, "dash": dash, "width": 2}) | more
+    return make_line(x, y, name, color, 0, mode="lines", line={"color": color, "dash": dash, "width": 2}) | more
 
 
-def line_with_band(
+def make_interval_line(
     x: Sequence[float],
     y: Sequence[float],
     low: Sequence[float],
@@ -52,26 +62,26 @@ def line_with_band(
     color: str,
     index: int,
     **more: Any,
-) -> list[Trace]:
+) -> list[PlotlyTrace]:
     """Make a line with its 95 % band."""
     axes = {key: value for key, value in more.items() if key in ("yaxis", "xaxis")}
     hover = f"<b>{name}</b><br>%{{x}}: %{{y}}<br>95 %: %{{customdata[0]}} to %{{customdata[1]}}<extra></extra>"
-    limits = [list(pair) for pair in zip(numbers(low), numbers(high), strict=True)]
+    limits = [list(pair) for pair in zip(round_numbers(low), round_numbers(high), strict=True)]
     return [
-        band(x, low, high, color, legendgroup=name, **axes),
-        line(x, y, name, color, index, **({"customdata": limits, "hovertemplate": hover} | more)),
+        make_band(x, low, high, color, legendgroup=name, **axes),
+        make_line(x, y, name, color, index, **({"customdata": limits, "hovertemplate": hover} | more)),
     ]
 
 
-def markers(
+def make_markers(
     x: Sequence[float], y: Sequence[float], name: str, marker: Mapping[str, Any], text: Sequence[str], **more: Any
-) -> Trace:
+) -> PlotlyTrace:
     """Make points with one hover text each."""
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers(x),
-        "y": numbers(y),
+        "x": round_numbers(x),
+        "y": round_numbers(y),
         "marker": dict(marker),
         "name": name,
         "text": list(text),
@@ -105,7 +115,7 @@ def plot_dots(
     title: str,
     context: Sequence[str],
     x_axis: Mapping[str, Any],
-    extra_traces: Sequence[Trace] = (),
+    extra_traces: Sequence[PlotlyTrace] = (),
     **layout: Any,
 ) -> go.Figure:
     """Plot several series with intervals, one row per label, the first at the top.
@@ -117,28 +127,28 @@ def plot_dots(
     step = 0.56 / len(series)
     traces = [_plot_series(labels, each, (i - (len(series) - 1) / 2) * step) for i, each in enumerate(series)]
     plain = [label.replace("<br>", ", ") for label in labels]
-    return make(
+    return make_figure(
         [*traces, *extra_traces],
-        heading(title, *context),
+        format_title(title, *context),
         f"{title}. " + " ".join(_describe_series(plain, each) for each in series),
         height=170 + (26 + 10 * len(series)) * len(labels),
         xaxis=x_axis,
-        yaxis=labelled(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
         **layout,
     )
 
 
-def _plot_series(labels: Sequence[str], series: DotSeries, shift: float) -> Trace:
+def _plot_series(labels: Sequence[str], series: DotSeries, shift: float) -> PlotlyTrace:
     intervals = list(zip(series.values, series.low, series.high, strict=True))
     text = [
         f"<b>{label}</b><br>{series.name}: {format_number(value) if low == high else format_interval(value, low, high)}"
         for label, (value, low, high) in zip(labels, intervals, strict=True)
     ]
     y = [index + shift for index in range(len(labels))]
-    trace = markers(series.values, y, series.name, {"size": 9, **series.marker}, text)
+    trace = make_markers(series.values, y, series.name, {"size": 9, **series.marker}, text)
     if any(low < high for _, low, high in intervals):
         color = series.marker.get("line", series.marker).get("color")
-        trace["error_x"] = whiskers(series.values, series.low, series.high, color, thickness=2, width=5)
+        trace["error_x"] = make_error_bars(series.values, series.low, series.high, color, thickness=2, width=5)
     return trace
 
 
@@ -163,7 +173,7 @@ def stack_panels(count: int, gap: float) -> list[list[float]]:
     return [[max(0.0, round(top - height, 6)), round(top, 6)] for top in tops]
 
 
-def note(text: str, x: float, y: float, x_anchor: str = "left", **more: Any) -> dict[str, Any]:
+def make_note(text: str, x: float, y: float, x_anchor: str = "left", **more: Any) -> dict[str, Any]:
     """Make an annotation without an arrow; x and y are shares of the plot area."""
     position = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": x_anchor, "yanchor": "bottom"}
     return {"text": text, **position, "align": x_anchor, "showarrow": False, "font": {"size": 12}} | more
@@ -183,7 +193,7 @@ def combine_panels(
     rows = -(-len(figures) // COLUMNS)
     inner = rows * height + (rows - 1) * gap
     y_domains = stack_panels(rows, gap / inner)
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
     for index, (name, figure) in enumerate(figures):
@@ -199,19 +209,19 @@ def combine_panels(
         is_lowest = index + COLUMNS >= len(figures)
         layout[f"xaxis{number}"] = _panel_axis(content["layout"].get("xaxis"), x_domain, f"y{number}", is_lowest)
         layout[f"yaxis{number}"] = _panel_axis(content["layout"].get("yaxis"), y_domain, f"x{number}", column == 0)
-        notes.append(note(f"<b>{name}</b>", left, y_domain[1]))
+        notes.append(make_note(f"<b>{name}</b>", left, y_domain[1]))
     margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
     traces = show_names_once(traces)
-    return make(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
+    return make_figure(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
 
 
-def show_names_once(traces: Sequence[Trace]) -> list[Trace]:
+def show_names_once(traces: Sequence[PlotlyTrace]) -> list[PlotlyTrace]:
     """Show each name once in the legend, where it switches the traces of all panels.
 
     >>> [trace["showlegend"] for trace in show_names_once([{"name": "a"}, {"name": "b"}, {"name": "a"}])]
     [True, True, False]
     """
-    out: list[Trace] = []
+    out: list[PlotlyTrace] = []
     shown: set[str] = set()
     for trace in traces:
         name = trace.get("name")
@@ -230,12 +240,12 @@ def _panel_axis(settings: dict[str, Any] | None, domain: list[float], anchor: st
     return out
 
 
-def show_table(caption: str, rows: Sequence[Mapping[str, str]], folded: bool = False) -> ShownTable:
-    """Make a table from rows with the same keys, the column titles; columns of numbers are right-aligned.
+def show_table(caption: str, rows: Sequence[Mapping[str, str]], folded: bool = False) -> PageTable:
+    """Make a table from rows of formatted cells; their keys are the column titles.
 
-    >>> show_table("Regret", [{"policy": "UCB1", "regret": "12"}]).numbers
-    (1,)
+    >>> show_table("Regret", [{"policy": "UCB1", "regret": "12"}]).columns
+    ['policy', 'regret']
     """
-    columns = list(rows[0])
-    right = tuple(i for i, column in enumerate(columns) if all(row[column][:1] in NUMBER_STARTS for row in rows))
-    return ShownTable(caption, columns, [list(row.values()) for row in rows], right, folded)
+    from pandas import DataFrame
+
+    return PageTable(caption, DataFrame(rows), folded)

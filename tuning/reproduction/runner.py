@@ -57,7 +57,7 @@ def reproduce(
 
 def write_reproduction(result: ReproductionResult, folder: Path) -> list[Path]:
     """Write the page, the JSON file and one CSV file per table; remove CSV files of earlier runs."""
-    from dashboards.pages.reproduction.page import render_reproduction
+    from dashboards.pages.reproduction import render_reproduction
 
     sections = {
         name: find_experiment(name).section(experiment, result) for name, experiment in result.experiments.items()

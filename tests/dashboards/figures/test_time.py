@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dashboards.figures import explain, plot_curves, plot_world
+from dashboards.figures import get_alt_text, plot_curves, plot_world
 from environments import find_scenario
 from environments.catalog import scenarios
 from environments.draw import draw_worlds
@@ -69,7 +69,7 @@ def test_every_world_is_drawn_as_it_is(name: str) -> None:
         line = np.interp(seen, x, [point[1] for point in points])
         away = np.abs(line - means[seen - 1, k])
         assert np.nanquantile(away, 0.95) < 0.02, name
-    assert "over 2,000 steps" in explain(figure)
+    assert "over 2,000 steps" in get_alt_text(figure)
 
 
 def test_worlds_mark_their_changes() -> None:
@@ -121,7 +121,7 @@ def test_rewards_are_held_against_the_first_in_the_same_worlds(costs: bool) -> N
     assert f"mean {unit} minus that of ours" in theirs["hovertemplate"]
     assert figure.layout.yaxis2.title.text == f"cumulative {unit},<br>minus that of ours"
     assert f"Regret and difference in {unit} over time" in figure.layout.title.text
-    assert f"cumulative regret and {unit}, the latter minus that of ours, over 400 steps" in explain(figure)
+    assert f"cumulative regret and {unit}, the latter minus that of ours, over 400 steps" in get_alt_text(figure)
 
 
 def test_rewards_of_other_worlds_are_drawn_as_they_are() -> None:

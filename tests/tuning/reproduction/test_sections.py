@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.figures import explain
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures import get_alt_text
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_approximate, format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select_row, to_records
@@ -44,7 +44,7 @@ def check_section(section: ReproductionSection, most: int = 70_000, title: tuple
     for key, figure in section.figures:
         assert re.fullmatch(r"[a-z0-9-]+", key)
         check(figure, most=most, title=title)
-        assert len(explain(figure)) > 100
+        assert len(get_alt_text(figure)) > 100
     for table in section.tables:
         assert table.rows
         assert all(len(row) == len(table.columns) for row in table.rows)
@@ -116,7 +116,7 @@ def test_figure3(published: ReproductionResult) -> None:
         assert any(
             f"{row['printed_regret']:g}" in cells and row["scenario"] in cells for cells in section.tables[0].rows
         )
-        assert f"printed {row['printed_regret']:g}, here {format_number(row['regret'])}" in explain(lines)
+        assert f"printed {row['printed_regret']:g}, here {format_number(row['regret'])}" in get_alt_text(lines)
     stars = [trace for trace in lines.data if trace.name == "printed optimum"]
     assert [star.y[0] for star in stars] == result.tables["optima"]["printed_regret"].tolist()
     assert [star.showlegend for star in stars] == [True] + [False] * 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, axis, faded, shaded
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_interval
 from studies.paper.claims import Measurement
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -15,7 +15,7 @@ from studies.paper.rules import MAX_COST
 from studies.symbols import format_params
 from studies.tables import to_records
 from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import DotSeries, guide_line, plot_dots, show_table
+from tuning.reproduction.figures import DotSeries, make_guide_line, plot_dots, show_table
 from tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
         ],
         "Excess regret of the advice",
         ["over our recommendation", "raven-ucb", "K = 10 arms", counts],
-        axis("excess regret (%)"),
-        extra_traces=[guide_line([limit, limit], y, label, "dash", VERMILION)],
-        shapes=[shaded(0, limit, faded(GREEN, 0.15))],
+        make_axis("excess regret (%)"),
+        extra_traces=[make_guide_line([limit, limit], y, label, "dash", VERMILION)],
+        shapes=[make_shading(0, limit, fade(GREEN, 0.15))],
     )
 
 
-def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
+def _cost_table(rows: list[dict[str, Any]]) -> PageTable:
     cells = [
         {
             "advice": f"({row['advice']}) {row['context']}, {row['term']}",
@@ -103,7 +103,7 @@ def _cost_table(rows: list[dict[str, Any]]) -> ShownTable:
     return show_table("Excess regret of the advice", cells)
 
 
-def _regret_table(rows: list[dict[str, Any]]) -> ShownTable:
+def _regret_table(rows: list[dict[str, Any]]) -> PageTable:
     def regret(row: dict[str, Any], name: str) -> str:
         measured = read_measurement(row, name)
         return format_interval(measured.value, measured.low, measured.high, level=None)

@@ -6,16 +6,36 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import BLUE, DASHES, GREEN, PINK, VERMILION, Trace, axis, heading, log_ticks, make, safe
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.figures.style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    PINK,
+    VERMILION,
+    PlotlyTrace,
+    choose_log_ticks,
+    escape_text,
+    format_title,
+    make_axis,
+    make_figure,
+)
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_approximate, format_interval, format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
 from studies.tables import select, to_records, unique
 from tuning.reproduction.bounds.run import PROBLEMS, FixedProblem
 from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import axis_number, guide_line, line, line_with_band, note, show_table, stack_panels
+from tuning.reproduction.figures import (
+    axis_number,
+    make_guide_line,
+    make_interval_line,
+    make_line,
+    make_note,
+    show_table,
+    stack_panels,
+)
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -98,7 +118,7 @@ def _describe_control(tails: DataFrame, setting: str) -> str:
     return f"{rows[0]['title']} (control) has a linear tail in {count} of {len(rows)} problems."
 
 
-def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
+def _tail_table(tables: Mapping[str, DataFrame]) -> PageTable:
     def format_crossing(row: dict[str, Any], column: str) -> str:
         return "–" if row[column] is None else f"{format_approximate(row[column])}, {row[f'{column}_how']}"
 
@@ -120,7 +140,7 @@ def _tail_table(tables: Mapping[str, DataFrame]) -> ShownTable:
     return show_table(caption, rows)
 
 
-def _arm_table(arms: DataFrame) -> ShownTable:
+def _arm_table(arms: DataFrame) -> PageTable:
     rows = [
         {
             "problem": row["problem_title"],
@@ -138,25 +158,25 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
     """Measured regret against T with the bounds."""
     regret, bounds = (select(tables[name], problem=problem) for name in ("regret", "bounds"))
     title = PROBLEMS[problem].title
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     for name, (label, dash) in BOUND_LINES.items():
         rows = select(bounds, bound=name)
-        traces.append(guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
+        traces.append(make_guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
     parts = []
     for setting in unique(regret, "setting"):
         rows = select(regret, setting=setting)
         x, y, low, high = (rows[name].tolist() for name in ("T", "regret", "regret_low", "regret_high"))
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
-        traces += line_with_band(x, y, positive, high, name, COLORS[setting], INDICES[setting])
+        traces += make_interval_line(x, y, positive, high, name, COLORS[setting], INDICES[setting])
         parts.append(f"{name} {format_interval(y[-1], low[-1], high[-1])}")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
-    return make(
+    return make_figure(
         traces,
-        heading(
+        format_title(
             "Regret and its bounds",
-            safe(title),
+            escape_text(title),
             f"K = {PROBLEMS[problem].arms} arms",
             f"R = {format_range(regret['replications'].tolist())} runs",
             "95 % bands",
@@ -165,21 +185,21 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         f"the claimed gap-dependent bound is {format_number(claimed)}.",
         height=540,
         xaxis=_step_axis("horizon T (log scale)", steps),
-        yaxis=axis("mean regret", "log", log_ticks([*regret["regret"], *bounds["value"]])),
+        yaxis=make_axis("mean regret", "log", choose_log_ticks([*regret["regret"], *bounds["value"]])),
         margin=MARGIN,
     )
 
 
 def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
     """A log axis over steps with powers of ten."""
-    ticks = log_ticks(values) or []
-    return axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
+    ticks = choose_log_ticks(values) or []
+    return make_axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
 
 
 def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     """Regret per step by decade, one panel per problem."""
     rates = tables["rates"]
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts, notes = [], []
     for panel, (problem, domain) in enumerate(zip(PROBLEMS, stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
@@ -187,7 +207,9 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
         mine = select(rates, problem=problem)
         title = PROBLEMS[problem].title
         values = [value for value in mine["rate"] if value > 0.0]
-        layout[f"yaxis{axis_number(panel)}"] = axis("regret per step", "log", log_ticks(values, 5), domain=domain)
+        layout[f"yaxis{axis_number(panel)}"] = make_axis(
+            "regret per step", "log", choose_log_ticks(values, 5), domain=domain
+        )
         notes.append(_panel_title(title, domain[1]))
         for setting in unique(mine, "setting"):
             rows = [row for row in to_records(select(mine, setting=setting)) if row["rate"] > 0.0]
@@ -197,12 +219,12 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
             low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
             high = [row["rate_high"] for row in rows]
             look = {"yaxis": y_axis, "showlegend": panel == 0}
-            traces += line_with_band(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
+            traces += make_interval_line(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
-    return make(
+    return make_figure(
         traces,
-        heading("Regret per step in each decade", "a linear tail is horizontal", "95 % bands"),
+        format_title("Regret per step in each decade", "a linear tail is horizontal", "95 % bands"),
         "Regret per step in each decade on log axes, one panel per problem; growth like ln T falls tenfold per decade, "
         f"a linear tail is horizontal. In the last decade: {'; '.join(parts)}.",
         height=780,
@@ -215,48 +237,50 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
 
 def _panel_title(text: str, y: float) -> dict[str, Any]:
     """The name of a panel, above its upper right corner."""
-    return note(f"<b>{safe(text)}</b>", 1, y, "right")
+    return make_note(f"<b>{escape_text(text)}</b>", 1, y, "right")
 
 
-def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> Trace:
+def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrace:
     """The slope of growth like ln T, through the last rate of UCB1."""
     rows = to_records(select(rates, setting="ucb1"))
     x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
     y = [rows[-1]["rate"] * x[-1] / each for each in x]
-    return guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
+    return make_guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
 
 
 def _plot_assumption(assumption: DataFrame) -> go.Figure:
     """Both sides of the proof's assumption (above) and their ratio (below)."""
     settings, sigmas, steps = (unique(assumption, name) for name in ("setting", "sigma", "t"))
     required = select(assumption, setting=settings[0], sigma=SIGMA)["required"].tolist()
-    traces: list[Trace] = [guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
+    traces: list[PlotlyTrace] = [make_guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
     parts = []
     for setting in settings:
         rows = select(assumption, setting=setting, sigma=SIGMA)
         title, color = rows["title"].iloc[0], COLORS[setting]
         played, written = rows["played"].tolist(), rows["written"].tolist()
-        traces.append(line(steps, played, f"played, {title}", color, 0))
-        traces.append(line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
+        traces.append(make_line(steps, played, f"played, {title}", color, 0))
+        traces.append(make_line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
         for index, sigma in enumerate(sigmas):
             mine = to_records(select(assumption, setting=setting, sigma=sigma))
             ratio = [row["played"] / row["required"] for row in mine]
             name = f"played / required, σ = {sigma:g}, {title}"
-            traces.append(line(steps, ratio, name, color, index, yaxis="y2", mode="lines", showlegend=False))
+            traces.append(make_line(steps, ratio, name, color, index, yaxis="y2", mode="lines", showlegend=False))
             parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")
-    traces.append(guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
+    traces.append(
+        make_guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False)
+    )
     for index, sigma in enumerate(sigmas):
-        traces.append(guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
+        traces.append(make_guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
     notes = [_panel_title(f"both sides, σ = {SIGMA:g}", 1.0), _panel_title("played / required (assumed to be 1)", 0.43)]
-    return make(
+    return make_figure(
         traces,
-        heading("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
+        format_title("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),
         "Both sides of the proof's assumption against t, and their ratio, which should be 1. "
         f"At t = {format_approximate(steps[-1])} the ratio of played to required value is: {'; '.join(parts)}.",
         height=640,
         annotations=notes,
         xaxis=_step_axis("step t", steps) | {"anchor": "y2"},
-        yaxis=axis("value", domain=[0.54, 1], rangemode="tozero"),
-        yaxis2=axis("played / required", domain=[0, 0.43], rangemode="tozero"),
+        yaxis=make_axis("value", domain=[0.54, 1], rangemode="tozero"),
+        yaxis2=make_axis("played / required", domain=[0, 0.43], rangemode="tozero"),
         margin={**MARGIN, "b": 150},
     )

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 from dashboards.figures.style import (
     BLUE,
     VERMILION,
-    WHITE,
-    Trace,
-    axis,
-    box,
-    faded,
-    heading,
-    labelled,
-    log_ticks,
-    make,
-    whiskers,
+    WHITE_MARKER,
+    PlotlyTrace,
+    choose_log_ticks,
+    fade,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
 )
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figure1.run import QUANTILES, TRUE_VALUES
 from tuning.reproduction.figure1.verdicts import THEORY
-from tuning.reproduction.figures import guide_line, line, markers, show_table
+from tuning.reproduction.figures import make_guide_line, make_line, make_markers, show_table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -75,8 +75,8 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
     spreads = result.tables["spreads"]
     protocol = list(samples)[-1]
     sizes = unique(spreads, "n")
-    traces: list[Trace] = [
-        guide_line([-0.5, len(sizes) - 0.5], [TRUE_VALUES[statistic]] * 2, f"true {statistic}", "dash")
+    traces: list[PlotlyTrace] = [
+        make_guide_line([-0.5, len(sizes) - 0.5], [TRUE_VALUES[statistic]] * 2, f"true {statistic}", "dash")
     ]
     if "published" in samples:
         traces.append(_plot_samples(select(result.tables["dots"], statistic=statistic), sizes, samples["published"]))
@@ -85,37 +85,43 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
     for index, row in enumerate(rows):
         upright = {"orientation": "v", "x": [index + 0.18], "y": None}
         quantiles = [row[key] for key in QUANTILES]
-        traces.append(box(index, quantiles, COLORS[protocol], width=0.3, name=name, showlegend=index == 0, **upright))
+        traces.append(
+            make_box(index, quantiles, COLORS[protocol], width=0.3, name=name, showlegend=index == 0, **upright)
+        )
     x, averages = [index + 0.18 for index in range(len(rows))], [row["average"] for row in rows]
     text = [f"average sample {statistic} {format_number(average)}" for average in averages]
-    traces.append(markers(x, averages, "average", {"symbol": "diamond", "size": 8, **WHITE}, text))
+    traces.append(make_markers(x, averages, "average", {"symbol": "diamond", "size": 8, **WHITE_MARKER}, text))
     ends = [f"{format_range((row['q05'], row['q95']))} at n = {row['n']:,}" for row in (rows[0], rows[-1])]
-    return make(
+    return make_figure(
         traces,
-        heading(f"Sample {statistic} by sample size", "one arm, N(0, 1)", f"{samples[protocol]:,} samples per size"),
+        format_title(
+            f"Sample {statistic} by sample size", "one arm, N(0, 1)", f"{samples[protocol]:,} samples per size"
+        ),
         f"Box plots of the sample {statistic} for samples of {sizes[0]} to {sizes[-1]:,} rewards. The 5 % to 95 % "
         f"quantiles are {' and '.join(ends)}; the median at n = {sizes[0]} is {format_number(rows[0]['median'])}.",
-        xaxis=labelled([f"{size:,}" for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]),
-        yaxis=axis(f"sample {statistic}"),
+        xaxis=make_category_axis(
+            [f"{size:,}" for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]
+        ),
+        yaxis=make_axis(f"sample {statistic}"),
     )
 
 
-def _plot_samples(dots: DataFrame, sizes: list[int], count: int) -> Trace:
+def _plot_samples(dots: DataFrame, sizes: list[int], count: int) -> PlotlyTrace:
     """The published samples, spread horizontally within each size for legibility."""
     x = [round(sizes.index(n) - 0.2 + 0.26 * ((i * 0.618034) % 1.0 - 0.5), 3) for i, n in enumerate(dots["n"])]
     y = [float(f"{value:.4g}") for value in dots["value"]]
-    look = {"mode": "markers", "marker": {"size": 4, "color": faded(VERMILION, 0.55)}}
-    return line(x, y, f"{count} samples, as published", VERMILION, 0, **look, hovertemplate="%{y}<extra></extra>")
+    look = {"mode": "markers", "marker": {"size": 4, "color": fade(VERMILION, 0.55)}}
+    return make_line(x, y, f"{count} samples, as published", VERMILION, 0, **look, hovertemplate="%{y}<extra></extra>")
 
 
 def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
     """Variance over samples against n on log axes, beside theory."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     sizes = unique(spreads, "n")
     for index, statistic in enumerate(TRUE_VALUES):
         theory = select(spreads, statistic=statistic, protocol=protocols[0])["theory"].tolist()
         dash = ("dot", "dashdot")[index]
-        traces.append(guide_line(sizes, theory, f"theory for {statistic}s: {THEORY[statistic]}", dash))
+        traces.append(make_guide_line(sizes, theory, f"theory for {statistic}s: {THEORY[statistic]}", dash))
         for protocol in protocols:
             rows, color = select(spreads, statistic=statistic, protocol=protocol), COLORS[protocol]
             y, low, high = (rows[name].tolist() for name in ("spread", "spread_low", "spread_high"))
@@ -123,29 +129,31 @@ def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
             name = f"{statistic}s, as {protocol}"
             look = {
                 "mode": "markers",
-                "error_y": whiskers(y, low, high, color),
+                "error_y": make_error_bars(y, low, high, color),
                 "customdata": sizes,
                 "hovertemplate": f"<b>{name}</b><br>n = %{{customdata}}: %{{y}}<extra></extra>",
                 "marker": {"size": 9, "symbol": ("circle", "square")[index], "color": color},
             }
-            traces.append(line([size * shift for size in sizes], y, name, color, index, **look))
+            traces.append(make_line([size * shift for size in sizes], y, name, color, index, **look))
     parts = [
         f"{row['statistic']} {format_number(row['spread'])} at n = {row['n']:,}"
         for row in to_records(select(spreads, protocol=protocols[-1]))
         if row["n"] in (sizes[0], sizes[-1])
     ]
-    return make(
+    return make_figure(
         traces,
-        heading("Variance of sample means and variances", "over samples of n rewards from N(0, 1)", "95 % intervals"),
+        format_title(
+            "Variance of sample means and variances", "over samples of n rewards from N(0, 1)", "95 % intervals"
+        ),
         f"Variance over samples of the sample mean and variance against n, on log axes: {'; '.join(parts)}.",
         height=480,
-        xaxis=axis("rewards in a sample, n", "log", sizes),
-        yaxis=axis("variance over samples", "log", log_ticks(spreads["spread"].tolist())),
+        xaxis=make_axis("rewards in a sample, n", "log", sizes),
+        yaxis=make_axis("variance over samples", "log", choose_log_ticks(spreads["spread"].tolist())),
         margin={"t": 60, "r": 16, "b": 110, "l": 60},
     )
 
 
-def _spread_table(spreads: DataFrame, below: DataFrame) -> ShownTable:
+def _spread_table(spreads: DataFrame, below: DataFrame) -> PageTable:
     rows = []
     for share in to_records(below):
         key = {"protocol": share["protocol"], "n": share["n"]}

@@ -8,28 +8,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dashboards.figures.style import (
     BLUE,
-    CHANGE,
+    CHANGE_COLOR,
     GREEN,
     GREY,
     ORANGE,
     VERMILION,
-    Trace,
-    axis,
-    faded,
-    heading,
-    make,
-    shaded,
-    whiskers,
+    PlotlyTrace,
+    fade,
+    format_title,
+    make_axis,
+    make_error_bars,
+    make_figure,
+    make_shading,
 )
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import keep_pairs_together
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figure2.verdicts import CLAIM_HORIZON, CLAIMS, POINTS
-from tuning.reproduction.figures import HOVER_TEXT, guide_line, line_with_band, markers, note, show_table
+from tuning.reproduction.figures import (
+    HOVER_TEXT,
+    make_guide_line,
+    make_interval_line,
+    make_markers,
+    make_note,
+    show_table,
+)
 from tuning.reproduction.measurements import format_measurement, read_measurement
 
 if TYPE_CHECKING:
@@ -140,7 +147,7 @@ def _format_reduction(rows: DataFrame, horizon: int) -> str:
     return format_measurement(read_measurement(select_row(rows, horizon=horizon), "reduction"))
 
 
-def _reduction_table(reduction: DataFrame) -> ShownTable:
+def _reduction_table(reduction: DataFrame) -> PageTable:
     titles = {
         "published": "as published",
         "published-held-out": "its winners on held-out worlds",
@@ -157,7 +164,7 @@ def _reduction_table(reduction: DataFrame) -> ShownTable:
     return show_table("Regret reduction compared with untuned UCB1, with 95 % intervals", rows, folded=True)
 
 
-def _winner_table(winners: DataFrame) -> ShownTable:
+def _winner_table(winners: DataFrame) -> PageTable:
     rows = [
         {
             "T": f"{row['horizon']:,}",
@@ -171,7 +178,7 @@ def _winner_table(winners: DataFrame) -> ShownTable:
 
 def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure:
     """All lines against T, with the two numbers that the paper prints."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     summaries = []
     for key, style in LINES.items():
         rows = select(reduction, line=key)
@@ -186,20 +193,22 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure
     above, limit = CLAIMS["figure2-above-80"].printed_number, CLAIMS["figure2-84"].printed_number
     ends = [0.9 * min(horizons), 1.1 * max(horizons)]
     traces += [
-        guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", VERMILION),
-        guide_line(ends, [above] * 2, f"paper: all above {above:g} %", "dashdot", VERMILION),
+        make_guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", VERMILION),
+        make_guide_line(ends, [above] * 2, f"paper: all above {above:g} %", "dashdot", VERMILION),
     ]
     has_longer = max(horizons) > facts["longest"]
-    return make(
+    return make_figure(
         traces,
-        heading("Regret reduction compared with UCB1", _horizon_range(horizons), *_describe_counts(facts, reduction)),
+        format_title(
+            "Regret reduction compared with UCB1", _horizon_range(horizons), *_describe_counts(facts, reduction)
+        ),
         f"Regret reduction compared with UCB1 in percent against the horizon, on a log axis. {'; '.join(summaries)}. "
         f"Horizontal lines mark the paper's {above:g} % and {limit:g} %.",
         height=520,
-        shapes=[shaded(facts["longest"], ends[1], faded(GREY, 0.12))] if has_longer else [],
-        annotations=[note("beyond the paper's<br>horizons", 0.985, 0.04, "right")] if has_longer else [],
+        shapes=[make_shading(facts["longest"], ends[1], fade(GREY, 0.12))] if has_longer else [],
+        annotations=[make_note("beyond the paper's<br>horizons", 0.985, 0.04, "right")] if has_longer else [],
         xaxis=_horizon_axis(ends),
-        yaxis=axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
+        yaxis=make_axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
         margin={"b": 130},
     )
 
@@ -212,11 +221,11 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"held-out worlds<br>difference {format_measurement(read_measurement(row, 'difference'), POINTS)}"
         for row in to_records(bias)
     ]
-    intervals = whiskers(differences, bias["difference_low"].tolist(), bias["difference_high"].tolist())
+    intervals = make_error_bars(differences, bias["difference_low"].tolist(), bias["difference_high"].tolist())
     marker = {"symbol": "square", "size": 6, "color": ORANGE}
-    return make(
-        [markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],
-        heading(
+    return make_figure(
+        [make_markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],
+        format_title(
             "Selection bias of the winners",
             _horizon_range(horizons),
             f"K = {facts['arms']} arms",
@@ -227,20 +236,22 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"against the horizon. The average difference is {sum(differences) / len(differences):.1f} percentage points.",
         height=340,
         xaxis=_horizon_axis([0.9 * min(horizons), 1.1 * max(horizons)]),
-        yaxis=axis(
-            "selection − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE
+        yaxis=make_axis(
+            "selection − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE_COLOR
         ),
     )
 
 
-def _plot_line(rows: DataFrame, style: LineStyle) -> list[Trace]:
+def _plot_line(rows: DataFrame, style: LineStyle) -> list[PlotlyTrace]:
     text = [
         f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: "
         f"{format_measurement(read_measurement(row, 'reduction'))}"
         for row in to_records(rows)
     ]
     x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *style.band))
-    return line_with_band(x, y, low, high, style.name, style.color, style.order, text=text, hovertemplate=HOVER_TEXT)
+    return make_interval_line(
+        x, y, low, high, style.name, style.color, style.order, text=text, hovertemplate=HOVER_TEXT
+    )
 
 
 def _describe_counts(facts: Mapping[str, Any], reduction: DataFrame) -> list[str]:
@@ -260,4 +271,4 @@ def _horizon_range(horizons: list[int]) -> str:
 
 def _horizon_axis(ends: list[float]) -> dict[str, Any]:
     ticks = [tick for tick in TICKS if tick <= ends[1]]
-    return axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])
+    return make_axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])

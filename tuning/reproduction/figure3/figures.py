@@ -10,23 +10,23 @@ import numpy as np
 
 from dashboards import figures
 from dashboards.figures import plot_sensitivity_lines
-from dashboards.figures.distributions import MEAN
+from dashboards.figures.distributions import MEAN_MARKER
 from dashboards.figures.style import (
     BLUE,
+    COLOR_SCALE,
     GREY,
     ORANGE,
-    SCALE,
     VERMILION,
-    WHITE,
-    Trace,
-    axis,
-    box,
-    heading,
-    ink,
-    labelled,
-    log_ticks,
-    make,
-    numbers,
+    WHITE_MARKER,
+    PlotlyTrace,
+    choose_log_ticks,
+    choose_text_colors,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_figure,
+    round_numbers,
 )
 from environments.text import format_number, format_range
 from studies.results.grid import Grid
@@ -34,7 +34,7 @@ from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.figure3.run import PAPER_REPLICATIONS
 from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
-from tuning.reproduction.figures import DotSeries, combine_panels, markers, plot_dots
+from tuning.reproduction.figures import DotSeries, combine_panels, make_markers, plot_dots
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -74,9 +74,9 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
             f"printed regret {printed['printed_regret']:g}, here {format_number(printed['regret'])}"
         )
         point = [printed["alpha0"]], [printed["printed_regret"]]
-        figure.add_trace(markers(*point, "printed optimum", PRINTED_MARK, [text]))
-        ticks = log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
-        figure.update_layout(xaxis_title_text="α₀", yaxis=axis("mean regret", "log", ticks))
+        figure.add_trace(make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
+        ticks = choose_log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
+        figure.update_layout(xaxis_title_text="α₀", yaxis=make_axis("mean regret", "log", ticks))
         panels.append((title, figure))
     text = "; ".join(
         f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, here "
@@ -127,14 +127,14 @@ def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
     ]
     limits = [value for each in series for value in (*each.low, *each.high)]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
-    x_axis = axis("regret (reward units)", "log", log_ticks(limits))
+    x_axis = make_axis("regret (reward units)", "log", choose_log_ticks(limits))
     title, margin = "Printed regret and its sampling distribution", {"t": 70, "r": 16, "b": 118, "l": 60}
     return plot_dots(labels, series, title, _describe_setting(protocol, optima), x_axis, margin=margin)
 
 
 def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
     """Regret of single worlds in the lowest and in the printed cell of each grid."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     labels: list[str] = []
     parts: list[str] = []
     for grid_index, (title, grid) in enumerate(_read_grids(cells, protocol)):
@@ -146,27 +146,29 @@ def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
         ):
             y = grid_index + shift
             legend = {"name": name, "legendgroup": name, "showlegend": grid_index == 0}
-            traces.append(box(y, [row[column] for column in QUANTILE_COLUMNS], color, width=0.3, **legend))
+            traces.append(make_box(y, [row[column] for column in QUANTILE_COLUMNS], color, width=0.3, **legend))
             text = (
                 f"<b>{name}</b>: {format_cell(row['alpha0'], row['beta0'])}<br>"
                 f"mean {format_number(row['regret'])}, median {format_number(row['q50'])}<br>"
                 f"quartiles {format_range((row['q25'], row['q75']))}, 5 % to 95 %: "
                 f"{format_range((row['q05'], row['q95']))}"
             )
-            traces.append(markers([row["regret"]], [y], name, MEAN, [text], legendgroup=name, showlegend=False))
+            traces.append(
+                make_markers([row["regret"]], [y], name, MEAN_MARKER, [text], legendgroup=name, showlegend=False)
+            )
             parts.append(
                 f"{_plain(title)}, {name}: median {format_number(row['q50'])}, mean {format_number(row['regret'])}"
             )
         labels.append(title)
     mine = select(cells, protocol=protocol)
-    return make(
+    return make_figure(
         traces,
         _make_title("Regret of single worlds", protocol, cells),
         f"Box plots, as {protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
         f"{'; '.join(parts)}.",
         height=190 + 62 * len(labels),
-        xaxis=axis("regret of one world (reward units)", "log", log_ticks([*mine["q05"], *mine["q95"]])),
-        yaxis=labelled(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks([*mine["q05"], *mine["q95"]])),
+        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
     )
 
 
@@ -207,40 +209,40 @@ def _plot_cells(
     alpha0, beta0 = (list(dict.fromkeys(row[name] for row in rows)) for name in ("alpha0", "beta0"))
     by_cell = {(row["alpha0"], row["beta0"]): row for row in rows}
     shades = {cell: shade(row[column]) for cell, row in by_cell.items()}
-    heat_map: Trace = {
+    heat_map: PlotlyTrace = {
         "type": "heatmap",
         "x": list(range(len(alpha0))),
         "y": list(range(len(beta0))),
-        "z": [numbers(shades[a, b] for a in alpha0) for b in beta0],
+        "z": [round_numbers(shades[a, b] for a in alpha0) for b in beta0],
         "text": [[_describe_cell(by_cell[a, b]) for a in alpha0] for b in beta0],
-        "colorscale": SCALE,
+        "colorscale": COLOR_SCALE,
         "reversescale": True,
         "showscale": False,
         "hovertemplate": "%{text}<extra></extra>",
     }
-    labels: Trace = {
+    labels: PlotlyTrace = {
         "type": "scatter",
         "mode": "text",
         "x": [alpha0.index(a) for a, _ in by_cell],
         "y": [beta0.index(b) - MARK_OFFSET for _, b in by_cell],
         "text": [text(row[column]) for row in rows],
-        "textfont": {"size": 11, "color": ink(list(shades.values()))},
+        "textfont": {"size": 11, "color": choose_text_colors(list(shades.values()))},
         "hoverinfo": "skip",
         "showlegend": False,
     }
     lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
 
-    def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> Trace:
+    def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> PlotlyTrace:
         x, y = alpha0.index(row["alpha0"]) + shift, beta0.index(row["beta0"]) + MARK_OFFSET
-        marker = {"symbol": symbol, "size": 11, **WHITE}
-        return markers([x], [y], label, marker, [f"{label}: {format_cell(row['alpha0'], row['beta0'])}"])
+        marker = {"symbol": symbol, "size": 11, **WHITE_MARKER}
+        return make_markers([x], [y], label, marker, [f"{label}: {format_cell(row['alpha0'], row['beta0'])}"])
 
     def cell_axis(title: str, values: list[float]) -> dict[str, Any]:
-        return labelled([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
+        return make_category_axis([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
 
     distance = 0.2 if lowest is printed else 0.0
     best = [(alpha0.index(a), beta0.index(b)) for (a, b), row in by_cell.items() if row["among_best"]]
-    return make(
+    return make_figure(
         [
             heat_map,
             _plot_outline(best),
@@ -264,7 +266,7 @@ def _describe_cell(row: dict[str, Any]) -> str:
     )
 
 
-def _plot_outline(cells: list[tuple[int, int]]) -> Trace:
+def _plot_outline(cells: list[tuple[int, int]]) -> PlotlyTrace:
     """A line around cells: every side that no two of them share."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -298,7 +300,7 @@ def _describe_lowest(grid: Grid) -> str:
 
 
 def _make_title(main: str, protocol: str, table: DataFrame) -> str:
-    return heading(main, *_describe_setting(protocol, table))
+    return format_title(main, *_describe_setting(protocol, table))
 
 
 def _describe_setting(protocol: str, table: DataFrame) -> list[str]:

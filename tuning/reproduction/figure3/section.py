@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_interval, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_symbol
@@ -134,7 +134,7 @@ def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
     return [f"Without the grid, in the searches for the advice below, the best α₀ is {'; '.join(parts)}."]
 
 
-def _optimum_table(optima: DataFrame, protocol: str) -> ShownTable:
+def _optimum_table(optima: DataFrame, protocol: str) -> PageTable:
     rows = [
         {
             "scenario": row["scenario"],
@@ -156,7 +156,7 @@ def _optimum_table(optima: DataFrame, protocol: str) -> ShownTable:
     )
 
 
-def _sensitivity_table(sensitivity: DataFrame) -> ShownTable:
+def _sensitivity_table(sensitivity: DataFrame) -> PageTable:
     rows = [
         {
             "protocol": f"as {row['protocol']}",

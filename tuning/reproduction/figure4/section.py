@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import Trace, axis, change_lines, counts, heading, make
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures.style import PlotlyTrace, format_sizes, format_title, make_axis, make_change_lines, make_figure
+from dashboards.pages.reproduction import ReproductionSection
 from environments import find_scenario
 from environments.text import capitalize_first
 from environments.view import moments_of_change
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.tables import select
-from tuning.reproduction.figures import axis_number, line_with_band, markers, stack_panels
+from tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
 from tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
@@ -105,7 +105,7 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
     horizon = facts["horizon"]
     first_ends = _final_means(curves, panels[0])
     order = sorted(first_ends, key=lambda name: -first_ends[name])
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     for index, (measure, domain) in enumerate(zip(panels, stack_panels(len(panels), gap=0.04), strict=True)):
         panel = {"yaxis": f"y{axis_number(index)}", "showlegend": index == 0}
@@ -117,32 +117,36 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
             text = [f"<b>{NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()]
             x, y = [horizon] * len(printed), list(printed.values())
             look: dict[str, Any] = {"legendgroup": "paper", "cliponaxis": False, **panel}
-            traces.append(markers(x, y, "printed in the paper", PRINTED_MARK, text, **look))
+            traces.append(make_markers(x, y, "printed in the paper", PRINTED_MARK, text, **look))
         label = f"({'abc'[index]}) {AXIS_TITLES[measure]}" if len(panels) > 1 else AXIS_TITLES[measure]
-        layout[f"yaxis{axis_number(index)}"] = axis(label, domain=domain, rangemode="tozero")
+        layout[f"yaxis{axis_number(index)}"] = make_axis(label, domain=domain, rangemode="tozero")
     anchor = f"y{axis_number(len(panels) - 1)}"
     changes = moments_of_change(find_scenario(WORLDS[comparison][0]), horizon)
-    legend, shapes = change_lines(changes)
+    legend, shapes = make_change_lines(changes)
     title = "Regret and reward over time" if "reward" in panels else "Regret over time"
-    setting = [COMPARISON_TITLES[comparison], AXIS_TITLES[panels[0]], *counts(horizon, facts["arms"], facts["worlds"])]
-    return make(
+    setting = [
+        COMPARISON_TITLES[comparison],
+        AXIS_TITLES[panels[0]],
+        *format_sizes(horizon, facts["arms"], facts["worlds"]),
+    ]
+    return make_figure(
         [*traces, *legend],
-        heading(title, *setting),
+        format_title(title, *setting),
         f"{title}: mean over worlds with 95 % bands, {horizon:,} steps, {len(changes)} moments of change marked. "
         + " ".join(_describe_panel(_final_means(curves, measure), measure) for measure in panels),
         height=230 + 290 * len(panels),
         shapes=shapes,
-        xaxis=axis("step t", anchor=anchor, range=[0, horizon * 1.01], nticks=6),
+        xaxis=make_axis("step t", anchor=anchor, range=[0, horizon * 1.01], nticks=6),
         **layout,
     )
 
 
-def _plot_line(curve: DataFrame, name: str, panel: dict[str, Any]) -> list[Trace]:
+def _plot_line(curve: DataFrame, name: str, panel: dict[str, Any]) -> list[PlotlyTrace]:
     every = max(1, len(curve) // MAX_POINTS)
     rows = curve.iloc[every - 1 :: every]
     steps, mean, low, high = (rows[key].tolist() for key in ("step", "mean", "low", "high"))
     look = LINE_STYLES[name]
-    return line_with_band(steps, mean, low, high, NAMES[name], look["color"], 0, mode="lines", line=look, **panel)
+    return make_interval_line(steps, mean, low, high, NAMES[name], look["color"], 0, mode="lines", line=look, **panel)
 
 
 def _describe_panel(ends: Mapping[str, float], measure: str) -> str:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.distributions import MEAN
-from dashboards.figures.style import GREY, Trace, axis, box, counts, heading, labelled, make, whiskers
-from dashboards.pages.reproduction.page import ReproductionSection
+from dashboards.figures.distributions import MEAN_MARKER
+from dashboards.figures.style import (
+    GREY,
+    PlotlyTrace,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+)
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import capitalize_first
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
-from tuning.reproduction.figures import axis_number, markers, show_names_once, stack_panels
+from tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
 from tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
@@ -39,7 +49,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     figures, results = [], []
     for comparison in unique(table, "comparison"):
         mine = select(table, comparison=comparison)
-        context = [COMPARISON_TITLES[comparison], *counts(facts["horizon"], facts["arms"], facts["worlds"])]
+        context = [COMPARISON_TITLES[comparison], *format_sizes(facts["horizon"], facts["arms"], facts["worlds"])]
         figures.append((f"figure5-{comparison}", _plot_boxes(mine, context)))
         results.append(_describe_spread(mine, comparison))
     methods = [
@@ -76,7 +86,7 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
     """Quartiles, 5 % to 95 % whiskers, the mean with its interval and the printed number; one panel per measure."""
     title = "Distribution over worlds"
     panels = unique(boxes, "measure")
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts = []
     for index, (measure, domain) in enumerate(zip(panels, stack_panels(len(panels), gap=0.07), strict=True)):
@@ -84,32 +94,32 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
         number = axis_number(index)
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         traces += [
-            box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"], **axes)
+            make_box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"], **axes)
             for i, row in enumerate(rows)
         ]
         traces.append(_plot_means(rows) | axes)
         if rows[0]["paper"] is not None:
             traces.append(_plot_printed(rows) | axes)
-        layout[f"yaxis{number}"] = labelled(
+        layout[f"yaxis{number}"] = make_category_axis(
             [NAMES[row["policy"]] for row in rows],
             range=[len(rows) - 0.4, -0.8],
             gridcolor="rgba(0,0,0,0)",
             domain=domain,
             anchor=f"x{number}",
         )
-        layout[f"xaxis{number}"] = axis(AXIS_TITLES[measure], nticks=6, anchor=f"y{number}")
+        layout[f"xaxis{number}"] = make_axis(AXIS_TITLES[measure], nticks=6, anchor=f"y{number}")
         values = [f"{NAMES[row['policy']]} mean {row['mean']:,.0f}, median {row['median']:,.0f}" for row in rows]
         parts.append(f"{MEASURE_TITLES[measure]}: {'; '.join(values)}.")
-    return make(
+    return make_figure(
         show_names_once(traces),
-        heading(title, *context),
+        format_title(title, *context),
         f"{title}: box plots. {' '.join(parts)}",
         height=130 + 330 * len(panels),
         **layout,
     )
 
 
-def _plot_means(rows: list[dict[str, Any]]) -> Trace:
+def _plot_means(rows: list[dict[str, Any]]) -> PlotlyTrace:
     mean, low, high = ([row[key] for row in rows] for key in ("mean", "mean_low", "mean_high"))
     text = [
         f"<b>{NAMES[row['policy']]}</b><br>mean {row['mean']:,.0f} (95 %: {row['mean_low']:,.0f} to "
@@ -117,11 +127,11 @@ def _plot_means(rows: list[dict[str, Any]]) -> Trace:
         f"<br>5 % to 95 % of the worlds: {row['low']:,.0f} to {row['high']:,.0f}"
         for row in rows
     ]
-    intervals = whiskers(mean, low, high, GREY, thickness=2, width=5)
-    return markers(mean, range(len(rows)), "our mean and its 95 % interval", MEAN, text, error_x=intervals)
+    intervals = make_error_bars(mean, low, high, GREY, thickness=2, width=5)
+    return make_markers(mean, range(len(rows)), "our mean and its 95 % interval", MEAN_MARKER, text, error_x=intervals)
 
 
-def _plot_printed(rows: list[dict[str, Any]]) -> Trace:
+def _plot_printed(rows: list[dict[str, Any]]) -> PlotlyTrace:
     text = [f"<b>{NAMES[row['policy']]}</b><br>printed in the paper: {row['paper']:,g}" for row in rows]
     y = [index - PRINTED_OFFSET for index in range(len(rows))]
-    return markers([row["paper"] for row in rows], y, "printed in the paper", PRINTED_MARK, text)
+    return make_markers([row["paper"] for row in rows], y, "printed in the paper", PRINTED_MARK, text)

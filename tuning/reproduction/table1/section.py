@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures.world import world_figure
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.figures.world import plot_world_view
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number
 from environments.view import View
 from studies.paper.results import ExperimentResult, ReproductionResult
@@ -63,7 +63,7 @@ def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) ->
         points[name].to_numpy(dtype=float, na_value=np.nan).reshape(shape) for name in ("mean", "variance")
     )
     implemented = f"{row['scenario']} as implemented by the authors' script"
-    return world_figure(
+    return plot_world_view(
         View(steps, means, variances),
         name=row["name"],
         meaning=row["meaning"] if protocol == "defined" else implemented,
@@ -76,7 +76,7 @@ def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) ->
     )
 
 
-def _scenario_table(scenarios: DataFrame) -> ShownTable:
+def _scenario_table(scenarios: DataFrame) -> PageTable:
     titles = {
         "scenario": "scenario",
         "category": "category",
@@ -89,7 +89,7 @@ def _scenario_table(scenarios: DataFrame) -> ShownTable:
     return show_table("The seven scenarios of Table 1 and our parameters", rows)
 
 
-def _check_table(checks: DataFrame) -> ShownTable:
+def _check_table(checks: DataFrame) -> PageTable:
     rows = [
         {
             "scenario": row["scenario"],

@@ -6,15 +6,26 @@ from collections.abc import Mapping
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, Trace, axis, counts, heading, make
-from dashboards.pages.reproduction.page import ReproductionSection
-from dashboards.pages.sections import ShownTable
+from dashboards.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    PlotlyTrace,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_figure,
+)
+from dashboards.pages.html import PageTable
+from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_number, format_p_value, format_signed
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
 from studies.tables import select, to_records, unique
 from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import DotSeries, guide_line, line_with_band, plot_dots, show_table
+from tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots, show_table
 from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK
 from tuning.reproduction.measurements import read_measurement
 
@@ -38,7 +49,7 @@ ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
     tables, facts = result.tables, result.facts
-    size = counts(facts["horizon"], facts["arms"], facts["worlds"])
+    size = format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
     figures: list[tuple[str, go.Figure]] = []
     if "published" in reproduction.protocols:
         figures.append(("table3-published", _plot_published(tables["scores"], size)))
@@ -130,44 +141,44 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
         name, marker = styles[protocol]
         rows = to_records(select(estimators, protocol=protocol, measure="regret"))
         series.append(DotSeries.from_rows(name, rows, "mean", marker))
-    size = counts(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
+    size = format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
     labels = [ESTIMATOR_TITLES[name] for name in unique(estimators, "estimator")]
     return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
 
 
 def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> go.Figure:
-    x_axis = axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
+    x_axis = make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
     return plot_dots(labels, series, title, context, x_axis)
 
 
 def _plot_variances(variances: DataFrame) -> go.Figure:
     """S² against the number of rewards on log axes."""
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     sizes = unique(variances, "n")
     for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
         rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
         mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
         positive = [max(each, min(mean) / 3) for each in low]  # a log axis has no zero
         hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
-        traces += line_with_band(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
+        traces += make_interval_line(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
     last = sizes[-1]
     ends = [
         f"{ESTIMATOR_TITLES[row['estimator']]} {format_number(row['mean'])}"
         for row in to_records(select(variances, n=last))
     ]
-    traces.append(guide_line([sizes[0], last], [1.0, 1.0], "true variance", "longdash"))
-    return make(
+    traces.append(make_guide_line([sizes[0], last], [1.0, 1.0], "true variance", "longdash"))
+    return make_figure(
         traces,
-        heading("Three recursions for the variance", "mean S² over samples of N(0, 1)", "95 % bands"),
+        format_title("Three recursions for the variance", "mean S² over samples of N(0, 1)", "95 % bands"),
         f"S² against the number of rewards for three recursions; the true variance is 1. At n = {last:,}: "
         f"{', '.join(ends)}.",
         height=430,
-        xaxis=axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
-        yaxis=axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
+        xaxis=make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
+        yaxis=make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
     )
 
 
-def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[ShownTable]:
+def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[PageTable]:
     """Regret is shown; all other tables are folded."""
     scores = tables["scores"]
     out = [_score_table(scores, ("regret_constant", "regret"), "Cumulative regret", folded=False)]
@@ -180,7 +191,7 @@ def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[ShownTable]:
     return out
 
 
-def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, folded: bool) -> ShownTable:
+def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, folded: bool) -> PageTable:
     """One row per policy: the paper's number, then ours in each comparison."""
     names = {"published": "ours as published", "defaults": "defaults", "tuned": "tuned"}
     kinds = {"regret_constant": ", relative to 0.8", "regret": ", relative to the best arm"}
@@ -204,7 +215,7 @@ def _format_difference(row: Mapping[str, Any], name: str) -> str:
     return f"{value} ({low} to {high})"
 
 
-def _test_table(tests: DataFrame) -> ShownTable:
+def _test_table(tests: DataFrame) -> PageTable:
     rows = [
         {
             "comparison": COMPARISON_TITLES[row["comparison"]],
@@ -224,7 +235,7 @@ def _test_table(tests: DataFrame) -> ShownTable:
     return show_table(caption, rows, folded=True)
 
 
-def _parameter_table(parameters: DataFrame) -> ShownTable:
+def _parameter_table(parameters: DataFrame) -> PageTable:
     rows = [
         {
             "policy": NAMES[row["policy"]],
@@ -238,7 +249,7 @@ def _parameter_table(parameters: DataFrame) -> ShownTable:
     return show_table("Tuned parameters", rows, folded=True)
 
 
-def _estimator_table(estimators: DataFrame) -> ShownTable:
+def _estimator_table(estimators: DataFrame) -> PageTable:
     rows = [
         {
             "protocol": f"as {row['protocol']}",

@@ -307,7 +307,7 @@ class GridPart:
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """What a report is made of."""
 
     where: str
@@ -327,14 +327,14 @@ class Material:
         return [part.recommendation for part in self.studies if part.recommendation is not None]
 
 
-def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> Material:
+def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> ReportData:
     """Read the named studies and grids, or all of them; without a storage there is nothing yet.
 
-    >>> gather(None, "sqlite:///studies.sqlite3").studies
+    >>> load_report_data(None, "sqlite:///studies.sqlite3").studies
     []
     """
     if storage is None:
-        return Material(where, [])
+        return ReportData(where, [])
     studies = storage.get_all_studies() if names is None else find_studies(storage, names)
     parts, grids, unfinished, strangers = [], [], [], []
     over_worlds: list[RobustRecommendation | Front] = []
@@ -367,7 +367,7 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
     parts.sort(key=_order)
     count = sum(part.recommendation is not None for part in parts)
     grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
-    return Material(
+    return ReportData(
         where,
         [_with_curves(part, count) for part in parts],
         [GridPart(grid, play_best_cells(grid, len(grids))) for grid in grids],
