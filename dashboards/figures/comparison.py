@@ -28,7 +28,7 @@ from dashboards.figures.style import (
     spans_decades,
 )
 from environments.text import format_interval, format_number, format_percent
-from environments.view import moments_of_change
+from environments.view import change_steps
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
 from studies.spec.comparison import SettingKind
@@ -278,7 +278,7 @@ SHOWN = 7
 def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
     """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
     spec = result.comparison.spec
-    changes = moments_of_change(spec.open_scenario(), spec.horizon)
+    changes = change_steps(spec.open_scenario(), spec.horizon)
     entry, shapes = make_change_lines(changes)
     traces = [trace for each in board.standings for trace in _regret_curves_line(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - SHOWN)

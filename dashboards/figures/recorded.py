@@ -22,7 +22,7 @@ from dashboards.figures.style import (
 from dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
 from environments.blocks import RecordedScenario
 from environments.recorded.log_world import LogScenario
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.text import format_number
@@ -40,8 +40,8 @@ def stretches(scenario: RecordedScenario) -> list[dict[str, Any]]:
     """What searches, chooses and reports, shaded."""
     return [
         make_shading(here.first + 0.5, here.last + 0.5, fade(GREY, SHADES[stream]))
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
+        for stream in SEGMENT_SHARES
+        for here in [scenario.segment(stream)]
     ]
 
 
@@ -49,8 +49,8 @@ def labels(scenario: RecordedScenario) -> list[dict[str, Any]]:
     """The same in words on the figure."""
     return [
         note((here.first + here.last) / 2, 1.0, SAID[stream], "top")
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
+        for stream in SEGMENT_SHARES
+        for here in [scenario.segment(stream)]
     ]
 
 
@@ -71,8 +71,8 @@ def note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
 def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
     """The same in a sentence."""
     parts = []
-    for stream in STRETCHES:
-        here = scenario.stretch(stream)
+    for stream in SEGMENT_SHARES:
+        here = scenario.segment(stream)
         parts.append(f"{what} {here.first + 1} to {here.last} {SAID[stream]}")
     return f"{', '.join(parts)}.".capitalize()
 
@@ -85,7 +85,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
 
     >>> from environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
-    >>> figure = plot_trace(TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine"), 50)
+    >>> figure = plot_trace(TraceScenario(Trace.from_values(["a", "b", "c"], table), "trace:mine"), 50)
     >>> figure.data[-1].name
     'best arm of the moment'
     """

@@ -265,7 +265,7 @@ def _study_figures(
     if found is not None and found.importance:
         yield "importances", lambda: figures.plot_param_importances(found)
     source = here.source
-    if isinstance(source, ScenarioSource) and not SCENARIOS.absent(here.scenario):
+    if isinstance(source, ScenarioSource) and not SCENARIOS.is_missing(here.scenario):
         yield "world", lambda: figures.plot_world(source.open(), here.horizon, here.arms, seed=here.seed)
 
 

@@ -10,7 +10,8 @@ from typing import Literal
 from dashboards.pages.html import PageTable, Panel
 from environments import Scenario
 from environments.base import Effect
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
 from environments.text import (
     format_count,
     format_number,
@@ -75,7 +76,7 @@ def _formula(effect: Effect) -> str:
 def _value(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
-            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon:,})"
+            return f"{value} ({parse_steps(key, value, horizon)} steps at T = {horizon:,})"
         except InputError:
             return value
     return format_value(value)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from environments.errors import InputError
-from environments.recorded.files import parquet_file
 from environments.recorded.log_file import read_log
-from environments.recorded.trace_file import MOST_CELLS, read_trace
+from environments.recorded.table_file import parquet_file
+from environments.recorded.trace_file import MAX_CELLS, read_trace
 from environments.text import plural
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
@@ -60,9 +60,9 @@ def _columns(path: Path) -> list[str]:
 
 def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
     log = read_log(path)
-    if len(log.names) * log.arm.size > MOST_CELLS:
+    if len(log.names) * log.arm.size > MAX_CELLS:
         raise InputError(
-            f"log {path}: {log.arm.size:,} rows of {len(log.names)} arms are more than {MOST_CELLS:,} cells."
+            f"log {path}: {log.arm.size:,} rows of {len(log.names)} arms are more than {MAX_CELLS:,} cells."
         )
     return log_table([log.names[k] for k in log.arm], list(log.reward))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
-from environments.recorded.recording import USUAL_SPREAD
+from environments.recorded.recording import BASE_QUARTILE_RANGE
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import ParamContext
@@ -65,7 +65,7 @@ def propose_study(diagnosis: Diagnosis, source: str = "", horizon: int | None = 
 
 def _space(diagnosis: Diagnosis) -> list[str]:
     """Ranges for rewards of another size, which α₀ and ε follow as their powers say."""
-    factor = diagnosis.spread / USUAL_SPREAD
+    factor = diagnosis.spread / BASE_QUARTILE_RANGE
     if 1.0 / ANOTHER_SIZE <= factor <= ANOTHER_SIZE:
         return []
     setting = ParamContext(diagnosis.rows, diagnosis.arms, {})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.recorded.recording import LONGER, best_block
+from environments.recorded.recording import BLOCK_FACTOR, optimal_block_length
 from environments.streams import Stream, generator
 from environments.world import Floats
 from studies.results.recommendation import MIN_EFFECTIVE_ROWS
@@ -58,8 +58,8 @@ def estimate_dependence(series: Floats, least: int = 1, offsets: int | None = No
     least = min(max(1, least), longest)
     if n < 2 * FEWEST_BLOCKS or not np.abs(centred).max() > 1e-12 * max(1e-300, np.abs(series).max()):
         return SerialDependence(least, float(n), _widening(n, least, offsets))
-    best, variance = best_block(centred, longest)
-    block = min(max(least, round(LONGER * best)), longest)
+    best, variance = optimal_block_length(centred, longest)
+    block = min(max(least, round(BLOCK_FACTOR * best)), longest)
     spread = float(np.var(_block_sums(centred[None], block))) / block * _lost(n, block, offsets)
     # Where neighbours undo each other no more is claimed than what independent rows would give.
     effective = float(np.clip(n * variance / max(spread, 1e-300), 1.0, n))

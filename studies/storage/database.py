@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
-from environments.files import resolved
+from environments.paths import resolve_path
 from studies.storage.faults import translate_errors
 from studies.storage.postgres import open_postgres
 from studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
@@ -207,7 +207,7 @@ def check_sqlite_file(path: Path, create: bool) -> None:
     """Refuse what is not an Optuna database before anything is written into it."""
     try:
         there = path.exists()
-        resolved(path)
+        resolve_path(path)
     except (OSError, RuntimeError, ValueError):  # a name too long, a link to itself, a zero byte
         raise InputError(f"storage {str(path)[:200]!r} is not the name of a file.") from None
     if not there:

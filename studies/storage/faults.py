@@ -6,11 +6,11 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from studies.storage.urls import mask_passwords, mask_url, parse_url
 
 
-class LostConnection(Fault):
+class LostConnection(ExternalError):
     """A connection that was there is gone: whoever wrote through it can't know whether the last word arrived."""
 
     def __init__(self, url: str, reason: str) -> None:
@@ -72,7 +72,7 @@ def _clear(url: str, error: BaseException) -> Exception:
     if _never_connected(error):
         return StorageUnreachable(url, reason)
     if "disk is full" in lowered or "disk i/o error" in lowered or "no space left" in lowered:
-        return Fault(f"storage {where} can't be written: {reason}. What had landed is kept.")
+        return ExternalError(f"storage {where} can't be written: {reason}. What had landed is kept.")
     if "readonly" in lowered or "read-only" in lowered:
         return InputError(f"storage {where} can't be written: it is read-only.")
     if "locked" in lowered:

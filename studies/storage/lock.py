@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from environments.errors import Fault, InputError
-from environments.files import cache_home
+from environments.errors import ExternalError, InputError
+from environments.paths import user_cache_folder
 from studies.storage.database import check_sqlite_file, open_storage
 from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
 from studies.storage.postgres import LockedConnection, ServerSession, open_locked
@@ -78,7 +78,7 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
         check_sqlite_file(path, create=True)
         place = path.resolve().parent / f".{path.name}.{digest}.lock"
     else:
-        folder = cache_home() / "locks"
+        folder = user_cache_folder() / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         place = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
     lock = FileLock(place, timeout=0)
@@ -153,7 +153,7 @@ class _Waiting:
         if not self.now:
             self.left -= time.monotonic() - self.since
         if self.left <= 0.0:
-            raise Fault(
+            raise ExternalError(
                 f"storage {mask_url(self.url)} was away for {self.patience:g} s ({error.reason}); "
                 "what had landed is kept, and the same command goes on from there."
             ) from None

@@ -23,7 +23,7 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     import optuna
 
     from dashboards.optuna_dashboard.attach import attach
-    from environments.errors import Fault, InputError
+    from environments.errors import ExternalError, InputError
     from studies.storage.keys import GRID, ROBUST, SPEC
     from studies.storage.lock import run_as_driver
 
@@ -40,13 +40,13 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     said = set()
     try:
         wanted = run_as_driver(url, None, wanting)
-    except (InputError, Fault) as error:
+    except (InputError, ExternalError) as error:
         _say(error)
         return
     for name in wanted:
         try:
             run_as_driver(url, name, partial(attach_here, name=name))
-        except (InputError, Fault) as error:
+        except (InputError, ExternalError) as error:
             if str(error) not in said:  # a storage that can't be written says so once
                 _say(error)
             said.add(str(error))

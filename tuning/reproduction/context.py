@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboards.pages.reproduction import ReproductionSection
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.fingerprint import computation_fingerprint
 from environments.scenario import Scenario
 from environments.text import join_words
@@ -99,8 +100,8 @@ def make_context(
     if replications is None:
         replications = DEFAULT_REPLICATIONS
     return RunContext(
-        seed=whole("seed", seed, least=0, most=2**63 - 1),
-        replications=whole("replications", replications, least=2, most=MAX_REPLICATIONS),
+        seed=check_integer("seed", seed, least=0, most=2**63 - 1),
+        replications=check_integer("replications", replications, least=2, most=MAX_REPLICATIONS),
         protocols=PROTOCOLS if protocol == BOTH else (protocol,),
         workers=workers,
         url=f"sqlite:///{folder.resolve() / STUDIES}",

@@ -13,7 +13,7 @@ from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.view import moments_of_change
+from environments.view import change_steps
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.simulation import Simulation, simulate
@@ -134,7 +134,7 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
             checkpoints=CHECKPOINTS,
             stream=Stream.SIMULATE if isinstance(scenario, Scenario) else Stream.REPORT,
         )
-    return Played(results, moments_of_change(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
+    return Played(results, change_steps(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
 
 
 def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:

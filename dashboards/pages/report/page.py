@@ -270,7 +270,7 @@ def _no_curves(part: StudyPart, recommendation: Recommendation) -> str:
             return f"No curves over time: {path} is not at hand or holds something else by now."
     if recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."
-    if POLICIES.absent(part.spec.policy) or SCENARIOS.absent(part.spec.scenario):
+    if POLICIES.is_missing(part.spec.policy) or SCENARIOS.is_missing(part.spec.scenario):
         return "No curves over time: it plays something of its user's own, which is not run for a report."
     return "No curves over time: even a few worlds of this size would take too long for a report."
 

@@ -12,7 +12,7 @@ import pytest
 from environments import find_scenario
 from environments.catalog import load_scenario_plugin
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
 from studies.results.describe import describe_edges
@@ -106,7 +106,7 @@ def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
 
 def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
     scenario = find_scenario(load_scenario_plugin(NIGHT), {"loss": 0.2, "day": 100})
-    means, _ = tables(draw_worlds(scenario, 400, 3, seed=2))
+    means, _ = world_tables(draw_worlds(scenario, 400, 3, seed=2))
     day, night = means[:49], means[49:99]
     assert (day == day[0]).all()
     assert (night == night[0]).all()

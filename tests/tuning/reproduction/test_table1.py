@@ -7,7 +7,6 @@ import pytest
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult
 from studies.tables import select, to_records
@@ -41,7 +40,7 @@ def test_the_seven_scenarios_have_our_categories(result: ExperimentResult) -> No
 @pytest.mark.parametrize(("name", "protocol"), [("blips", "published"), ("arm-churn", "defined")])
 def test_plotted_points_are_those_of_the_world(result: ExperimentResult, name: str, protocol: str) -> None:
     played = f"published-{name}" if protocol == "published" else name
-    means, variances = tables(draw_worlds(find_scenario(played), HORIZON, ARMS_PLOTTED, seed=0))
+    means, variances = world_tables(draw_worlds(find_scenario(played), HORIZON, ARMS_PLOTTED, seed=0))
     points = select(result.tables["worlds"], scenario=name, protocol=protocol)
     assert len(points) < 300 * ARMS_PLOTTED
     for row in to_records(points):

@@ -9,7 +9,7 @@ from dashboards.figures.style import PlotlyTrace, format_sizes, format_title, ma
 from dashboards.pages.reproduction import ReproductionSection
 from environments import find_scenario
 from environments.text import capitalize_first
-from environments.view import moments_of_change
+from environments.view import change_steps
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.tables import select
 from tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
@@ -121,7 +121,7 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
         label = f"({'abc'[index]}) {AXIS_TITLES[measure]}" if len(panels) > 1 else AXIS_TITLES[measure]
         layout[f"yaxis{axis_number(index)}"] = make_axis(label, domain=domain, rangemode="tozero")
     anchor = f"y{axis_number(len(panels) - 1)}"
-    changes = moments_of_change(find_scenario(WORLDS[comparison][0]), horizon)
+    changes = change_steps(find_scenario(WORLDS[comparison][0]), horizon)
     legend, shapes = make_change_lines(changes)
     title = "Regret and reward over time" if "reward" in panels else "Regret over time"
     setting = [

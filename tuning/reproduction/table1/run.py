@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from environments.blocks import blocks
+from environments.blocks import split_into_blocks
 from environments.draw import draw_worlds
-from environments.view import moments_of_change, thinned, view_of
-from environments.world import Floats, tables
+from environments.view import thin_view, view_world
+from environments.world import Floats, world_tables
 from studies.paper.numbers import played_scenario, printed_rows
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.reproduction.measurements import interval_columns, measure_share
@@ -81,12 +81,12 @@ def _run(context: RunContext, protocol: str) -> PieceData:
     worlds, moments = [], []
     for name in names:
         scenario = find_scenario(played_scenario(protocol, name))
-        view = thinned(view_of(draw_worlds(scenario, HORIZON, ARMS_PLOTTED, context.seed)))
+        view = thin_view(view_world(draw_worlds(scenario, HORIZON, ARMS_PLOTTED, context.seed)))
         for step, means, variances in zip(view.steps, view.means, view.variances, strict=True):
             for arm, (mean, variance) in enumerate(zip(means, variances, strict=True), start=1):
                 values = {"mean": _round(mean), "variance": _round(variance)}
                 worlds.append({"scenario": name, "step": int(step), "arm": arm, **values})
-        moments += [{"scenario": name, "step": step} for step in moments_of_change(scenario, HORIZON)]
+        moments += [{"scenario": name, "step": step} for step in change_steps(scenario, HORIZON)]
     return {"worlds": worlds, "moments": moments, "checks": [_check(context, name, protocol) for name in VIOLATIONS]}
 
 
@@ -100,10 +100,10 @@ def _check(context: RunContext, name: str, protocol: str) -> dict[str, Any]:
     scenario, count = find_scenario(played_scenario(protocol, name)), context.count(WORLDS, least=10)
     is_violated, description = VIOLATIONS[name]
     violations, changing = 0, 0
-    for first, size in blocks(scenario, HORIZON, ARMS_CHECKED, count):
+    for first, size in split_into_blocks(scenario, HORIZON, ARMS_CHECKED, count):
         worlds = draw_worlds(scenario, HORIZON, ARMS_CHECKED, context.seed, first, size)
         for r in range(size):
-            means, variances = tables(worlds, r)
+            means, variances = world_tables(worlds, r)
             violations += is_violated(means, variances)
             changing += int(((np.diff(means, axis=0) != 0) | (np.diff(variances, axis=0) != 0)).any(axis=1).sum())
     return {
