@@ -7,6 +7,7 @@ import pytest
 
 from environments import find_scenario
 from environments.draw import draw_worlds
+from environments.world import world_tables
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult
 from studies.tables import select, to_records

@@ -16,7 +16,7 @@ import numpy as np
 from environments import find_scenario
 from environments.blocks import split_into_blocks
 from environments.draw import draw_worlds
-from environments.view import thin_view, view_world
+from environments.view import change_steps, thin_view, view_world
 from environments.world import Floats, world_tables
 from studies.paper.numbers import played_scenario, printed_rows
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
