@@ -170,7 +170,7 @@ def describe_robust(found: RobustRecommendation) -> list[str]:
 def describe_price(found: RobustRecommendation) -> str:
     """Describe the price of not knowing the scenario in one sentence."""
     scenarios = len(found.scenarios)
-    counted = parse_measure(found.measure).counted(scenarios)
+    counted = parse_measure(found.measure).worst_count(scenarios)
     if counted == 1:
         how = "at most"
     elif counted == scenarios:
