@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.catalog import load_scenario_plugin
-from environments.errors import nonnegative
+from environments.checks import check_nonnegative
 from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
 from studies.export.comparison import ComparisonDocument as Comparisons
@@ -34,7 +34,7 @@ def _each(given: Any) -> list[Any]:
 
 
 def _seconds(timeout: float | None) -> float | None:
-    return None if timeout is None else nonnegative("timeout", timeout)
+    return None if timeout is None else check_nonnegative("timeout", timeout)
 
 
 def _with_own_policy(fields: dict[str, Any]) -> dict[str, Any]:

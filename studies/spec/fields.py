@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 
 from environments import Scenario
-from environments.errors import unknown
-from environments.scenario import LONGEST_HORIZON
+from environments.errors import unknown_name
+from environments.scenario import MAX_HORIZON
 from studies.registry import PRUNERS, SAMPLERS, StudyDefaults
 from studies.spec.source import ScenarioSource, resolve_size
 
@@ -52,7 +52,7 @@ def check_registered(field: str, choices: Mapping[str, object], name: str) -> st
     'tpe'
     """
     if name not in choices:
-        raise unknown(field, name, choices)
+        raise unknown_name(field, name, choices)
     return name
 
 
@@ -105,8 +105,8 @@ class SimulatedSpec(FrozenModel, ABC):
 
     scenario: str = Field(max_length=300)
     settings: dict[ParamName, StrictInt | StrictFloat | ShortText] = Field(default_factory=dict, max_length=100)
-    horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
-    arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
+    horizon: int | None = Field(default=None, strict=True, ge=1, le=MAX_HORIZON)
+    arms: int | None = Field(default=None, strict=True, ge=1, le=MAX_HORIZON)
     seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1)
     name: StudyName = Field(default=None, min_length=1, max_length=400)
 

@@ -9,9 +9,9 @@ from string import Template
 from typing import Any
 
 from environments import combine, find_scenario
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, NOISES
-from environments.recorded.recording import own_name
+from environments.recorded.recording import recording_name
 from environments.text import format_count, join_words, shorten_value
 from studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, format_choices
 from studies.spec.parse import STUDY_FIELDS, check_plain_data, parse_study_spec, prefix_errors, unknown_key_error
@@ -104,7 +104,7 @@ class RecordedTable:
         self.kind, self.table = kind, table
 
     def __str__(self) -> str:
-        return own_name(self.kind, self.table[self.kind])
+        return recording_name(self.kind, self.table[self.kind])
 
     def horizon_error(self) -> InputError:
         """Make the error for a horizon given outside the scenario's table."""
@@ -284,7 +284,7 @@ def find_study_file(name: str | Path) -> Path:
         return path
     if path.suffix or len(path.parts) != 1:
         raise InputError(f"{path}: no such file.")
-    raise unknown("study", str(name), shipped_studies())
+    raise unknown_name("study", str(name), shipped_studies())
 
 
 def study_template() -> str:

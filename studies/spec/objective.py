@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
 from environments.text import format_count
 from environments.world import Floats
 from studies.registry import OBJECTIVES, parse_choice, parse_level
@@ -49,7 +50,7 @@ class Objective:
 
     def burn_in(self, horizon: int) -> int:
         """Return the step after which regret counts; 0 without a burn-in."""
-        return steps("objective", self.time, horizon) if self.kind == "after" else 0
+        return parse_steps("objective", self.time, horizon) if self.kind == "after" else 0
 
     def sample(self, regret: Floats, reward: Floats) -> Floats:
         """Return the numbers [..., R] that are averaged or ranked: rewards or regrets."""
@@ -112,6 +113,6 @@ def parse_objective(text: str) -> Objective:
     """
     kind, argument = parse_choice("objective", text, OBJECTIVES)
     if kind == "after":
-        steps("objective", argument, 1_000_000)
+        parse_steps("objective", argument, 1_000_000)
         return Objective(kind, time=argument)
     return Objective(kind, level=parse_level("objective", kind, argument)) if argument else Objective(kind)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from environments.errors import LARGEST, InputError, did_you_mean
+from environments.checks import LARGEST_NUMBER
+from environments.errors import InputError, did_you_mean
 from environments.text import shorten_value
 from studies.registry import StudyDefaults
 from studies.spec.comparison import ComparisonSpec
@@ -194,8 +195,8 @@ def check_plain_data(value: Any, parts: Sequence[str] = ()) -> None:
             )
     elif isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{place} must be a finite number but got {value!r}.", field=field)
-    elif isinstance(value, int) and abs(value) > LARGEST:
-        raise InputError(f"{place} must be below {LARGEST:g} but got a larger number.", field=field)
+    elif isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise InputError(f"{place} must be below {LARGEST_NUMBER:g} but got a larger number.", field=field)
     elif value is not None and not isinstance(value, int | float | Range):
         raise InputError(f"{place} must be a number, text, list or table but got {shorten_value(value)}.", field=field)
 

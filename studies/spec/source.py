@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from environments import InputError, Scenario, find_scenario
 from environments.blocks import AnyScenario
 from environments.recorded.log_world import LogScenario, open_log
-from environments.recorded.recording import own_name
+from environments.recorded.recording import recording_name
 from environments.recorded.trace_world import TraceScenario, open_trace
 from policies.engine.base import Policy
 
@@ -97,7 +97,7 @@ class RecordedSource(ABC, Generic[Content]):
     @property
     def name(self) -> str:
         """The name that replaces the name of a scenario."""
-        return own_name(self.kind, self.path)
+        return recording_name(self.kind, self.path)
 
     @property
     def extra_arms(self) -> int:
@@ -198,7 +198,7 @@ def check_one_source(fields: Mapping[str, Any]) -> str | None:
     ValueError: a study must have one source (scenario, trace or log) but got scenario 'blips' and trace 'a.csv'
     """
     files = {kind: fields[kind] for kind in ("trace", "log") if isinstance(fields.get(kind), str)}
-    names = {own_name(kind, path) for kind, path in files.items()}
+    names = {recording_name(kind, path) for kind, path in files.items()}
     scenario = fields.get("scenario")
     sources = [f"{kind} {path!r}" for kind, path in files.items()]
     if files and scenario is not None and scenario not in names:

@@ -10,8 +10,8 @@ from typing import Any, Self
 from pydantic import Field, StrictFloat, StrictInt, ValidationError, field_validator, model_validator
 
 from environments.blocks import AnyScenario
-from environments.recorded.log_world import FEWEST_REPLAYS
-from environments.scenario import LONGEST_HORIZON
+from environments.recorded.log_world import MIN_REPLAYS
+from environments.scenario import MAX_HORIZON
 from environments.text import format_count, join_words
 from policies import find_policy
 from policies.engine.base import ParamContext, Policy, Value
@@ -62,10 +62,10 @@ class StudyFields(FrozenModel):
         default_factory=dict, max_length=100, description="Parameters of the scenario, such as every or noise."
     )
     horizon: int | None = Field(
-        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Steps T; the scenario's default if absent."
+        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Steps T; the scenario's default if absent."
     )
     arms: int | None = Field(
-        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Arms K; the scenario's default if absent."
+        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Arms K; the scenario's default if absent."
     )
     trace: str | None = Field(
         default=None,
@@ -186,8 +186,8 @@ def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int
         case LogSource() as log:
             _check_recorded(spec, log, policy, horizon, arms)
             for name, count in (("selection", spec.selection), ("report", spec.report)):
-                if count < FEWEST_REPLAYS:
-                    raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
+                if count < MIN_REPLAYS:
+                    raise ValueError(f"{name} must be at least {MIN_REPLAYS} on a log but got {count}")
 
 
 def _check_recorded(

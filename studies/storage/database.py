@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
-from environments.files import resolved
+from environments.paths import resolve_path
 from studies.storage.faults import translate_errors
 from studies.storage.postgres import open_postgres
 from studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
@@ -202,7 +202,7 @@ def check_sqlite_file(path: Path, create: bool) -> None:
     """Raise InputError, before anything is written, if the file is not a database of Optuna studies."""
     try:
         exists = path.exists()
-        resolved(path)
+        resolve_path(path)
     except (OSError, RuntimeError, ValueError):  # the name is too long, is a link to itself, or contains a zero byte
         raise InputError(f"storage {str(path)[:200]!r} is not a valid file name.") from None
     if not exists:

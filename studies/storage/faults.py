@@ -6,11 +6,11 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from studies.storage.urls import mask_passwords, mask_url, parse_url
 
 
-class LostConnection(Fault):
+class LostConnection(ExternalError):
     """An open connection was lost; whether the last write was committed is unknown."""
 
     def __init__(self, url: str, reason: str) -> None:
@@ -32,7 +32,7 @@ STARTING = ("starting up", "shutting down", "not yet accepting connections", "re
 
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
-    """Convert errors of the database and the file system to InputError or Fault with one line."""
+    """Convert errors of the database and the file system to InputError or ExternalError with one line."""
     import optuna
     import sqlalchemy.exc
 
@@ -72,7 +72,7 @@ def _translate(url: str, error: BaseException) -> Exception:
     if _never_connected(error):
         return StorageUnreachable(url, reason)
     if "disk is full" in lowered or "disk i/o error" in lowered or "no space left" in lowered:
-        return Fault(f"storage {where} cannot be written: {reason}. Completed trials are saved.")
+        return ExternalError(f"storage {where} cannot be written: {reason}. Completed trials are saved.")
     if "readonly" in lowered or "read-only" in lowered:
         return InputError(f"storage {where} cannot be written: it is read-only.")
     if "locked" in lowered:

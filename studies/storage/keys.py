@@ -64,8 +64,8 @@ def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Value], owner:
 
 def _needs_plugin(policies: Iterable[object], scenarios: Iterable[object]) -> bool:
     """Return whether a policy or scenario comes from a plugin that is not loaded."""
-    missing_policy = any(POLICY_PLUGINS.absent(str(name)) for name in policies)
-    return missing_policy or any(SCENARIO_PLUGINS.absent(str(name)) for name in scenarios)
+    missing_policy = any(POLICY_PLUGINS.is_missing(str(name)) for name in policies)
+    return missing_policy or any(SCENARIO_PLUGINS.is_missing(str(name)) for name in scenarios)
 
 
 def read_spec(study: optuna.Study | FrozenStudy) -> ResolvedStudy | None:

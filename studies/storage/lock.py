@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from environments.errors import Fault, InputError
-from environments.files import cache_home
+from environments.errors import ExternalError, InputError
+from environments.paths import user_cache_folder
 from studies.storage.database import check_sqlite_file, open_storage
 from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
 from studies.storage.postgres import LockedConnection, ServerSession, open_locked
@@ -78,7 +78,7 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
         check_sqlite_file(path, create=True)
         lock_path = path.resolve().parent / f".{path.name}.{digest}.lock"
     else:
-        folder = cache_home() / "locks"
+        folder = user_cache_folder() / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         lock_path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
     lock = FileLock(lock_path, timeout=0)
@@ -97,7 +97,7 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
 def run_as_driver(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:
     """Run `body` as the only driver of a study; run it again whenever the connection is lost.
 
-    `body` must resume from the stored trials. Raises Fault when the driver has been without a connection for
+    `body` must resume from the stored trials. Raises ExternalError when the driver has been without a connection for
     `reconnect_seconds()` since the last stored trial. Without a study, the storage is only read.
 
     >>> import tempfile
@@ -153,7 +153,7 @@ class _Reconnection:
         if not self.is_connected:
             self.left -= time.monotonic() - self.began
         if self.left <= 0.0:
-            raise Fault(
+            raise ExternalError(
                 f"storage {mask_url(self.url)} was unreachable for {self.patience:g} s ({error.reason}); "
                 "completed trials are saved; rerun the same command to resume."
             ) from None

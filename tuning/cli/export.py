@@ -47,7 +47,7 @@ def export(
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
-    from environments.errors import InputError, unknown
+    from environments.errors import InputError, unknown_name
     from studies.export import export as written
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
@@ -57,7 +57,7 @@ def export(
     from tuning.files import atomic_write
 
     if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
+        raise unknown_name("format", form, FORMATS)
     with use_storage(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
         over_worlds = read_robust_results(store, studies or None)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from environments.recorded.log_world import LogScenario, LogWorlds
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
@@ -54,7 +54,7 @@ class Reported:
 
 def stretches_of(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
     """First and last row of each stretch, counted from 1, by what it is for."""
-    found = {stream.name.lower(): scenario.stretch(stream) for stream in STRETCHES}
+    found = {stream.name.lower(): scenario.segment(stream) for stream in SEGMENT_SHARES}
     return {name: (here.first + 1, here.last) for name, here in found.items()}
 
 
@@ -93,15 +93,15 @@ def place_one(problem: Problem, values: Mapping[str, Value], stream: Stream, cou
     """What `Placed` holds, of one candidate."""
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    here = scenario.stretch(stream)
+    here = scenario.segment(stream)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     policy = problem_policy(problem)
     played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
-    held, sums = scenario.fixed(worlds)
+    held, sums = scenario.best_fixed_arm(worlds)
     by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
     for offset, arm in zip(worlds.offsets, held, strict=True):
         window = slice(offset, offset + problem.horizon)
-        lost = worlds.best[window] - scenario.filled[window, arm]
+        lost = worlds.best[window] - scenario.filled_means[window, arm]
         by_row[window] += lost
         by_step += lost
     begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - problem.horizon + 1)
@@ -183,12 +183,12 @@ def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, 
 
 def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
-    return estimate_dependence(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
+    return estimate_dependence(parts, window // MEMORY_SHARE, trace.segment(stream).rows - window + 1)
 
 
 def _scale(scenario: TraceScenario, sign: float) -> RewardScale:
     """Mean of the searched cells, and their spread around the smoothed table."""
-    here = scenario.stretch(Stream.SEARCH)
+    here = scenario.segment(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
     return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
@@ -214,7 +214,7 @@ def report_on_log(
 ) -> Reported:
     """The first candidate is the chosen one, the others are its rivals."""
     best, *others = _played(evaluator, candidates, Stream.REPORT, spec.report)
-    here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
+    here, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
     worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
     enough = effective >= MIN_EFFECTIVE_EVENTS
@@ -287,7 +287,7 @@ def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLo
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # What is too few to conclude anything is never enough, however clear it looks.
     times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
-    whole = played.events / float(STRETCHES[Stream.REPORT])
+    whole = played.events / float(SEGMENT_SHARES[Stream.REPORT])
     return RequiredSample(matched=times * matched, events=times * whole)
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.blocks import AnyScenario
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
 from studies.storage.lock import reconnect_seconds
@@ -257,7 +257,7 @@ class ClusterWorkers(Workers):
                 work = Parallel(batch_size=1, pre_dispatch="all", timeout=STUCK_SECONDS)
                 return list(work(delayed(do_task)(task, call, self.home) for call in calls))
         except KilledWorker as error:
-            raise Fault(
+            raise ExternalError(
                 f"cluster {self.address}: a task went down with its worker {error.allowed_failures + 1} times; "
                 "is there enough memory? What had landed is kept."
             ) from None
@@ -266,7 +266,7 @@ class ClusterWorkers(Workers):
         except TimeoutError:
             if client.status != "running":
                 return [None] * len(calls)
-            raise Fault(
+            raise ExternalError(
                 f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
             ) from None
         except (OSError, RuntimeError):
@@ -292,7 +292,7 @@ class ClusterWorkers(Workers):
                     return
                 except InputError:
                     if left <= 0.0:
-                        raise Fault(
+                        raise ExternalError(
                             f"cluster {self.address} is gone and did not come back within {seconds:g} s. "
                             "What had landed is kept; rerun to go on."
                         ) from None

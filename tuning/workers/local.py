@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.text import join_words
 from tuning.interrupts import acknowledge_interrupt
 
@@ -118,7 +119,7 @@ class LocalWorkers(Workers):
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
             raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
-        self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
+        self.jobs, self.backend = check_integer("jobs", jobs, least=1, most=1024), backend
 
     def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
         """Two parts a worker, of all candidates each."""

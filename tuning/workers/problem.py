@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_of_a_block
+from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Policy, Value
@@ -154,7 +154,7 @@ class Evaluator:
         """As the crew wants it, but no more worlds at once than fit."""
         game = self.problem
         wanted = self.workers.cut(count, candidates, self.paces.setdefault(task, TaskTime.guess(game.horizon)))
-        fits = worlds_of_a_block(game.scenario, game.horizon, game.arms)
+        fits = worlds_per_block(game.scenario, game.horizon, game.arms)
         return ChunkSize(min(fits, wanted.worlds), wanted.candidates)
 
     def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:

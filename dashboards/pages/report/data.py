@@ -13,7 +13,7 @@ from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.view import moments_of_change
+from environments.view import change_steps
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.simulation import Simulation, simulate
@@ -134,7 +134,7 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
             checkpoints=CHECKPOINTS,
             stream=Stream.SIMULATE if isinstance(scenario, Scenario) else Stream.REPORT,
         )
-    return Played(results, moments_of_change(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
+    return Played(results, change_steps(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
 
 
 def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
@@ -307,7 +307,7 @@ class GridPart:
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """What a report is made of."""
 
     where: str
@@ -327,14 +327,14 @@ class Material:
         return [part.recommendation for part in self.studies if part.recommendation is not None]
 
 
-def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> Material:
+def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> ReportData:
     """Read the named studies and grids, or all of them; without a storage there is nothing yet.
 
-    >>> gather(None, "sqlite:///studies.sqlite3").studies
+    >>> load_report_data(None, "sqlite:///studies.sqlite3").studies
     []
     """
     if storage is None:
-        return Material(where, [])
+        return ReportData(where, [])
     studies = storage.get_all_studies() if names is None else find_studies(storage, names)
     parts, grids, unfinished, strangers = [], [], [], []
     over_worlds: list[RobustRecommendation | Front] = []
@@ -367,7 +367,7 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
     parts.sort(key=_order)
     count = sum(part.recommendation is not None for part in parts)
     grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
-    return Material(
+    return ReportData(
         where,
         [_with_curves(part, count) for part in parts],
         [GridPart(grid, play_best_cells(grid, len(grids))) for grid in grids],
