@@ -1,4 +1,4 @@
-"""Write the files of a report and a comparison, for the command line and the Python API."""
+"""Writing the files of a report and a comparison."""
 
 from __future__ import annotations
 

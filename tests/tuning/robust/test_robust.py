@@ -147,7 +147,7 @@ def one_batch() -> StudyListener:
     def stop(_: object) -> None:
         raise KeyboardInterrupt
 
-    return StudyListener(lambda spec, landed: None, stop, lambda: None)
+    return StudyListener(batch=stop)
 
 
 @pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
@@ -157,7 +157,7 @@ def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Pa
     url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
     while True:
         try:
-            pieces = run_robust(spec, url, listener=one_batch)
+            pieces = run_robust(spec, url, make_listener=one_batch)
             break
         except KeyboardInterrupt:
             cuts += 1

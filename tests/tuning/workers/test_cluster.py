@@ -31,7 +31,7 @@ from tuning.workers.cluster import (
     open_cluster,
 )
 from tuning.workers.local import TaskTime
-from tuning.workers.payload import SMALL_BYTES, Packer, _unpacked
+from tuning.workers.payload import SMALL_BYTES, Packer, unpack
 from tuning.workers.problem import Evaluator, Problem, play_range
 
 EXAMPLES = DOCS / "examples"
@@ -82,13 +82,13 @@ def test_a_policy_that_came_is_compiled_and_leaves_no_file(here: Path, monkeypat
     shutil.copy(EXAMPLES / "fast_greedy.py", here)
     source = "./fast_greedy.py:FastGreedy"
     name = load_policy_plugin(source)
-    (carried,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), whole=True)
+    (payload,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), full=True)
     monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
     for module in [each for each in sys.modules if each.startswith(MODULE)]:
         monkeypatch.delitem(sys.modules, module)
     (here / "fast_greedy.py").unlink()
-    game = _unpacked(carried.payload)
-    assert play_range(game, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
+    problem = unpack(payload.data)
+    assert play_range(problem, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
     assert not list(place.iterdir())
 
 
@@ -159,19 +159,19 @@ def test_addresses(address: str) -> None:
 
 
 def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
-    """A pace that says a world takes long cuts to single candidates and worlds."""
-    game = Problem("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
+    """A long time per world splits work into single candidates and worlds."""
+    problem = Problem("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
     values = [find_policy("raven-ucb").resolve({"alpha0": a}, 3, 60) for a in (0.5, 1.0, 2.0)]
-    with open_cluster(cluster.address) as crew:
-        on_cluster = Evaluator(game, crew)
-        alone = Evaluator(game)
+    with open_cluster(cluster.address) as workers:
+        on_cluster = Evaluator(problem, workers)
+        alone = Evaluator(problem)
         wanted = alone.play(values, 1, 0, 5)
         for seconds in (0.7, 0.2, 1e-9):
-            on_cluster.paces.clear()
-            on_cluster._cut(play_range, 5, 3)
-            on_cluster.paces[play_range].seconds = seconds
+            on_cluster.task_times.clear()
+            on_cluster._chunk_size(play_range, 5, 3)
+            on_cluster.task_times[play_range].seconds = seconds
             np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
-            assert on_cluster.paces[play_range].learned
+            assert on_cluster.task_times[play_range].measured
 
 
 @pytest.mark.parametrize("threads", [1, 2, 1000])
@@ -201,6 +201,6 @@ def test_ranges_stay_the_same_while_they_fit() -> None:
 
 
 def test_what_travels_is_small() -> None:
-    game = Problem("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
-    carried, *_ = Packer().pack((game, []))
-    assert len(carried.payload) < 2_000 < SMALL_BYTES
+    problem = Problem("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
+    payload, *_ = Packer().pack((problem, []))
+    assert len(payload.data) < 2_000 < SMALL_BYTES
