@@ -21,7 +21,7 @@ from environments.world import Floats
 from policies.engine.base import Value
 from policies.engine.play import REGRET
 from studies.results.recommendation import Recommendation
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.statistics.intervals import paired_interval
 from studies.storage import keys
@@ -86,7 +86,7 @@ def small_study(number: int) -> Outcome:
         high=found.regret.high,
         estimate=found.search_estimate,
         mean=found.regret.mean,
-        search_params=tuple(spec.values(to_params(spec, best.params)).items()),
+        search_params=tuple(spec.values(from_trial_params(spec, best.params)).items()),
         search_low=best.value - margin,
         search_high=best.value + margin,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.catalog import load_scenario_plugin
-from environments.errors import nonnegative
+from environments.checks import check_nonnegative
 from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
 from studies.export.comparison import ComparisonDocument as Comparisons
@@ -19,8 +19,8 @@ from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.grid import FINE_VALUES
-from studies.spec.parse import grid_spec_from, spec_from
-from studies.spec.robust import robust_spec_from
+from studies.spec.parse import parse_grid_spec, parse_study_spec
+from studies.spec.robust import parse_robust_spec
 from studies.storage.urls import storage_url
 from tuning.grid_run import run_grid
 from tuning.robust.run import run_robust
@@ -34,7 +34,7 @@ def _as_list(values: Any) -> list[Any]:
 
 
 def _check_timeout(timeout: float | None) -> float | None:
-    return None if timeout is None else nonnegative("timeout", timeout)
+    return None if timeout is None else check_nonnegative("timeout", timeout)
 
 
 def _load_policy(fields: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,10 @@ def tune(
     """
     sources = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _as_list(scenario)]
     fields = _load_policy(fields)
-    specs = [spec_from({"horizon": steps, **source, **fields}) for source, steps in product(sources, _as_list(horizon))]
+    specs = [
+        parse_study_spec({"horizon": steps, **source, **fields})
+        for source, steps in product(sources, _as_list(horizon))
+    ]
     url, limit = storage_url(storage), _check_timeout(timeout)
     with open_workers(jobs, backend, cluster) as workers:
         runs = run_concurrently(workers, [partial(run_study, spec, url, workers, limit) for spec in specs])
@@ -139,7 +142,7 @@ def tune_robust(
     """
     names = [load_scenario_plugin(name) for name in _as_list(scenarios)]
     fields = {"scenarios": names, "horizon": horizon, "measure": measure, "pareto": pareto, **_load_policy(fields)}
-    spec = robust_spec_from({key: value for key, value in fields.items() if value is not None})
+    spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
     limit = _check_timeout(timeout)
     with open_workers(jobs, backend, cluster) as workers:
         return run_robust(spec, storage_url(storage), workers, limit).found
@@ -186,7 +189,7 @@ def grid(
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
     problems = product(map(load_scenario_plugin, _as_list(scenario)), _as_list(horizon))
-    specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
+    specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
     url = storage_url(storage)
     with open_workers(jobs, backend, cluster) as workers:
         return run_concurrently(workers, [partial(run_grid, spec, url, workers) for spec in specs])
@@ -276,12 +279,12 @@ def export(
     """
     from studies.export import export as export_text
     from studies.storage.database import opened
-    from studies.storage.library import recommendations, robust_findings
+    from studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else _as_list(studies)
     with opened(storage) as store:
-        robust = [each for each in robust_findings(store, names) if isinstance(each, RobustRecommendation)]
-        return export_text([*recommendations(store, names), *robust], form)
+        robust = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
+        return export_text([*read_recommendations(store, names), *robust], form)
 
 
 def report(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
-from environments.files import resolved
+from environments.paths import resolve_path
 
 MAX_NAME_BYTES = 255
 """Longest name of a file or folder that common file systems accept."""
@@ -20,7 +20,7 @@ MAX_NAME_BYTES = 255
 def check_file_writable(path: Path) -> None:
     """Raise InputError if a file cannot be written, before long work. The file is not created."""
     try:
-        folder = resolved(path).parent
+        folder = resolve_path(path).parent
         if path.exists() and not path.is_file() and not path.is_dir():
             return
     except (OSError, RuntimeError, ValueError):
@@ -37,7 +37,7 @@ def check_folder(folder: Path, field: str = "output") -> None:
     """Raise InputError if a folder cannot be created or written, before long work. It is not created."""
     try:
         is_file = folder.exists() and not folder.is_dir()
-        absolute = resolved(folder)
+        absolute = resolve_path(folder)
         nearest = next(path for path in (absolute, *absolute.parents) if os.path.lexists(path))
         if any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in absolute.relative_to(nearest).parts):
             raise ValueError("too long; the file system only reports this once the parent exists")

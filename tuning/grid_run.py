@@ -22,8 +22,8 @@ from studies.results.grid import Grid
 from studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
 from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import check_cells, land_cell, read_grid
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import check_cells, read_grid, store_cell
 from tuning.search.loop import Progress
 from tuning.study_run import check_comparable, open_study, require_loaded
 from tuning.workers.local import SERIAL, Workers
@@ -83,7 +83,7 @@ def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: Grid
         keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
         return require_loaded(read_grid(study), f"grid {name!r}")
 
-    return driving(url, name, run)
+    return run_as_driver(url, name, run)
 
 
 def grid_problem(spec: GridSpec) -> Problem:
@@ -117,7 +117,7 @@ class _GridRun:
             numbers = self._play_batch(first, len(self.cells))
             seconds = (time.perf_counter() - begin) / len(numbers)
             for number in numbers:
-                land_cell(self.study, self.spec, number, self.samples[number], seconds)
+                store_cell(self.study, self.spec, number, self.samples[number], seconds)
                 self.stored.append(float(self.samples[number].mean()))
             steps = float(len(numbers) * self.spec.replications * self.evaluator.problem.horizon)
             self.listener.batch(Progress(len(self.stored), min(self.stored), steps))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from environments.text import format_number
 from studies.results.comparison import ComparisonEntry
-from studies.spec.comparison import ComparisonSpec, SettingOf
+from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.lock import log
@@ -260,7 +260,7 @@ class ComparisonReporter(Reporter):
             budget = f", {spec.tune:,} trials × {spec.search_replications:,} worlds each" if spec.tune else ""
             self.line(f"{name}: {self.entries} entries × {spec.replications:,} worlds{budget}{resuming}")
 
-    def _play_entry(self, policy: str, setting: SettingOf) -> None:
+    def _play_entry(self, policy: str, setting: SettingKind) -> None:
         if self.bars is not None and self.task is not None:
             self.bars.update(self.task, note=f"{policy}, {setting}")
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
-from studies.spec.study import BUDGET, ResolvedStudy, StudySpec
+from studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
 from studies.storage import keys
-from studies.storage.database import holds
+from studies.storage.database import has_study
 from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tuning.search.loop import Progress, search
 from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
@@ -132,13 +132,13 @@ def run_study(
         listener.finish()
         return FinishedStudy(name, resolved.trials, recommendation, fresh)
 
-    return driving(url, name, run)
+    return run_as_driver(url, name, run)
 
 
 def _direction(spec: StudySpec) -> Direction:
     from studies.spec.objective import parse_objective
 
-    return "maximize" if parse_objective(spec.objective).maximise else "minimize"
+    return "maximize" if parse_objective(spec.objective).maximize else "minimize"
 
 
 def _resume(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
@@ -174,7 +174,7 @@ def open_study(
     """
     import optuna
 
-    if holds(storage, name):
+    if has_study(storage, name):
         study = optuna.load_study(storage=storage, study_name=name)
         if kind in study.user_attrs:
             return study
@@ -235,7 +235,7 @@ def update_budget(
     write_spec: Callable[[], None],
 ) -> None:
     """Store a changed budget; drop the stored result if it could change. `count` trials are stored."""
-    if _differ(spec, stored, BUDGET):
+    if _differ(spec, stored, BUDGET_FIELDS):
         if _differ(spec, stored, VALIDATION_BUDGET) or spec.trials > count:
             drop_result()
         write_spec()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from dashboards.pages.html import Panel
+from dashboards.pages.html import PageTable, Panel
 from environments import Scenario
 from environments.base import Effect
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
 from environments.text import (
     format_count,
     format_number,
@@ -75,7 +76,7 @@ def _formula(effect: Effect) -> str:
 def _value(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
-            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon:,})"
+            return f"{value} ({parse_steps(key, value, horizon)} steps at T = {horizon:,})"
         except InputError:
             return value
     return format_value(value)
@@ -254,27 +255,6 @@ def _count_verdicts(name: str, verdicts: Sequence[Verdict]) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A line of the table of contents."""
-
-    id: str
-    title: str
-    children: list[Entry] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class ShownTable:
-    """A table for people: cells are words already. `numbers` says which columns are set flush right."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    numbers: tuple[int, ...] = ()
-    folded: bool = False
-    """Whether the reader has to open it."""
-
-
-@dataclass(frozen=True)
 class SaidOf:
     """A sentence and the study it is about."""
 
@@ -301,7 +281,7 @@ class ScenarioSection:
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
-    table: ShownTable | None = None
+    table: PageTable | None = None
 
 
 @dataclass(frozen=True)
@@ -313,7 +293,7 @@ class GridSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-    table: ShownTable | None
+    table: PageTable | None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from environments.blocks import AnyWorlds
-from environments.compiled import specialised
+from environments.compiled import specialize
 from environments.errors import InputError
 from environments.recorded.log_world import LogWorlds
 from environments.recorded.trace_world import TraceWorlds
@@ -87,7 +87,7 @@ def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Lo
             "update": policy.learn,
             "USES_TRUE_MEANS": policy.uses_true_means,
         }
-        _KERNELS[policy, template] = specialised(template, policy.name.replace("-", "_"), **rules)
+        _KERNELS[policy, template] = specialize(template, policy.name.replace("-", "_"), **rules)
     return _KERNELS[policy, template]
 
 
@@ -164,7 +164,7 @@ def play_logs(
     """What the matched events of each log add up to."""
     if policy.uses_true_means:
         raise InputError(f"{policy.name} reads the true means, which a log does not tell.")
-    replications, arms = worlds.starts.shape[0], worlds.begins.size
+    replications, arms = worlds.starts.shape[0], worlds.open_at_start.size
     tally = np.empty((replications, 5))
     if issubclass(policy, PlainPolicy):
         replay_plain(policy, values, worlds, seed, first, stream, tally)

@@ -14,12 +14,12 @@ from pydantic import Field
 
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
-from studies.spec.fields import Frozen
+from studies.spec.fields import FrozenModel
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
 
 
-class RecommendationsDocument(Frozen):
+class RecommendationsDocument(FrozenModel):
     """Recommendations of ravenlab."""
 
     number: Literal[1] = Field(default=1, alias="schema", description="The version of this format.")

@@ -60,8 +60,8 @@ def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Kept], whose: 
 
 def _elsewhere(policies: Iterable[object], scenarios: Iterable[object]) -> bool:
     """Whether something that was brought by its user is not at hand here."""
-    theirs = any(POLICIES.absent(str(each)) for each in policies)
-    return theirs or any(SCENARIOS.absent(str(each)) for each in scenarios)
+    theirs = any(POLICIES.is_missing(str(each)) for each in policies)
+    return theirs or any(SCENARIOS.is_missing(str(each)) for each in scenarios)
 
 
 def read_spec(study: optuna.Study | FrozenStudy) -> ResolvedStudy | None:

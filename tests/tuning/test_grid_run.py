@@ -21,7 +21,7 @@ from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
 from studies.storage.database import open_storage
 from studies.storage.library import list_studies
-from studies.storage.lock import only_driver
+from studies.storage.lock import lock_studies
 from tests.messages import raises_naming
 from tests.tuning.plain_grid import regrets
 from tuning import grid_run
@@ -199,7 +199,7 @@ def test_searches_and_grids_keep_apart(url: str) -> None:
 
 
 def test_one_driver_at_a_time(url: str) -> None:
-    with only_driver(url, small().study_name()), raises_naming(InputError, small().study_name()):
+    with lock_studies(url, small().study_name()), raises_naming(InputError, small().study_name()):
         run_grid(small(), url)
 
 

@@ -16,7 +16,7 @@ import optuna
 
 from policies import find_policy
 from studies.spec.comparison import ComparisonSpec
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from tools.benchmarks.measure import Figure
 from tuning.cli.options import workers
@@ -48,7 +48,7 @@ def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
     mirror = optuna.create_study()
-    values = [search.values(to_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
+    values = [search.values(from_trial_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
     evaluator.play(values[:1], 1, 0, WORLDS)  # draw the worlds before timing
     begin = time.process_time()
     evaluator.play(values, 1, 0, WORLDS)

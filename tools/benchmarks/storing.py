@@ -9,7 +9,7 @@ import tempfile
 import optuna
 
 from studies.storage import keys
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.postgres import server
 from tools.benchmarks.measure import Race
 
@@ -37,7 +37,7 @@ def store(url: str) -> float:
             )
         return float(TRIALS)
 
-    return driving(url, name, body)
+    return run_as_driver(url, name, body)
 
 
 class Storing(Race):

@@ -24,7 +24,7 @@ import psutil
 from environments.world import Floats
 from policies.engine.base import Value
 from studies.spec.study import StudySpec
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.cluster import dask_cluster
 from tests.postgres import server
 from tools.benchmarks.page import short
@@ -114,7 +114,7 @@ def measure_trial() -> tuple[float, float]:
             spent = time.process_time() - here
             return spent / TRIALS, (_cpu(postgres.process.pid) - there) / TRIALS
 
-        return driving(url, "measured", body)
+        return run_as_driver(url, "measured", body)
 
 
 def measure_task() -> tuple[float, float]:

@@ -8,7 +8,7 @@ import math
 from environments.text import format_number
 from policies import find_policy, policy_names
 from policies.engine.base import Number, Param, ParamContext, Policy, Value
-from studies.spec.comparison import PAPER
+from studies.spec.comparison import PAPER_POLICIES
 from studies.symbols import format_symbol
 from tools.docs.marks import table
 
@@ -66,7 +66,7 @@ def meaning(policy: type[Policy]) -> str:
 
 
 def _kind(policy: type[Policy]) -> str:
-    if policy.name in PAPER:
+    if policy.name in PAPER_POLICIES:
         return f"the paper's nine, {policy.family}"
     return policy.family
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, written
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, format_choices
 from studies.spec.schema import study_file_schema
 from tools.docs.marks import table
 
@@ -35,7 +35,7 @@ def parts() -> dict[str, list[str]]:
 
 def _choices(registry: Mapping[str, Choice]) -> list[str]:
     """One row per registered value."""
-    rows = zip(written(registry), registry.values(), strict=True)
+    rows = zip(format_choices(registry), registry.values(), strict=True)
     return table(["value", "meaning"], [[f"`{name}`", choice.description] for name, choice in rows])
 
 

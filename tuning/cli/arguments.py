@@ -106,13 +106,13 @@ def file_fields(
 
 def from_file(study: str, beside: Sequence[str], fields: Mapping[str, Any]) -> Asked:
     """All that a study file asks for; neither options nor fields that others made may stand beside it."""
-    from studies.spec.files import find_study_file, load_robust_tables, load_study_file
+    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
 
     others = [*beside, *(option_names(field)[0] for field in fields)]
     if others:
         raise InputError(f"--study takes everything from its file, so {others[0]} can't be given beside it.")
     path = find_study_file(study)
-    return Asked(load_study_file(path), load_robust_tables(path))
+    return Asked(load_study_file(path), load_robust_studies(path))
 
 
 def from_words(
@@ -120,15 +120,15 @@ def from_words(
 ) -> Asked:
     """Studies of scenarios, a trace or a log; `over_worlds` where one setting is searched for all scenarios."""
     from environments.catalog import load_scenario_plugin
-    from studies.spec.parse import spec_from
-    from studies.spec.robust import robust_spec_from
+    from studies.spec.parse import parse_study_spec
+    from studies.spec.robust import parse_robust_spec
 
     file = next((kind for kind in ("trace", "log") if kind in fields), None)
     if file is not None and over_worlds is not None:
         raise InputError(f"--robust takes scenarios, so --{file} can't be given beside it.")
     if file is not None:
         try:
-            return Asked([spec_from(fields)])
+            return Asked([parse_study_spec(fields)])
         except InputError as error:
             if error.field == "horizon":  # the rows of a window are given by --window
                 error.field = "window"
@@ -143,10 +143,10 @@ def from_words(
     if over_worlds is not None:
         fields = {**fields, **{key: over_worlds[key] for key in ("measure", "pareto") if key in over_worlds}}
         return Asked(
-            worlds=[robust_spec_from({"scenarios": brought, "horizon": steps, **fields}) for steps in horizons]
+            worlds=[parse_robust_spec({"scenarios": brought, "horizon": steps, **fields}) for steps in horizons]
         )
     asked = [{"scenario": one, "horizon": steps, **fields} for one in brought for steps in horizons]
-    return Asked([spec_from(each) for each in asked])
+    return Asked([parse_study_spec(each) for each in asked])
 
 
 def seconds(timeout: str | None) -> float | None:
@@ -182,9 +182,9 @@ def bring(texts: Sequence[str] | None) -> None:
             found, _ = load_plugin(text, "--plugin")
             policy = isinstance(found, type) and callable(getattr(found, "select", None))
             (load_policy_plugin if policy else load_scenario_plugin)(text)
-        elif text in POLICIES.installed():
+        elif text in POLICIES.entry_points():
             load_policy_plugin(text)
-        elif text in SCENARIOS.installed():
+        elif text in SCENARIOS.entry_points():
             load_scenario_plugin(text)
         else:
             raise InputError(f"--plugin must be ./file.py:Name or what an installed package offers but got {text!r}.")
@@ -218,7 +218,7 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
         print_json({"studies": [*map(robust_object, worlds), *map(study_object, specs)]})
         return
     for each in worlds:
-        for own in each.each():
+        for own in each.scenario_specs():
             _print_study(own)
         what = "Pareto front" if each.pareto else f"measure {each.measure}"
         typer.echo(
@@ -241,7 +241,7 @@ def _print_study(spec: StudySpec) -> None:
 
 def all_steps(spec: RobustSpec) -> int:
     """Steps of a search over several scenarios, and of the study of each that comes first."""
-    return _searched(spec) + sum(own.simulated_steps() for own in spec.each())
+    return _searched(spec) + sum(own.simulated_steps() for own in spec.scenario_specs())
 
 
 def _searched(spec: RobustSpec) -> int:
@@ -269,5 +269,5 @@ def robust_object(spec: RobustSpec) -> dict[str, Any]:
         "steps": _searched(spec),
         "measure": None if spec.pareto else spec.measure,
         "scenarios": list(spec.scenarios),
-        "first": [study_object(each) for each in spec.each()],
+        "first": [study_object(each) for each in spec.scenario_specs()],
     }

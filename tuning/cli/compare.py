@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from studies.registry import ALL, PAPER_POLICIES, ComparisonDefaults
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from tuning.cli import completion, options
 from tuning.cli.arguments import hire
 from tuning.cli.options import default
@@ -64,7 +64,7 @@ def compare(
     policies: Annotated[
         str,
         typer.Option(
-            metavar=f"A,B…|{PAPER_POLICIES}|{ALL}",
+            metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
             help="Who is compared.",
             autocompletion=completion.policy_lists,
             rich_help_panel=FIGHT,

@@ -38,7 +38,7 @@ def delete(
     from environments.text import plural
     from studies.storage.database import opened
     from studies.storage.library import find_studies
-    from studies.storage.lock import only_driver
+    from studies.storage.lock import lock_studies
     from studies.storage.urls import storage_url
     from tuning.cli.output import say
 
@@ -53,7 +53,7 @@ def delete(
             if not typer.confirm(f"Delete {studies_found} with all trials?", err=True):
                 say("Nothing was deleted.")
                 return
-        with only_driver(storage_url(storage), *(each.study_name for each in found)) as driven:
+        with lock_studies(storage_url(storage), *(each.study_name for each in found)) as driven:
             for each in found:
                 driven.delete_study(each._study_id)
                 say(f"Deleted {each.study_name}.")

@@ -38,8 +38,8 @@ def diagnose(
         # a page with a picture, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    from dashboards.pages.diagnosis.page import render
-    from environments.errors import whole
+    from dashboards.pages.diagnosis import render_diagnosis
+    from environments.checks import check_integer
     from environments.text import plural
     from studies.diagnosis import diagnose as answer
     from studies.diagnosis.analysis import read_rewards
@@ -49,8 +49,8 @@ def diagnose(
     from tuning.cli.output import called, print_json, print_table, say
     from tuning.files import atomic_write, check_file_writable
 
-    steps = None if horizon is None else whole("--horizon", whole_number("--horizon", horizon), least=1)
-    asked = whole("--halves", whole_number("--halves", halves), least=0, most=1000)
+    steps = None if horizon is None else check_integer("--horizon", whole_number("--horizon", horizon), least=1)
+    asked = check_integer("--halves", whole_number("--halves", halves), least=0, most=1000)
     for place in (output, study_file):
         if place is not None:
             check_file_writable(place)
@@ -59,7 +59,7 @@ def diagnose(
     proposed = propose_study(result, file.name, steps) if result.conclusive else ""
     if output is not None:
         with atomic_write(output) as out:
-            out.write(render(result, file.name, proposed))
+            out.write(render_diagnosis(result, file.name, proposed))
     if study_file is not None and proposed:
         with atomic_write(study_file) as out:
             out.write(proposed)

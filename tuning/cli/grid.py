@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from studies.registry import GridDefaults, shown
+from studies.registry import GridDefaults, format_values
 from tuning.cli import options
 from tuning.cli.arguments import hire
 from tuning.cli.options import default
@@ -97,12 +97,14 @@ def grid(
     alpha0: Annotated[
         str | None,
         typer.Option(
-            metavar="X,X…", help=f"Values of α₀. {default(shown(GridDefaults.alpha0))}", rich_help_panel=CELLS
+            metavar="X,X…", help=f"Values of α₀. {default(format_values(GridDefaults.alpha0))}", rich_help_panel=CELLS
         ),
     ] = None,
     beta0: Annotated[
         str | None,
-        typer.Option(metavar="X,X…", help=f"Values of β₀. {default(shown(GridDefaults.beta0))}", rich_help_panel=CELLS),
+        typer.Option(
+            metavar="X,X…", help=f"Values of β₀. {default(format_values(GridDefaults.beta0))}", rich_help_panel=CELLS
+        ),
     ] = None,
     epsilon: Annotated[
         str | None,
@@ -148,7 +150,7 @@ def grid(
     from environments.errors import InputError
     from studies.export.csv_table import write_grids
     from studies.spec.grid import FINE_VALUES, GridSpec
-    from studies.spec.parse import grid_spec_from
+    from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import horizons_of, numbers, settings_of
     from tuning.cli.dashboard import attach_to
@@ -176,7 +178,7 @@ def grid(
         fields["name"] = name
     fields["settings"] = settings_of(setting, noise)
     asked = [
-        grid_spec_from({"scenario": one, "horizon": steps, **fields})
+        parse_grid_spec({"scenario": one, "horizon": steps, **fields})
         for one in map(load_scenario_plugin, scenarios)
         for steps in horizons_of(horizon)
     ]

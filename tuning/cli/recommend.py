@@ -33,8 +33,8 @@ def recommend(
     """
     from studies.results.interpolation import RecommendationQuery, recommend_parameters
     from studies.storage.database import opened
-    from studies.storage.library import recommendations
-    from studies.storage.urls import shown, sqlite_file, storage_url
+    from studies.storage.library import read_recommendations
+    from studies.storage.urls import mask_url, sqlite_file, storage_url
     from tuning.cli.options import whole_number
     from tuning.cli.output import print_json
 
@@ -45,7 +45,7 @@ def recommend(
         whole_number("--horizon", horizon),
         policy,
         None if arms is None else whole_number("--arms", arms),
-        None if storage is None else shown(storage),
+        None if storage is None else mask_url(storage),
     )
     question.check()
     path = sqlite_file(storage_url(storage))
@@ -53,7 +53,7 @@ def recommend(
         found = recommend_parameters(question, [])
     else:
         with opened(storage) as store:
-            found = recommend_parameters(question, recommendations(store))
+            found = recommend_parameters(question, read_recommendations(store))
     if as_json:
         print_json(as_object(found))
         return

@@ -60,7 +60,7 @@ def show(
         }
         print_json(document)
         return
-    say(f"{row.name}: {row.state}, {row.done} of {'–' if row.asked is None else row.asked} trials")
+    say(f"{row.name}: {row.state}, {row.finished} of {'–' if row.planned is None else row.planned} trials")
     if spec is not None:
         _print_spec(spec)
     _print_trials(best)
@@ -113,7 +113,7 @@ def _show_whole(row: StudyRow, whole: Whole, as_json: bool) -> None:
         shown = None if whole.found is None else whole.found.as_object()
         print_json({**asdict(row), "spec": whole.spec.model_dump(mode="json"), whole.key: shown})
         return
-    say(f"{row.name}: {row.state}, {row.done} of {row.asked} {whole.unit}")
+    say(f"{row.name}: {row.state}, {row.finished} of {row.planned} {whole.unit}")
     if whole.found is None:
         say(f"Not finished; run the same ravenlab {whole.command} command again to go on.")
         return

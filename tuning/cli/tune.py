@@ -147,11 +147,11 @@ def say_next(ran: list[StudyRun], storage: str | None) -> None:
     """
     from shlex import quote
 
-    from studies.storage.urls import shown
+    from studies.storage.urls import mask_url
     from tuning.cli.output import called
 
     command = called()
-    where = "" if storage is None else f" --storage {quote(shown(storage))}"
+    where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
     names = [quote(one.study) for one in ran if one.recommendation is not None]
     which = f" {names[0]}" if len(names) == 1 else ""
     typer.echo("Next, to use it in a program:", err=True)

@@ -26,7 +26,7 @@ from studies.results.comparison import (
     RankTest,
     Standing,
 )
-from studies.spec.comparison import SettingOf
+from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, paired_t_test
 
@@ -42,7 +42,7 @@ def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     )
 
 
-def build_board(setting: SettingOf, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
+def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
     """Order entries by mean regret, and test their differences on the same worlds."""
     order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
     listed = [entries[i] for i in order]

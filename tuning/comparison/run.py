@@ -24,13 +24,13 @@ from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
 from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
-from studies.registry import ALL, PAPER_POLICIES
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
-from studies.spec.comparison import PAPER, ComparisonSpec, ResolvedComparisonSpec, SettingOf
-from studies.spec.parse import comparison_spec_from
+from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
+from studies.spec.parse import parse_comparison_spec
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import land_entry, read_entries
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import read_entries, store_entry
 from tuning.comparison.ranking import analyze_comparison
 from tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
 from tuning.workers.local import SERIAL, Workers, run_concurrently
@@ -94,7 +94,7 @@ class ComparisonListener:
 
     begin: Callable[[ComparisonSpec, int], None] = lambda spec, stored: None
     """The comparison starts; `stored` entries come from an earlier run."""
-    playing: Callable[[str, SettingOf], None] = lambda policy, setting: None
+    playing: Callable[[str, SettingKind], None] = lambda policy, setting: None
     """The next entry starts."""
     stored: Callable[[int, ComparisonEntry], None] = lambda count, entry: None
     """An entry was stored; `count` includes it."""
@@ -141,12 +141,12 @@ def run_comparison(
             listener.playing(policy, setting)
             params = _tune(resolved, policy, url, workers, listener.search) if setting == "tuned" else None
             entry = _play(resolved, policy, setting, params, workers)
-            land_entry(study, resolved, entry, time.perf_counter() - begin)
+            store_entry(study, resolved, entry, time.perf_counter() - begin)
             entries.append(entry)
             listener.stored(len(entries), entry)
         return Comparison(resolved, name, tuple(entries))
 
-    return driving(url, name, run)
+    return run_as_driver(url, name, run)
 
 
 def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
@@ -162,7 +162,7 @@ def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers,
 
 
 def _play(
-    spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, workers: Workers
+    spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, workers: Workers
 ) -> ComparisonEntry:
     source = POLICIES.source(policy)
     problem = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
@@ -191,9 +191,9 @@ def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     ('ucb1', 'ccb')
     """
     words = [word.strip() for word in text.split(",")] if isinstance(text, str) else list(text)
-    if words == [PAPER_POLICIES]:
-        return PAPER
-    if words == [ALL]:
+    if words == [PAPER_KEYWORD]:
+        return PAPER_POLICIES
+    if words == [ALL_KEYWORD]:
         return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
     return tuple(load_policy_plugin(word) for word in words)
 
@@ -206,7 +206,7 @@ def parse_scenarios(words: Sequence[str]) -> list[str]:
     """
     names: list[str] = []
     for word in words:
-        if word == ALL:
+        if word == ALL_KEYWORD:
             names += [name for name in scenarios() if not name.startswith(PUBLISHED)]
         else:
             names.append(load_scenario_plugin(word))
@@ -224,7 +224,7 @@ def comparison_specs(
     """Return one specification per scenario and horizon; all are checked before anything is played."""
     compared = parse_policies(policies)
     specs = [
-        comparison_spec_from({"scenario": name, "horizon": steps, "policies": compared, **fields})
+        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": compared, **fields})
         for name, steps in product(parse_scenarios(names), horizons)
     ]
     if fields.get("name") is not None and len(specs) > 1:

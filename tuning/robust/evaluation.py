@@ -20,8 +20,8 @@ from tuning.workers.problem import Evaluator
 class ScenariosEvaluator(Evaluator):
     """Regret [C, R, S] in S scenarios; a trial has one value per scenario.
 
-    >>> from studies.spec.robust import robust_spec_from
-    >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
+    >>> from studies.spec.robust import parse_robust_spec
+    >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
     >>> evaluator = ScenariosEvaluator(spec)
     >>> played = evaluator.play([spec.base.values({})], stream=1, first=0, count=5)
     >>> played.shape, evaluator.sample(played).shape
@@ -30,7 +30,7 @@ class ScenariosEvaluator(Evaluator):
 
     def __init__(self, spec: RobustSpec, workers: Workers = SERIAL) -> None:
         super().__init__(spec.base, workers)
-        self.evaluators = [Evaluator(scenario, workers) for scenario in spec.each()]
+        self.evaluators = [Evaluator(scenario, workers) for scenario in spec.scenario_specs()]
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Return the regret [C, count, S] in worlds first … first + count − 1 of a stream of each scenario."""

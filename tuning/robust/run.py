@@ -16,7 +16,7 @@ from studies.results.robust import Front, RobustRecommendation, TunedSetting
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, ProgressCallback, search
@@ -104,7 +104,7 @@ def run_robust(
         keys.write_robust(study, result)
         return RobustRun(name, result.trials, fresh, own, result)
 
-    return driving(url, name, run)
+    return run_as_driver(url, name, run)
 
 
 def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:
@@ -128,7 +128,7 @@ def _run_scenarios(
             return None
         return run_study(scenario, url, workers, left, make_listener())
 
-    runs = run_concurrently(workers, [partial(run, scenario) for scenario in spec.each()])
+    runs = run_concurrently(workers, [partial(run, scenario) for scenario in spec.scenario_specs()])
     return [each for each in runs if each is not None]
 
 

@@ -21,7 +21,7 @@ from studies.results.robust import (
     ScenarioOutcome,
     TunedSetting,
 )
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import (
@@ -238,7 +238,7 @@ def find_front(
     named = list_baselines(base, tuned)
     numbers: dict[str, int] = {}
     for trial in _front_trials(study):
-        candidate = make_candidate(base, to_params(base, trial.params))
+        candidate = make_candidate(base, from_trial_params(base, trial.params))
         same = next((name for name, other in named.items() if other.values == candidate.values), None)
         numbers[same or f"trial {trial.number}"] = trial.number
         if same is None:

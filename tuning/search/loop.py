@@ -18,7 +18,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Values
-from studies.spec.distributions import distributions, to_params
+from studies.spec.distributions import from_trial_params, make_distributions
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
@@ -78,7 +78,7 @@ class _Search:
     ) -> None:
         self.spec, self.study, self.evaluator, self.first = spec, study, evaluator, first
         self.objective = evaluator.objective
-        self.space = distributions(spec)
+        self.space = make_distributions(spec)
         self.stored = self.study.get_trials(deepcopy=False)
         _check_stored(study.study_name, self.stored)
         self.batch = len(self.stored) // spec.batch
@@ -122,7 +122,7 @@ class _Search:
     def _values(self, trial_params: dict[str, Any]) -> Values:
         """Return all parameters of a trial's candidate."""
         game = self.evaluator.problem
-        params: Values = {**self.spec.fixed, **to_params(self.spec, trial_params)}
+        params: Values = {**self.spec.fixed, **from_trial_params(self.spec, trial_params)}
         return find_policy(game.policy).resolve(params, game.arms + game.scenario.extra_arms, game.horizon)
 
     def _store(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> None:
@@ -165,7 +165,7 @@ class _Search:
         values = [t.value for t in self.stored if t.state.name == "COMPLETE" and t.value is not None]
         if not values:
             return None
-        return max(values) if self.objective.maximise else min(values)
+        return max(values) if self.objective.maximize else min(values)
 
     def _resume_race(self) -> None:
         """Restore the elite; a stored batch that the race has not processed is played again."""

@@ -175,7 +175,7 @@ def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatc
             elite_sample = np.concatenate([elite_sample, play_block(spec, evaluator, [elite.params], block)[0]])
         if FIRST_TEST <= block < length:
             _drop_worse(blocks, evaluator, None if elite is None else elite_sample, block, full)
-    sign = -1.0 if evaluator.objective.maximise else 1.0
+    sign = -1.0 if evaluator.objective.maximize else 1.0
     finalists: list[tuple[float, Elite]] = []
     if elite is not None:
         finalists.append((sign * float(evaluator.objective.value(elite_sample)), elite))
@@ -207,7 +207,7 @@ def _drop_worse(blocks: Blocks, evaluator: Evaluator, elite_sample: Floats | Non
     active = blocks.active()
     if not active:
         return
-    sign = -1.0 if evaluator.objective.maximise else 1.0
+    sign = -1.0 if evaluator.objective.maximize else 1.0
     if elite_sample is None:
         means = [sign * blocks.outcomes[i].sample.mean() for i in active]
         elite_sample = blocks.outcomes[active[int(np.argmin(means))]].sample

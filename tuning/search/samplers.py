@@ -18,7 +18,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.paper.advice import paper_advice
 from studies.registry import SAMPLERS
-from studies.spec.distributions import distributions, from_params
+from studies.spec.distributions import make_distributions, to_trial_params
 from studies.spec.study import StudySpec
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def inside_search_space(spec: StudySpec, candidates: Sequence[Mapping[str, Any]]
     """Convert parameters to those of trials; drop duplicates and those outside the search space."""
     distinct: list[TrialParams] = []
     for candidate in candidates:
-        params = from_params(spec, candidate)
+        params = to_trial_params(spec, candidate)
         if params is not None and params not in distinct:
             distinct.append(params)
     return distinct
@@ -122,7 +122,7 @@ def ask_batch(
     `first` replaces the usual first candidates.
     """
     start = batch * spec.batch
-    space = distributions(spec)
+    space = make_distributions(spec)
     first = first_candidates(spec) if first is None else first
     build = _random if spec.sampler in POINT_SAMPLERS else OPTUNA_SAMPLERS[spec.sampler]
     mirror.sampler = build(batch_seed(spec.seed, batch))

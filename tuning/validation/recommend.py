@@ -26,7 +26,7 @@ from studies.results.recommendation import (
     RewardScale,
     TraceFacts,
 )
-from studies.spec.distributions import distributions, to_params, trial_name
+from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
@@ -73,13 +73,13 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     >>> spec = StudySpec(scenario="stationary", horizon=50, arms=3, selection=20, report=20, replications=5)
     >>> study = optuna.create_study(study_name="small")
     >>> params = {"alpha0": 0.1, "beta0": 0.2, "epsilon": 0.01}
-    >>> study.add_trial(optuna.create_trial(params=params, distributions=distributions(spec), value=3.0))
+    >>> study.add_trial(optuna.create_trial(params=params, distributions=make_distributions(spec), value=3.0))
     >>> recommend(spec, study, Evaluator(spec)).regret.replications
     20
     """
     spec = spec.resolved()
     baselines = _list_baselines(spec)
-    candidates = shortlist(spec, study, evaluator.objective.maximise, baselines.values())
+    candidates = shortlist(spec, study, evaluator.objective.maximize, baselines.values())
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     match spec.source, evaluator.problem.scenario:
@@ -146,18 +146,18 @@ def make_candidate(spec: StudySpec, params: dict[str, float], estimate: float | 
     return Candidate(values, shown, estimate)
 
 
-def shortlist(spec: StudySpec, study: optuna.Study, maximise: bool, baselines: Iterable[Candidate]) -> list[Candidate]:
+def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: Iterable[Candidate]) -> list[Candidate]:
     """Return the best distinct complete trials and the baselines, without duplicates."""
     import optuna
 
     complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-    ranked = [(-trial.value if maximise else trial.value, trial) for trial in complete if trial.value is not None]
+    ranked = [(-trial.value if maximize else trial.value, trial) for trial in complete if trial.value is not None]
     ranked.sort(key=lambda pair: (pair[0], pair[1].number))
     candidates: list[Candidate] = []
     for _, trial in ranked:
         if len(candidates) == spec.candidates:
             break
-        candidate = make_candidate(spec, to_params(spec, trial.params), trial.value)
+        candidate = make_candidate(spec, from_trial_params(spec, trial.params), trial.value)
         if all(candidate.values != other.values for other in candidates):
             candidates.append(candidate)
     if not candidates:
@@ -178,7 +178,7 @@ def _validate_on_worlds(
     """Select on the selection worlds by the objective, and estimate regret on the report worlds."""
     objective = evaluator.objective
     sample = evaluator.sample(evaluator.play(candidates, Stream.SELECTION, 0, spec.selection))
-    if objective.maximise:
+    if objective.maximize:
         sample = -sample
     mask = indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None)
     chosen, equals = order_best_first(objective.value(sample), mask)
@@ -227,11 +227,13 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
     )
     try:
         importances = optuna.importance.get_param_importances(
-            study, evaluator=evaluator, params=list(distributions(spec)), target=None, normalize=True
+            study, evaluator=evaluator, params=list(make_distributions(spec)), target=None, normalize=True
         )
     except (ValueError, RuntimeError):
         return None
-    shares = {name: float(importances[trial_name(name, range_)]) for name, range_ in spec.resolved().space.items()}
+    shares = {
+        name: float(importances[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()
+    }
     return shares if all(math.isfinite(share) for share in shares.values()) else None
 
 

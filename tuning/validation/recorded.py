@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from environments.recorded.log_world import LogScenario, LogWorlds
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
@@ -58,7 +58,7 @@ class Validation:
 
 def _segment_rows(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
     """Return the first and last row of each stream's segment, counted from 1."""
-    segments = {stream.name.lower(): scenario.stretch(stream) for stream in STRETCHES}
+    segments = {stream.name.lower(): scenario.segment(stream) for stream in SEGMENT_SHARES}
     return {name: (segment.first + 1, segment.last) for name, segment in segments.items()}
 
 
@@ -97,15 +97,15 @@ def _play_candidate(problem: Problem, values: Mapping[str, Value], stream: Strea
     """Return the fields of `TracePlay` for one candidate."""
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    segment = scenario.stretch(stream)
+    segment = scenario.segment(stream)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     policy = problem_policy(problem)
     played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
-    best_arms, sums = scenario.fixed(worlds)
+    best_arms, sums = scenario.best_fixed_arm(worlds)
     by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
     for offset, arm in zip(worlds.offsets, best_arms, strict=True):
         window = slice(offset, offset + problem.horizon)
-        loss = worlds.best[window] - scenario.filled[window, arm]
+        loss = worlds.best[window] - scenario.filled_means[window, arm]
         by_row[window] += loss
         by_step += loss
     starts = np.bincount(worlds.offsets - segment.first, minlength=segment.rows - problem.horizon + 1)
@@ -196,12 +196,12 @@ def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, 
 
 def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
     """Return the serial dependence of the rows' contributions, whose average over offsets is already subtracted."""
-    return estimate_dependence(parts, window // MIN_BLOCK_SHARE, trace.stretch(stream).rows - window + 1)
+    return estimate_dependence(parts, window // MIN_BLOCK_SHARE, trace.segment(stream).rows - window + 1)
 
 
 def _trace_scale(scenario: TraceScenario, sign: float) -> RewardScale:
     """Return the mean of the search segment, and the spread around its smoothed values."""
-    here = scenario.stretch(Stream.SEARCH)
+    here = scenario.segment(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
     return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
@@ -222,7 +222,7 @@ def validate_on_log(
     """Select on the selection segment of a log, and evaluate on its report segment."""
     chosen, equals = _select_on_log(spec, evaluator, candidates)
     best, *others = _play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
-    here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
+    here, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
     worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
     conclusive = effective >= MIN_EFFECTIVE_EVENTS
@@ -311,7 +311,7 @@ def _required_sample(
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # At least as many as any conclusion needs.
     times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
-    whole = played.events / float(STRETCHES[Stream.REPORT])
+    whole = played.events / float(SEGMENT_SHARES[Stream.REPORT])
     return RequiredSample(matched=times * matched, events=times * whole)
 
 

@@ -16,10 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.blocks import AnyScenario
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
-from studies.storage.lock import patience
+from studies.storage.lock import reconnect_seconds
 from tuning.interrupts import acknowledge_interrupt
 from tuning.workers.local import ChunkSize, Skipped, TaskTime, Workers
 from tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
@@ -264,7 +264,7 @@ class ClusterWorkers(Workers):
                 parallel = Parallel(batch_size=1, pre_dispatch="all", timeout=TASK_TIMEOUT)
                 return list(parallel(delayed(run_task)(task, call, self.driver) for call in calls))
         except KilledWorker as error:
-            raise Fault(
+            raise ExternalError(
                 f"cluster {self.address}: the workers of a task were killed {error.allowed_failures + 1} times, "
                 f"possibly out of memory. {SAVED}"
             ) from None
@@ -273,7 +273,7 @@ class ClusterWorkers(Workers):
         except TimeoutError:
             if client.status != "running":
                 return all_lost
-            raise Fault(f"cluster {self.address} has no worker that answers. {SAVED}") from None
+            raise ExternalError(f"cluster {self.address} has no worker that answers. {SAVED}") from None
         except (OSError, RuntimeError):
             if client.status == "running":
                 raise  # an error of the task itself
@@ -288,7 +288,7 @@ class ClusterWorkers(Workers):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            seconds = patience()
+            seconds = reconnect_seconds()
             deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
@@ -297,7 +297,7 @@ class ClusterWorkers(Workers):
                     return
                 except InputError:
                     if left <= 0.0:
-                        raise Fault(
+                        raise ExternalError(
                             f"cluster {self.address} stopped and did not return within {seconds:g} s. {SAVED}"
                         ) from None
                     time.sleep(0.2)
@@ -335,4 +335,4 @@ def _backend(client: Client) -> Any:
         def effective_n_jobs(self, n_jobs: int) -> int:
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
-    return Backend(client=client, wait_for_workers_timeout=patience())
+    return Backend(client=client, wait_for_workers_timeout=reconnect_seconds())

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.text import join_words
 from tuning.interrupts import acknowledge_interrupt
 
@@ -114,7 +115,7 @@ class LocalWorkers(Workers):
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
             raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
-        self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
+        self.jobs, self.backend = check_integer("jobs", jobs, least=1, most=1024), backend
 
     def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
         """Split into two chunks of worlds per worker, each with all candidates."""

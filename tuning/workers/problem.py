@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_of_a_block
+from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Policy, Value
@@ -155,7 +155,7 @@ class Evaluator:
         problem = self.problem
         task_time = self.task_times.setdefault(task, TaskTime.initial(problem.horizon))
         size = self.workers.chunk_size(count, candidates, task_time)
-        fits = worlds_of_a_block(problem.scenario, problem.horizon, problem.arms)
+        fits = worlds_per_block(problem.scenario, problem.horizon, problem.arms)
         return ChunkSize(min(fits, size.worlds), size.candidates)
 
     def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dashboards.figures import explain, plot_front, plot_prices
+from dashboards.figures import get_alt_text, plot_pareto_front, plot_prices
 from dashboards.optuna_dashboard.notes import worlds_note
-from dashboards.pages.report.material import Material
-from dashboards.pages.report.page import render
+from dashboards.pages.report.data import ReportData
+from dashboards.pages.report.page import render_report
 from studies.results.recommendation import Estimate, RewardScale
 from studies.results.robust import (
     EvaluatedSetting,
@@ -83,13 +83,13 @@ def test_the_matrix_says_every_price() -> None:
     cells, written = out["data"]
     assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
     assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
-    assert_names(explain(figure), "blips", "0.0 %", "150 %")
+    assert_names(get_alt_text(figure), "blips", "0.0 %", "150 %")
     assert WILD not in shown_text(out)
 
 
 @pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
 def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
-    figure = plot_front(made_front(scenarios))
+    figure = plot_pareto_front(made_front(scenarios))
     out = check(figure)
     assert len(names(figure)) == 4
     best = out["data"][-1]
@@ -99,7 +99,7 @@ def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
     else:
         assert best["y"] == [20, 20, 20, None]
         assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
-    assert_names(explain(figure), "3")
+    assert_names(get_alt_text(figure), "3")
     assert WILD not in shown_text(out)
 
 
@@ -107,7 +107,9 @@ def test_note_and_report_say_the_price() -> None:
     found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
     assert_names(worlds_note(found), "2", "10 %")
     assert_names(worlds_note(its_front), "Pareto")
-    page = render(Material("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"]))
+    page = render_report(
+        ReportData("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"])
+    )
     assert_names(page, "10 %", "5.0 % to 15 %")
     assert_names(page, "150 %")
     assert "robust/begun" in page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboards.pages.comparison.page import build, render
+from dashboards.pages.comparison import build, render_comparison
 from studies.export.comparison import ComparisonDocument
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import ComparisonSpec
@@ -50,7 +50,7 @@ def document() -> ComparisonDocument:
 @pytest.fixture(scope="module")
 def page_file(document: ComparisonDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "compare.html"
-    path.write_text(render(document), encoding="utf-8")
+    path.write_text(render_comparison(document), encoding="utf-8")
     return path
 
 

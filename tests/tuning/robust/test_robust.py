@@ -15,7 +15,7 @@ from environments.world import Floats
 from policies.engine.simulation import simulate
 from studies.paper.advice import paper_advice
 from studies.results.robust import Front, RobustRecommendation
-from studies.spec.robust import RobustSpec, parse_measure, robust_spec_from
+from studies.spec.robust import RobustSpec, parse_measure, parse_robust_spec
 from studies.statistics.intervals import mean_interval, relative_interval
 from studies.storage import keys
 from studies.storage.database import open_storage
@@ -34,7 +34,7 @@ SMALL: dict[str, Any] = {
 
 
 def small(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
-    return robust_spec_from({"scenarios": scenarios, **SMALL, **fields})
+    return parse_robust_spec({"scenarios": scenarios, **SMALL, **fields})
 
 
 def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
@@ -84,7 +84,7 @@ def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RobustRun
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
     assert all(each.params in tried for each in found.tuned)
-    spec = robust_spec_from({"scenarios": ["periodic", "blips"], "horizon": 1000})
+    spec = parse_robust_spec({"scenarios": ["periodic", "blips"], "horizon": 1000})
     assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
 
 
@@ -163,7 +163,7 @@ def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Pa
             cuts += 1
     assert cuts == 3 * 2
     assert pieces.found == whole.found
-    for name in (spec.study_name(), *(own.study_name() for own in spec.each())):
+    for name in (spec.study_name(), *(own.study_name() for own in spec.scenario_specs())):
         ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{each}.sqlite3", name) for each in "ab")
         assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
     again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
@@ -204,7 +204,7 @@ def test_what_landed_with_the_connection_is_not_called_old(tmp_path: Path, monke
     found = run_robust(spec, url)
     assert found.found is not None
     assert found.fresh
-    assert [one.study for one in found.own] == [one.study_name() for one in spec.each()]
+    assert [one.study for one in found.own] == [one.study_name() for one in spec.scenario_specs()]
     assert not run_robust(spec, url).fresh
 
 

@@ -11,7 +11,7 @@ import pytest
 from environments import InputError
 from environments.streams import Stream
 from studies.registry import PRUNERS, SAMPLERS
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tests.messages import raises_naming
@@ -79,7 +79,7 @@ def test_objectives_are_what_they_say(objective: str) -> None:
     evaluator = Evaluator(spec)
     search(spec, study, evaluator)
     trial = study.get_trials()[5]
-    played = evaluator.play([spec.values(to_params(spec, trial.params))], Stream.SEARCH, 0, 20)[0]
+    played = evaluator.play([spec.values(from_trial_params(spec, trial.params))], Stream.SEARCH, 0, 20)[0]
     regret, reward, counted = played.T
     expected = {
         "quantile:0.8": np.quantile(regret, 0.8),

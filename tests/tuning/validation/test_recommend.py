@@ -17,7 +17,7 @@ from environments.world import Floats
 from policies.engine.base import Value
 from policies.engine.play import REGRET, REWARD
 from studies.results.recommendation import Recommendation
-from studies.spec.distributions import distributions, from_params, to_params
+from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from studies.statistics.intervals import mean_interval, paired_interval
@@ -47,23 +47,26 @@ def study_of(
     """A study with these trials; their values are what the search would have seen unless given."""
     evaluator = Evaluator(spec)
     towards = optuna.study.StudyDirection
-    direction = towards.MAXIMIZE if evaluator.objective.maximise else towards.MINIMIZE
+    direction = towards.MAXIMIZE if evaluator.objective.maximize else towards.MINIMIZE
     study = optuna.create_study(study_name="test", direction=direction, **words)
-    held = [from_params(spec, one) for one in params]
+    held = [to_trial_params(spec, one) for one in params]
     if values is None:
         played = evaluator.play(
-            [spec.values(to_params(spec, one)) for one in held if one is not None], Stream.SEARCH, 0, spec.replications
+            [spec.values(from_trial_params(spec, one)) for one in held if one is not None],
+            Stream.SEARCH,
+            0,
+            spec.replications,
         )
         values = evaluator.objective.value(evaluator.sample(played)).tolist()
     for one, value in zip(held, values, strict=True):
         assert one is not None
-        study.add_trial(optuna.create_trial(params=one, distributions=distributions(spec), value=value))
+        study.add_trial(optuna.create_trial(params=one, distributions=make_distributions(spec), value=value))
     return study
 
 
 def drawn(spec: StudySpec, count: int, seed: int = 0) -> list[dict[str, float]]:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
-    return [to_params(spec, study.ask(distributions(spec)).params) for _ in range(count)]
+    return [from_trial_params(spec, study.ask(make_distributions(spec)).params) for _ in range(count)]
 
 
 class Planted(Evaluator):
@@ -117,7 +120,10 @@ def test_the_best_distinct_complete_trials_enter_ties_by_number() -> None:
     study = study_of(spec, three(5.0, 4.0, 5.0, 3.0, 6.0), [1.0, 2.0, 1.0, 2.0, 2.0])
     study.add_trial(
         optuna.create_trial(
-            params=three(2.0)[0], distributions=distributions(spec), value=0.0, state=optuna.trial.TrialState.PRUNED
+            params=three(2.0)[0],
+            distributions=make_distributions(spec),
+            value=0.0,
+            state=optuna.trial.TrialState.PRUNED,
         )
     )
     evaluator = Planted(spec, distance)

@@ -13,7 +13,7 @@ import ravenlab
 from environments.streams import Stream
 from studies.export import FORMATS
 from studies.spec.files import load_study_file
-from studies.spec.parse import spec_from
+from studies.spec.parse import parse_study_spec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import read_recommendation
@@ -148,7 +148,7 @@ def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkey
 
 def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
     small, large = (
-        spec_from({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
+        parse_study_spec({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
         for size in (1, 100)
     )
     for name, power in (("alpha0", 1), ("beta0", 0), ("epsilon", 2)):
@@ -158,7 +158,7 @@ def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
 
 
 def test_parts_are_what_rows_add(file: Path) -> None:
-    spec = spec_from({"trace": str(file), "horizon": 40})
+    spec = parse_study_spec({"trace": str(file), "horizon": 40})
     evaluator = Evaluator(spec)
     values = [spec.values({}), spec.values({"alpha0": 5.0})]
     placed = play_on_trace(evaluator, values, Stream.REPORT, 50)

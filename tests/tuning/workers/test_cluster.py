@@ -13,7 +13,7 @@ import pytest
 import environments
 from environments.errors import InputError
 from environments.fingerprint import COMPUTING_PACKAGES
-from environments.plugins import MODULE
+from environments.plugins import MODULE_PREFIX
 from environments.recorded.examples import example_trace, trace_to_csv
 from policies import find_policy
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
@@ -84,7 +84,7 @@ def test_a_policy_that_came_is_compiled_and_leaves_no_file(here: Path, monkeypat
     name = load_policy_plugin(source)
     (payload,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), full=True)
     monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
-    for module in [each for each in sys.modules if each.startswith(MODULE)]:
+    for module in [each for each in sys.modules if each.startswith(MODULE_PREFIX)]:
         monkeypatch.delitem(sys.modules, module)
     (here / "fast_greedy.py").unlink()
     problem = unpack(payload.data)
