@@ -228,8 +228,8 @@ def validate_on_log(
     conclusive = effective >= MIN_EFFECTIVE_EVENTS
     differences = []
     for other in others:
-        regret = estimate_interval(best.logged - other.score)[0]
-        differences.append(BaselineDifference(regret, *estimate_interval(best.score - other.score), conclusive))
+        lost = estimate_interval(best.logged - other.score)[0]
+        differences.append(BaselineDifference(lost, *estimate_interval(best.score - other.score), conclusive))
     defaults = differences[-1]
     behind = estimate_interval(best.logged - best.score)
     propensity = scenario.log.propensity
