@@ -1,4 +1,4 @@
-"""Comparisons: the numbers of `simulate` in the same worlds, equal searches, and the same bytes whatever the way."""
+"""Comparisons: numbers of `simulate` on the same worlds, equal budgets, independence of workers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def small(**fields: Any) -> ComparisonSpec:
     return ComparisonSpec(**{**SMALL, **fields})
 
 
-def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
+def test_entries_match_simulate(url: str) -> None:
     spec = small()
     found = run_comparison(spec, url, LocalWorkers(2))
     assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
@@ -58,7 +58,7 @@ def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
         assert {trial.user_attrs[keys.REPLICATIONS] for trial in search.trials} == {entry.search_replications} == {5}
 
 
-def test_pieces_and_workers_do_not_show(url: str, tmp_path: Path) -> None:
+def test_comparison_does_not_depend_on_interruptions_or_workers(url: str, tmp_path: Path) -> None:
     whole = ravenlab.compare(**SMALL, storage=f"sqlite:///{tmp_path}/other.sqlite3", jobs=2)
 
     class Cut(Exception):
@@ -78,7 +78,7 @@ def test_pieces_and_workers_do_not_show(url: str, tmp_path: Path) -> None:
     assert "nanoseconds" not in whole.as_json()
 
 
-def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None:
+def test_slow_policies_get_smaller_searches(url: str) -> None:
     found = ravenlab.compare(
         "stationary", 40, arms=2, policies="thompson,ucb1", tune=21, search_replications=4, replications=4, storage=url
     )
@@ -91,7 +91,7 @@ def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None
     assert not slow & {"raven-ucb", "ucb1", "epsilon-greedy"}
 
 
-def test_names_say_what_differs() -> None:
+def test_study_names_contain_differences() -> None:
     usual = {"tune": 50, "search_replications": 50, "replications": 200, "seed": 0, "policies": PAPER_POLICIES}
     assert small(**usual).study_name() == "compare/localized-jump/T150/K4"
     names = {small(**{field: value}).study_name() for field, value in (("seed", 4), ("tune", 7), ("replications", 9))}
@@ -100,7 +100,7 @@ def test_names_say_what_differs() -> None:
     assert small(tune=7).search("ucb1").study_name() != small().search("ucb1").study_name()
 
 
-def test_what_would_not_be_fair_is_refused(url: str) -> None:
+def test_unequal_budgets_are_refused(url: str) -> None:
     spec = small(policies=("ucb1",), name="mine")
     run_comparison(spec, url)
     with pytest.raises(InputError, match="seed was 3, now 4"):
@@ -117,7 +117,7 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
         run_comparison(spec, url)
 
 
-def test_who_and_where() -> None:
+def test_parsing_of_policies_and_scenarios() -> None:
     assert parse_policies("paper") == PAPER_POLICIES
     everyone = parse_policies("all")
     assert set(PAPER_POLICIES) <= set(everyone)
