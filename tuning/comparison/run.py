@@ -63,13 +63,13 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) ->
     >>> play_entry(Evaluator(problem), find_policy("ucb1").resolve({}, 3, 100), 5).regret.shape
     (5,)
     """
-    game = evaluator.problem
-    warm_up(game.policy)
-    marks = np.unique(np.linspace(1, game.horizon, min(CURVE_POINTS, game.horizon)).round().astype(np.int64))
+    problem = evaluator.problem
+    warm_up(problem.policy)
+    marks = np.unique(np.linspace(1, problem.horizon, min(CURVE_POINTS, problem.horizon)).round().astype(np.int64))
     parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, 0, count)
     regret, curve = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     seconds = sum(part[2] for part in parts)
-    return PlayedEntry(regret, RegretCurve.of(marks.tolist(), curve), 1e9 * seconds / (count * game.horizon))
+    return PlayedEntry(regret, RegretCurve.of(marks.tolist(), curve), 1e9 * seconds / (count * problem.horizon))
 
 
 def warm_up(policy: str) -> None:

@@ -121,9 +121,9 @@ class _Search:
 
     def _values(self, trial_params: dict[str, Any]) -> Values:
         """Return all parameters of a trial's candidate."""
-        game = self.evaluator.problem
+        problem = self.evaluator.problem
         params: Values = {**self.spec.fixed, **from_trial_params(self.spec, trial_params)}
-        return find_policy(game.policy).resolve(params, game.arms + game.scenario.extra_arms, game.horizon)
+        return find_policy(problem.policy).resolve(params, problem.arms + problem.scenario.extra_arms, problem.horizon)
 
     def _store(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> None:
         """Store one finished trial."""

@@ -201,9 +201,9 @@ def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream
 
 def _trace_scale(scenario: TraceScenario, sign: float) -> RewardScale:
     """Return the mean of the search segment, and the spread around its smoothed values."""
-    here = scenario.segment(Stream.SEARCH)
+    segment = scenario.segment(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
-    cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
+    cells, smoothed = (table[segment.first : segment.last] for table in (worlds.values, worlds.smoothed))
     return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
 
 
@@ -222,7 +222,7 @@ def validate_on_log(
     """Select on the selection segment of a log, and evaluate on its report segment."""
     chosen, equals = _select_on_log(spec, evaluator, candidates)
     best, *others = _play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
-    here, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
+    segment, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
     worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
     conclusive = effective >= MIN_EFFECTIVE_EVENTS
@@ -233,7 +233,7 @@ def validate_on_log(
     defaults = differences[-1]
     behind = estimate_interval(best.logged - best.score)
     propensity = scenario.log.propensity
-    clipped = 0 if propensity is None else int((1.0 / propensity[here.first : here.last] > scenario.clip).sum())
+    clipped = 0 if propensity is None else int((1.0 / propensity[segment.first : segment.last] > scenario.clip).sum())
     facts = LogFacts(
         file=Path(path).name,
         digest=scenario.digest,
@@ -291,9 +291,9 @@ def replay_range(
     return [play_logs(problem_policy(problem), values, worlds, problem.seed, first, stream) for values in candidates]
 
 
-def _log_estimate(found: Floats, sign: float) -> Estimate:
-    mean, *ends = (sign * end for end in estimate_interval(found))
-    return Estimate(mean=mean, low=min(ends), high=max(ends), replications=found.size)
+def _log_estimate(scores: Floats, sign: float) -> Estimate:
+    mean, *ends = (sign * end for end in estimate_interval(scores))
+    return Estimate(mean=mean, low=min(ends), high=max(ends), replications=scores.size)
 
 
 def _required_sample(
@@ -311,8 +311,8 @@ def _required_sample(
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # At least as many as any conclusion needs.
     times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
-    whole = played.events / float(SEGMENT_SHARES[Stream.REPORT])
-    return RequiredSample(matched=times * matched, events=times * whole)
+    events = played.events / float(SEGMENT_SHARES[Stream.REPORT])
+    return RequiredSample(matched=times * matched, events=times * events)
 
 
 def _log_scale(scenario: LogScenario, sign: float) -> RewardScale:
