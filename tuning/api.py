@@ -278,11 +278,11 @@ def export(
     study
     """
     from studies.export import export as export_text
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else _as_list(studies)
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         robust = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
         return export_text([*read_recommendations(store, names), *robust], form)
 

@@ -151,7 +151,7 @@ def run_comparison(
 
 def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
     """Return the parameters that a policy's search recommends; the search is an ordinary study."""
-    search = spec.search(policy)
+    search = spec.search_spec(policy)
     result = run_study(search, url, workers, listener=listener)
     if result.trials != search.trials:
         raise InputError(

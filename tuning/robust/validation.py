@@ -71,7 +71,7 @@ def overall_price(regret: Floats, tuned: Floats, measure: Measure, seed: int) ->
     """
     count = regret.shape[1]
     pairs = [(regret[:, s], tuned[:, s]) for s in range(count)]
-    if measure.counted(count) == count:
+    if measure.worst_count(count) == count:
         sample = np.mean([relative_shares(*pair) for pair in pairs], axis=0)
         return _price(mean_interval(sample, seed))
     prices = np.array([own.mean() / best.mean() - 1.0 for own, best in pairs])
