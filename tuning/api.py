@@ -235,11 +235,11 @@ def export(
     study
     """
     from studies.export import export as written
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else _each(studies)
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         several = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
         return written([*read_recommendations(store, names), *several], form)
 

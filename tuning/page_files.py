@@ -60,14 +60,14 @@ def write_report(
 def _gather(names: Sequence[str] | None, storage: str | None) -> ReportData:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
     from dashboards.pages.report.data import load_report_data
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
     if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
         return load_report_data(None, url)
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         return load_report_data(store, mask_url(url), names)
 
 

@@ -97,12 +97,15 @@ def dashboard(
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
     from dashboards.optuna_dashboard.server import describe_exposure, make_server
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.urls import storage_url
     from tuning.cli.options import whole_number
 
     number = whole_number("--port", port)
-    with opened(storage) as there, make_server(there, host, number, writable=writable, names=names or ()) as server:
+    with (
+        use_storage(storage) as there,
+        make_server(there, host, number, writable=writable, names=names or ()) as server,
+    ):
         attach_to(storage_url(storage))
         danger = describe_exposure(host, writable)
         if danger is not None:

@@ -149,7 +149,7 @@ def _tune(
     spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: ComparisonListener | None
 ) -> Values:
     """What a policy's search recommends: an ordinary study in the same storage."""
-    asked = spec.search(policy)
+    asked = spec.search_spec(policy)
     ran = run_study(asked, url, workers, listener=None if listener is None else listener.search)
     if ran.trials != asked.trials:
         raise InputError(

@@ -72,7 +72,7 @@ def overall_price(regret: Floats, least: Floats, measure: Measure, seed: int) ->
     kinds = regret.shape[1]
     pairs = [(regret[:, s], least[:, s]) for s in range(kinds)]
     found = np.array([first.mean() / second.mean() - 1.0 for first, second in pairs])
-    if measure.counted(kinds) == kinds:
+    if measure.worst_count(kinds) == kinds:
         sample = np.mean([relative_shares(first, second) for first, second in pairs], axis=0)
         return _price(mean_interval(sample, seed))
     ends = [relative_interval(*pair, seed, level=1.0 - (1.0 - LEVEL) / kinds)[1:] for pair in pairs]

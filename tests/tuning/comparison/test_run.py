@@ -50,7 +50,7 @@ def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
         if entry.setting == "defaults":
             assert entry.params == find_policy(entry.policy).resolve({}, 4, 150)
             continue
-        search = optuna.load_study(study_name=spec.search(entry.policy).study_name(), storage=storage)
+        search = optuna.load_study(study_name=spec.search_spec(entry.policy).study_name(), storage=storage)
         recommended = keys.read_recommendation(search)
         assert recommended is not None
         assert recommended.params.items() <= entry.params.items()
@@ -96,8 +96,8 @@ def test_names_say_what_differs() -> None:
     assert small(**usual).study_name() == "compare/localized-jump/T150/K4"
     names = {small(**{field: value}).study_name() for field, value in (("seed", 4), ("tune", 7), ("replications", 9))}
     assert len(names) == 3
-    assert small(replications=9).search("ucb1") == small().search("ucb1")
-    assert small(tune=7).search("ucb1").study_name() != small().search("ucb1").study_name()
+    assert small(replications=9).search_spec("ucb1") == small().search_spec("ucb1")
+    assert small(tune=7).search_spec("ucb1").study_name() != small().search_spec("ucb1").study_name()
 
 
 def test_what_would_not_be_fair_is_refused(url: str) -> None:
@@ -106,8 +106,8 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="seed was 3, now 4"):
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
     with pytest.raises(InputError, match="is a search of one world, not a comparison"):
-        run_comparison(small(name=spec.search("ucb1").study_name()), url)
-    fields = spec.search("ucb1").model_dump(include=set(STUDY_FIELDS))
+        run_comparison(small(name=spec.search_spec("ucb1").study_name()), url)
+    fields = spec.search_spec("ucb1").model_dump(include=set(STUDY_FIELDS))
     ravenlab.tune(**{**fields, "trials": 8}, storage=url)
     with pytest.raises(InputError, match="has 8 trials where this comparison gives ucb1 6"):
         run_comparison(small(policies=("ucb1",), name="another"), url)

@@ -7,6 +7,7 @@ as the authors' script implements them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from functools import partial
 from typing import Any
 
@@ -19,15 +20,11 @@ from environments.view import change_steps, thin_view, view_world
 from environments.world import Floats, world_tables
 from studies.paper.numbers import played_scenario, printed_rows
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.measurements import measure_share
+from tuning.reproduction.measurements import interval_columns, measure_share
 
 HORIZON = 10_000
-ARMS_PLOTTED = 5
-"""Arms of the plotted worlds: few enough to distinguish."""
-
-ARMS_CHECKED = 10
-"""Arms of the checked worlds: the paper's number."""
-
+ARMS_PLOTTED = 5  # arms of the plotted worlds: few enough to distinguish
+ARMS_CHECKED = 10  # arms of the checked worlds: the paper's number
 WORLDS = 100
 ROUNDING_ERROR = 1e-9
 
@@ -90,7 +87,7 @@ def _run(context: RunContext, protocol: str) -> PieceData:
                 values = {"mean": _round(mean), "variance": _round(variance)}
                 worlds.append({"scenario": name, "step": int(step), "arm": arm, **values})
         moments += [{"scenario": name, "step": step} for step in change_steps(scenario, HORIZON)]
-    return {"worlds": worlds, "moments": moments, "held": [_check(context, name, protocol) for name in VIOLATIONS]}
+    return {"worlds": worlds, "moments": moments, "checks": [_check(context, name, protocol) for name in VIOLATIONS]}
 
 
 def _round(value: float) -> float | None:
@@ -109,14 +106,11 @@ def _check(context: RunContext, name: str, protocol: str) -> dict[str, Any]:
             means, variances = world_tables(worlds, r)
             violations += is_violated(means, variances)
             changing += int(((np.diff(means, axis=0) != 0) | (np.diff(variances, axis=0) != 0)).any(axis=1).sum())
-    share = measure_share(violations, count)
     return {
         "scenario": name,
-        "broken_when": description,
+        "violation": description,
         "worlds": count,
-        "broken": violations,
-        "share": share.value,
-        "low": share.low,
-        "high": share.high,
+        "violations": violations,
+        **interval_columns("share", astuple(measure_share(violations, count))),
         "changing_steps": changing / count,
     }
