@@ -9,8 +9,8 @@ the replays use the segment itself with its blocks reordered over equally short 
 logs, each in 16 such orders. This separates the variance due to the order from the variance between logs. All
 candidates replay the same logs in the same orders.
 
-An arm is closed where it does not occur for much longer than usual (`find_openings`): a policy waiting for it would skip
-all other events.
+An arm is closed where it does not occur for much longer than usual (`find_openings`): a policy waiting for it would
+skip all other events.
 """
 
 from __future__ import annotations

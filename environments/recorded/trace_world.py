@@ -1,8 +1,8 @@
 """Traces as scenarios: replications are windows with random offsets.
 
 The rows are split into three segments in order of time (`SEGMENT_SHARES`): the first half for the search, the next
-fifth for the selection, the rest for the report. A window lies within the segment of its stream, as in a backtest, so that
-the report uses only held-out rows.
+fifth for the selection, the rest for the report. A window lies within the segment of its stream, as in a backtest, so
+that the report uses only held-out rows.
 
 Regret is measured on a smoothed table: the value of an arm at a row is the mean of its cells within 12 rows before and
 after in the same segment. An arm is closed where its cell is missing.
