@@ -1,4 +1,4 @@
-"""Every list and every default is registered once: an added entry appears on all surfaces, and copies are found."""
+"""Registries: an added entry appears on all surfaces, and no list is repeated elsewhere."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from environments.recorded.examples import example_log, log_to_csv
 from studies.results.describe import describe_recommendation
 from studies.spec.files import load_study_file
 from tests.command import refused
-from tests.environments.made_logs import made_log
+from tests.environments.recordings import made_log
 from tests.messages import assert_names, raises_naming
 from tuning.cli.app import run
 

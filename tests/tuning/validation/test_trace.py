@@ -18,7 +18,7 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import read_recommendation
 from tests.command import refused
-from tests.environments.made_traces import table, write_csv
+from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.made import finished_trials
 from tuning.cli.app import run
