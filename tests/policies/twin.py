@@ -18,7 +18,7 @@ from environments.draw import draw_worlds
 from environments.streams import Stream, generator
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
+from tests.environments import reference_world
 
 TIE = 1e-9
 SEED = 20
@@ -69,10 +69,10 @@ def check_twin(
     for r in range(replications):
         rng = generator(SEED, Stream.SIMULATE, r, "policy")
         slow = twin(total, horizon, values, rng)
-        feedback = plain_world.Feedback(worlds, r)
+        feedback = reference_world.Feedback(worlds, r)
         pulled = [0] * total
         for t in range(1, horizon + 1):
-            open_arms = plain_world.open_arms(worlds, r, t)
+            open_arms = reference_world.open_arms(worlds, r, t)
             got = int(result.pulls[r, t - 1])
             untried = [k for k in open_arms if pulled[k] == 0]
             decision = untried[0] if untried else slow.decide(t, open_arms)
@@ -86,7 +86,7 @@ def check_twin(
             pulled[got] += 1
             x = feedback(got, t)
             if find_policy(policy).uses_true_means:
-                true = [plain_world.mean(worlds, r, k, t) for k in open_arms]
+                true = [reference_world.mean(worlds, r, k, t) for k in open_arms]
                 x = min(1.0, max(0.0, (x - min(true)) / (max(true) - min(true) + 1e-6)))
             slow.learn(t, got, x)
     return ties

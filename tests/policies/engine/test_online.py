@@ -14,7 +14,7 @@ from environments.draw import draw_worlds
 from policies import find_policy, policy_names
 from policies.engine.base import PULLS
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
+from tests.environments import reference_world
 from tests.environments.properties import quick
 from tests.policies.online import MEAN, NAMES, made, through_json
 
@@ -27,11 +27,11 @@ def test_the_same_rewards_lead_to_the_same_pulls(name: str, scenario: str) -> No
     world = find_scenario(scenario)
     worlds = draw_worlds(world, horizon, arms, 6)
     policy = made(name, arms + world.extra_arms)
-    feedback = plain_world.Feedback(worlds, 0)
+    feedback = reference_world.Feedback(worlds, 0)
     pulls = []
     for t in range(1, horizon + 1):
         for k in range(policy.arms):
-            (policy.open if k in plain_world.open_arms(worlds, 0, t) else policy.close)(k)
+            (policy.open if k in reference_world.open_arms(worlds, 0, t) else policy.close)(k)
         arm = policy.select()
         pulls.append(arm)
         policy.update(arm, feedback(arm, t))
