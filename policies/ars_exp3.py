@@ -11,16 +11,25 @@ rewards that come later than that. K counts the open arms. Arms that come and go
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, log, sqrt
 
 from environments.compiled import inlined
 from environments.errors import MOST_STEPS
-from policies.engine.base import CLOSED, Param, Sizes, Value
-from policies.engine.exp3 import CELLS, COUNT, ROWS, STAKE, all_alike, draw, keep_in_bounds, look, multiply, probability
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.rules import HORIZON_PARAMETER
+from policies.engine.base import CLOSED, Param
+from policies.engine.exp3 import (
+    CELLS,
+    COUNT,
+    GAIN,
+    ROWS,
+    draw_by_weight,
+    multiply_weight,
+    normalize_weights,
+    probability,
+    refresh_totals,
+    reset_weights,
+)
+from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 ROUNDS, ARM, LEFT, SEEN, MEAN, FIT = range(CELLS, CELLS + 6)
 """Cells after those of EXP3: rounds begun, the arm of this one, its steps left, rewards seen in it, x̄, and J."""
@@ -43,7 +52,7 @@ def rounds_that_fit(horizon):  # type: ignore[no-untyped-def]
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """All weights are 1."""
-    all_alike(arms)
+    reset_weights(arms)
     cells[FIT] = rounds_that_fit(p[HORIZON])
 
 
@@ -53,12 +62,12 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     k = int(cells[ARM])
     if cells[LEFT] == 0.0 or open_[k] == CLOSED:
         if cells[SEEN] > 0.0:
-            multiply(arms, cells, k, -arms[STAKE, k] * (1.0 - cells[MEAN]))
-            keep_in_bounds(arms, cells)
-        look(open_, arms, cells)
-        k = draw(arms, cells, 0.0, rng.random())
+            multiply_weight(arms, cells, k, -arms[GAIN, k] * (1.0 - cells[MEAN]))
+            normalize_weights(arms, cells)
+        refresh_totals(open_, arms, cells)
+        k = draw_by_weight(arms, cells, 0.0, rng.random())
         rate = p[ETA] * sqrt(log(cells[COUNT]) / (cells[COUNT] * cells[FIT]))
-        arms[STAKE, k] = rate / probability(arms, cells, k, 0.0)
+        arms[GAIN, k] = rate / probability(arms, cells, k, 0.0)
         cells[ROUNDS] += 1.0
         cells[ARM] = k
         cells[LEFT] = ceil(sqrt(cells[ROUNDS]))
@@ -88,13 +97,8 @@ class ARSEXP3(UnitPolicy):
         *UNIT_PARAMETERS,
     )
     random = True
+    rows = ROWS
+    cells = CELLS + 6
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS, cells=CELLS + 6)
-
-
-POLICY = ARSEXP3

@@ -9,11 +9,11 @@ comes between and the round goes on. Where the arm that is played closes, its ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, Policy, Sizes, Value, best_line
+from policies.engine.base import CLOSED, Param, Policy
+from policies.engine.rules import argmax_score
 from policies.ucb1 import MEAN, WIDTH, update
 
 ROUNDS = 3
@@ -35,7 +35,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     """The arm of this round, or argmax of F/N + sqrt(a·ln t)·(1/sqrt(N)) for the next."""
     k = int(cells[ARM])
     if cells[LEFT] == 0.0 or open_[k] == CLOSED:
-        k = best_line(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
+        k = argmax_score(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
         arms[ROUNDS, k] += 1.0
         cells[ARM] = k
         cells[LEFT] = arms[ROUNDS, k]
@@ -49,13 +49,8 @@ class ARSUCB(Policy):
     name = "ars-ucb"
     reference = "Wang, Wang and Huang 2021"
     parameters = (Param("a", 4.0, 0.01, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
+    rows = 4
+    cells = 2
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=4, cells=2)
-
-
-POLICY = ARSUCB

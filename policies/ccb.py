@@ -7,12 +7,11 @@ D ← t + n_Δ·(that count). Halving stops once TΔ² ≤ e.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import e, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value, best_line
-from policies.engine.rules import HORIZON_PARAMETER, count_open, pulls_for, radius
+from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
 
 MEAN, WIDTH = 1, 2
 """Rows: m, and sqrt(sqrt(T/N)), which only a pull changes."""
@@ -32,7 +31,7 @@ def set_deadline(cells, horizon, after, count):  # type: ignore[no-untyped-def]
     """D = after + n_Δ·count, while there is a Δ left to halve."""
     delta = cells[DELTA]
     if horizon * delta * delta > e:
-        cells[DEADLINE] = after + pulls_for(horizon, delta) * count
+        cells[DEADLINE] = after + pulls_needed(horizon, delta) * count
     else:
         cells[DEADLINE] = NEVER
 
@@ -40,7 +39,7 @@ def set_deadline(cells, horizon, after, count):  # type: ignore[no-untyped-def]
 @inlined
 def count_rivals(open_, arms, horizon, delta):  # type: ignore[no-untyped-def]
     """How many open arms have m + r ≥ max(m − r)."""
-    r = radius(horizon, delta)
+    r = confidence_radius(horizon, delta)
     best = -1e300
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED:
@@ -68,7 +67,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         cells[DELTA] *= 0.5
         set_deadline(cells, p[HORIZON], t, count)
     bonus = p[A] * 0.5 * cells[DELTA]
-    return best_line(open_, arms, MEAN, WIDTH, bonus)
+    return argmax_score(open_, arms, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -89,13 +88,8 @@ class CCB(Policy):
         HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),
     )
+    rows = 3
+    cells = 2
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=2)
-
-
-POLICY = CCB

@@ -3,20 +3,18 @@
 A reward loses weight by γ a step: W = Σw, S² = Σw(x − M)² / (W − Σw²/W), the unbiased variance under
 weights, and 0 where that denominator is under 1e-9. An open arm with W < 1e-3 is pulled at once.
 
-With P = W² − Σw² the denominator is P/W, and S² = QW/P: as Q, W and P fade by γ, γ and γ², S² stays
+With P = W² − Σw² the denominator is P/W, and S² = QW/P: as Q, W and P discount_row by γ, γ and γ², S² stays
 until the arm is pulled again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, OPEN, Policy, Sizes, Value
-from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT, fade, gamma, take_in
-from policies.engine.rules import coefficient
-from policies.raven_ucb import RavenUCB
+from policies.engine.base import CLOSED, OPEN, Policy
+from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
+from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 VARIANCE, SCORE = 5, 6
 """Rows after those of the discount: QW/P, and the score as of the last choice."""
@@ -31,7 +29,7 @@ FORGOTTEN = 1e-3
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A forgotten arm at once, else argmax of the score: all weights have faded, so all roots are taken anew."""
-    c, beta0, epsilon = coefficient(t, p[ALPHA0], p[EPSILON]), p[BETA0], p[EPSILON]
+    c, beta0, epsilon = decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0), p[BETA0], p[EPSILON]
     # without branches, so that several arms are scored at once
     for k in range(arms.shape[1]):
         variance = arms[VARIANCE, k] if arms[PAIRS, k] >= 1e-9 * arms[WEIGHT, k] else 0.0
@@ -52,12 +50,12 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """All arms fade; the pulled one takes in x."""
-    fade(WEIGHT, p[GAMMA], arms)
-    fade(SQUARES, p[GAMMA], arms)
-    fade(PAIRS, p[GAMMA] * p[GAMMA], arms)
+    """All arms discount_row; the pulled one takes in x."""
+    discount_row(WEIGHT, p[GAMMA], arms)
+    discount_row(SQUARES, p[GAMMA], arms)
+    discount_row(PAIRS, p[GAMMA] * p[GAMMA], arms)
     arms[PAIRS, k] += 2.0 * arms[WEIGHT, k]
-    take_in(k, x, arms)
+    add_reward(k, x, arms)
     arms[VARIANCE, k] = arms[SQUARES, k] * arms[WEIGHT, k] / arms[PAIRS, k] if arms[PAIRS, k] > 0.0 else 0.0
 
 
@@ -66,13 +64,7 @@ class DRaven(Policy):
 
     name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
-    parameters = (*RavenUCB.parameters[:3], gamma(0.999))
+    parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
+    rows = 7
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=7)
-
-
-POLICY = DRaven

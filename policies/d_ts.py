@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Sizes, Value
-from policies.engine.discounting import SQUARES, WEIGHT, fade, gamma, take_in
-from policies.engine.families import PRIOR, ForgettingTS, seen
+from policies.engine.discounting import SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
+from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
 
 GAMMA = 7
 """Place of γ, after the prior."""
@@ -15,10 +12,10 @@ GAMMA = 7
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """All arms fade; the pulled one takes in x."""
-    fade(WEIGHT, p[GAMMA], arms)
-    fade(SQUARES, p[GAMMA], arms)
-    take_in(k, seen(x, p), arms)
+    """All arms discount_row; the pulled one takes in x."""
+    discount_row(WEIGHT, p[GAMMA], arms)
+    discount_row(SQUARES, p[GAMMA], arms)
+    add_reward(k, transform_reward(x, p), arms)
 
 
 class DTS(ForgettingTS):
@@ -26,12 +23,5 @@ class DTS(ForgettingTS):
 
     name = "d-ts"
     reference = "Raj and Kalyani 2017"
-    parameters = (*PRIOR, gamma(0.99))
+    parameters = (*PRIOR_PARAMETERS, gamma_parameter(0.99))
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=4)
-
-
-POLICY = DTS

@@ -6,13 +6,12 @@ a root and a division for each arm and step. ΣN_γ obeys n ← γn + 1 and is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import ParamContext, Policy, Sizes, Value
-from policies.engine.discounting import MEAN, NOTHING, WEIGHT, fade, gamma
-from policies.engine.rules import CHANGES, XI_PARAMETER, unknown_or_best_line
+from policies.engine.base import ParamContext, Policy
+from policies.engine.discounting import MEAN, NOTHING, WEIGHT, discount_row, gamma_parameter
+from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
 
 WIDTH = 3
 """Row after weight and mean: 1/sqrt(N_γ)."""
@@ -37,13 +36,13 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm whose weight is gone at once, else argmax of m_γ + 2·sqrt(ξ·ln n)·(1/sqrt(N_γ))."""
     bonus = 2.0 * sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
-    return unknown_or_best_line(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
+    return first_below_or_argmax(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """All arms fade; the pulled one takes in x."""
-    fade(WEIGHT, p[GAMMA], arms)
+    """All arms discount_row; the pulled one takes in x."""
+    discount_row(WEIGHT, p[GAMMA], arms)
     for j in range(arms.shape[1]):
         arms[WIDTH, j] = min(WIDEST, arms[WIDTH, j] * cells[GROWTH])
     cells[TOTAL] = p[GAMMA] * cells[TOTAL] + 1.0
@@ -52,9 +51,9 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[WIDTH, k] = 1.0 / sqrt(arms[WEIGHT, k])
 
 
-def tuned_to_changes(setting: ParamContext) -> float:
+def discount_for_changes(context: ParamContext) -> float:
     """1 − sqrt(U/T)/4, Garivier and Moulines' choice for rewards in [0, 1]."""
-    return max(0.0, 1.0 - sqrt(setting.number("changes") / setting.number("horizon")) / 4.0)
+    return max(0.0, 1.0 - sqrt(context.number("changes") / context.number("horizon")) / 4.0)
 
 
 class DUCB(Policy):
@@ -64,16 +63,11 @@ class DUCB(Policy):
     reference = "Garivier and Moulines 2011"
     parameters = (
         XI_PARAMETER,
-        CHANGES,
-        gamma(tuned_to_changes),
+        CHANGES_PARAMETER,
+        gamma_parameter(discount_for_changes),
     )
+    rows = 4
+    cells = 2
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=4, cells=2)
-
-
-POLICY = DUCB

@@ -5,11 +5,9 @@ One uniform decides whether to explore; a second one, drawn only then, names the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Param, Policy, Sizes, Value
-from policies.engine.rules import any_arm, best_arm, count_open, learn_mean
+from policies.engine.base import Param, Policy
+from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
 
 
 @inlined
@@ -17,8 +15,8 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     """Any open arm with probability ε_t, else argmax m."""
     count = count_open(open_)
     if rng.random() < min(1.0, p[0] * count / t):
-        return any_arm(open_, count, rng.random())
-    return best_arm(open_, arms)
+        return uniform_arm(open_, count, rng.random())
+    return best_mean_arm(open_, arms)
 
 
 class EpsilonDecreasing(Policy):
@@ -29,12 +27,6 @@ class EpsilonDecreasing(Policy):
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (ε_n-greedy)"
     parameters = (Param("r", 10.0, 0.01, 1e4, meaning="steps of full exploration per open arm"),)
     random = True
+    rows = 2
     choose = staticmethod(select)
-    learn = staticmethod(learn_mean)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=2)
-
-
-POLICY = EpsilonDecreasing
+    learn = staticmethod(update_mean)

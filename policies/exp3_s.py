@@ -7,27 +7,25 @@ K counts the open arms. Arms that come and go, and first pulls: `policies/engine
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import e, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext, Sizes, Value
+from policies.engine.base import Param, ParamContext
 from policies.engine.exp3 import (
+    ACTIVE,
     CELLS,
     COUNT,
-    INSIDE,
+    GAIN,
     ROWS,
-    STAKE,
     TOTAL,
     WEIGHT,
-    choose,
-    keep_in_bounds,
-    multiply,
+    claim_draw,
+    draw_arm,
+    multiply_weight,
+    normalize_weights,
     start,
-    was_chosen,
 )
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.rules import CHANGES, HORIZON_PARAMETER
+from policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 HORIZON, _, GAMMA, LOW, HIGH = range(5)
 """Places of the parameters."""
@@ -36,24 +34,24 @@ HORIZON, _, GAMMA, LOW, HIGH = range(5)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Draw by p."""
-    return choose(open_, arms, cells, p[GAMMA], rng)
+    return draw_arm(open_, arms, cells, p[GAMMA], rng)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """The drawn arm's weight grows, then all get their share of W."""
-    if was_chosen(arms, k):
+    if claim_draw(arms, k):
         share = e / p[HORIZON] / cells[COUNT] * cells[TOTAL]
-        multiply(arms, cells, k, arms[STAKE, k] * to_unit(x, p[LOW], p[HIGH]))
+        multiply_weight(arms, cells, k, arms[GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
         for j in range(open_.shape[0]):
-            arms[WEIGHT, j] += share * arms[INSIDE, j]
+            arms[WEIGHT, j] += share * arms[ACTIVE, j]
         cells[TOTAL] += share * cells[COUNT]
-        keep_in_bounds(arms, cells)
+        normalize_weights(arms, cells)
 
 
-def tuned_to_changes(setting: ParamContext) -> float:
+def rate_for_changes(context: ParamContext) -> float:
     """min(1, sqrt(K·(U·ln(KT) + e) / ((e − 1)·T))), the γ of the regret bound against U changes."""
-    horizon, changes, arms = setting.number("horizon"), setting.number("changes"), setting.arms
+    horizon, changes, arms = context.number("horizon"), context.number("changes"), context.arms
     return min(1.0, sqrt(arms * (changes * log(arms * horizon) + e) / ((e - 1.0) * horizon)))
 
 
@@ -65,18 +63,13 @@ class EXP3S(UnitPolicy):
     reference = "Auer, Cesa-Bianchi, Freund and Schapire 2002"
     parameters = (
         HORIZON_PARAMETER,
-        CHANGES,
-        Param("gamma", tuned_to_changes, 0.001, 1.0, most=1.0, meaning="γ, share of pulls of any arm, and rate"),
+        CHANGES_PARAMETER,
+        Param("gamma", rate_for_changes, 0.001, 1.0, most=1.0, meaning="γ, share of pulls of any arm, and rate"),
         *UNIT_PARAMETERS,
     )
     random = True
+    rows = ROWS
+    cells = CELLS
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS, cells=CELLS)
-
-
-POLICY = EXP3S

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, draw_beta, to_unit
+from policies.engine.base import CLOSED, PULLS, Param, Value
+from policies.engine.posterior import draw_beta
+from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 
 SUCCESSES, FAILURES, HOT, TURN = 1, 2, 3, 4
 """Rows: S, F, s, and the sum of the rewards of this turn of the ring."""
@@ -100,12 +101,10 @@ class FDSWTS(UnitPolicy):
     )
     random = True
     slow = True
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5, memory=arms * int(values["n"]))
-
-
-POLICY = FDSWTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return arms * int(values["n"])

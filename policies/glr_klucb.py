@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, ParamContext, Policy, Sizes, Value
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget
-from policies.engine.rules import CHANGES, unknown_arm
+from policies.engine.base import CLOSED, Param, ParamContext, Policy, Value
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, reset_arm
+from policies.engine.rules import CHANGES_PARAMETER, first_below
 from policies.kl_ucb import S2_PARAMETER
 
 BASE, SUM, RESTART = ROWS, ROWS + 1, ROWS + 2
@@ -50,7 +50,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
     ln t is no less than ln(t − τ), so the logarithm is taken only of an arm that could win with ln t.
     """
-    unknown = unknown_arm(open_, arms, COUNT, 1.0)
+    unknown = first_below(open_, arms, COUNT, 1.0)
     if unknown >= 0:
         return unknown
     forced = forced_arm(t, open_, p[RATE])
@@ -117,22 +117,22 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[MEAN, k] = arms[BASE, k] + arms[SUM, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
     if int(n) % EVERY == 0 and mean_changed(k, arms, memory, p):
-        forget(k, arms)
+        reset_arm(k, arms)
         arms[RESTART, k] = t
         cells[ALARMS] += 1.0
     else:
         keep_split(k, arms, memory)
 
 
-def error_rate(setting: ParamContext) -> float:
+def false_alarm_rate(context: ParamContext) -> float:
     """1/sqrt(KUT), for at least one change."""
-    return 1.0 / sqrt(setting.arms * max(1.0, setting.number("changes")) * setting.number("horizon"))
+    return 1.0 / sqrt(context.arms * max(1.0, context.number("changes")) * context.number("horizon"))
 
 
-def exploration(setting: ParamContext) -> float:
+def exploration_rate(context: ParamContext) -> float:
     """0.1·sqrt(KU·ln T / T), at most 1."""
-    horizon = setting.number("horizon")
-    return min(1.0, 0.1 * sqrt(setting.arms * setting.number("changes") * log(horizon) / horizon))
+    horizon = context.number("horizon")
+    return min(1.0, 0.1 * sqrt(context.arms * context.number("changes") * log(horizon) / horizon))
 
 
 class GLRKLUCB(Policy):
@@ -141,17 +141,18 @@ class GLRKLUCB(Policy):
     name = "glr-klucb"
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"
     parameters = (
-        CHANGES,
-        Param("delta", error_rate, most=1.0, meaning="δ, the chance of a false alarm in an arm that never changes"),
-        Param("exploration", exploration, 0.001, 0.5, most=1.0, meaning="the share of steps that explore"),
+        CHANGES_PARAMETER,
+        Param(
+            "delta", false_alarm_rate, most=1.0, meaning="δ, the chance of a false alarm in an arm that never changes"
+        ),
+        Param("exploration", exploration_rate, 0.001, 0.5, most=1.0, meaning="the share of steps that explore"),
         S2_PARAMETER,
     )
+    rows = ROWS + 3
+    cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS + 3, cells=1, memory=arms * LEVELS * 2 * RING)
-
-
-POLICY = GLRKLUCB
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return arms * LEVELS * 2 * RING

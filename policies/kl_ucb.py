@@ -11,13 +11,11 @@ Two bounds lie above the root, the lesser of which is where to begin when nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import exp, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value, best_line
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER
+from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, argmax_score, to_unit
 
 CLOSE = 1e-3
 """A step this short, relative to the room on both sides, is the last one."""
@@ -94,7 +92,7 @@ def best_bound(t, open_, arms):  # type: ignore[no-untyped-def]
     """argmax of q over the open arms, lowest index on a tie."""
     level = log(t)
     root = sqrt(level)
-    chosen = best_line(open_, arms, MEAN, REACH, root)
+    chosen = argmax_score(open_, arms, MEAN, REACH, root)
     favourite, best = chosen, solve(chosen, level, root, arms)
     log_q, log_rest = log(max(best, NEARLY)), log(max(1.0 - best, NEARLY))
     for k in range(open_.shape[0]):
@@ -114,7 +112,7 @@ def best_bound(t, open_, arms):  # type: ignore[no-untyped-def]
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of q."""
     if p[LIKELIHOOD] == GAUSSIAN:
-        return best_line(open_, arms, MEAN, WIDTH, sqrt(2.0 * p[S2] * log(t)))
+        return argmax_score(open_, arms, MEAN, WIDTH, sqrt(2.0 * p[S2] * log(t)))
     return best_bound(t, open_, arms)
 
 
@@ -141,12 +139,6 @@ class KLUCB(UnitPolicy):
         S2_PARAMETER,
         *UNIT_PARAMETERS,
     )
+    rows = 4
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=4)
-
-
-POLICY = KLUCB

@@ -15,10 +15,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext, Sizes, Value
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget, take_in
-from policies.engine.rules import best_known_line, unknown_arm
+from policies.engine.base import Param, ParamContext, Value
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, add_reward, forced_arm, reset_arm
+from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, first_below, to_unit
 
 DIFFERENCE = ROWS
 """Row behind those since the restart: D, while a window is full."""
@@ -33,14 +32,14 @@ W, B, GAMMA, LOW, HIGH = range(5)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm without rewards since τ at once, else one that is forced, else argmax of m + sqrt(2·ln(t − τ) / N)."""
-    unknown = unknown_arm(open_, arms, COUNT, 1.0)
+    unknown = first_below(open_, arms, COUNT, 1.0)
     if unknown >= 0:
         return unknown
     since = max(1.0, t - cells[RESTART])
     forced = forced_arm(since, open_, p[GAMMA])
     if forced >= 0:
         return forced
-    return best_known_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(2.0 * log(since)))
+    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(2.0 * log(since)))
 
 
 @inlined
@@ -67,18 +66,18 @@ def window_differs(k, z, arms, memory, p):  # type: ignore[no-untyped-def]
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """One more reward since τ, or a restart of all arms."""
     z = to_unit(x, p[LOW], p[HIGH])
-    take_in(k, z, arms)
+    add_reward(k, z, arms)
     if window_differs(k, z, arms, memory, p):
         for j in range(open_.shape[0]):
-            forget(j, arms)
+            reset_arm(j, arms)
         cells[RESTART] = t
         cells[ALARMS] += 1.0
 
 
-def threshold(setting: ParamContext) -> float:
+def alarm_threshold(context: ParamContext) -> float:
     """sqrt(w·ln(2KT²)/2), which by Hoeffding T tests without a change cross with probability 1/(KT) at most."""
-    horizon = setting.number("horizon")
-    return sqrt(setting.number("w") * log(2.0 * setting.arms * horizon * horizon) / 2.0)
+    horizon = context.number("horizon")
+    return sqrt(context.number("w") * log(2.0 * context.arms * horizon * horizon) / 2.0)
 
 
 class MUCB(UnitPolicy):
@@ -88,16 +87,15 @@ class MUCB(UnitPolicy):
     reference = "Cao, Wen, Kveton and Xie 2019"
     parameters = (
         Param("w", 200.0, 20.0, 2000.0, least=2.0, integer=True, meaning="rewards of an arm in its window"),
-        Param("b", threshold, meaning="by how much the sums of the window's halves must differ"),
+        Param("b", alarm_threshold, meaning="by how much the sums of the window's halves must differ"),
         Param("gamma", 0.05, 0.001, 0.5, most=1.0, meaning="γ, the share of steps that explore"),
         *UNIT_PARAMETERS,
     )
+    rows = ROWS + 1
+    cells = 2
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS + 1, cells=2, memory=arms * 2 * (int(values["w"]) // 2))
-
-
-POLICY = MUCB
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return arms * 2 * (int(values["w"]) // 2)

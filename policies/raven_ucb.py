@@ -13,13 +13,13 @@ the count after the update, for n > 1:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 from typing import ClassVar
 
 from environments.compiled import inlined
 from environments.world import Floats, Worlds
-from policies.engine.base import PULLS, Param, Policy, Sizes, Value, best_line
+from policies.engine.base import PULLS, Param, Policy
+from policies.engine.rules import argmax_score
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4
 """Rows: M, S², A and B."""
@@ -32,10 +32,15 @@ WELFORD, PRINTED, ACCUMULATED = 0.0, 1.0, 2.0
 
 
 @inlined
+def decaying_coefficient(t, alpha0, epsilon, shift):  # type: ignore[no-untyped-def]
+    """c_t = α₀·sqrt(ln(t + shift))/ln(t + ε)."""
+    return alpha0 * sqrt(log(t + shift)) / log(t + epsilon)
+
+
+@inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
-    """c_t = α₀·sqrt(ln(t+1))/ln(t+ε), with ln t under the root where a published protocol had it."""
-    shift = 1.0 if p[LOGARITHM] == 0.0 else 0.0
-    return p[ALPHA0] * sqrt(log(t + shift)) / log(t + p[EPSILON])
+    """c_t with ln(t+1) or, for the published variant, ln t under the root."""
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0 if p[LOGARITHM] == 0.0 else 0.0)
 
 
 @inlined
@@ -53,7 +58,7 @@ def next_variance(variance, d, n, estimator):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of A + c_t·B."""
-    return best_line(open_, arms, LEVEL, WIDTH, coefficient(t, p))
+    return argmax_score(open_, arms, LEVEL, WIDTH, coefficient(t, p))
 
 
 @inlined
@@ -80,18 +85,12 @@ class RavenUCB(Policy):
         Param("variance", "welford", choices=ESTIMATORS, meaning="how S² is estimated"),
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
     )
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-    @classmethod
-    def fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+    def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
         from policies.engine.leader_run import leader_run
 
         return leader_run(worlds, candidates)
-
-
-POLICY = RavenUCB

@@ -7,11 +7,10 @@ the largest of them leaves [1e-20, 1e20]: before that, a weight that underflows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import exp
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy
 
 MEAN, WEIGHT = 1, 2
 """Rows: m and w."""
@@ -77,12 +76,7 @@ class Softmax(Policy):
         Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature: how much worse an arm may look"),
     )
     random = True
+    rows = 3
+    cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=1)
-
-
-POLICY = Softmax

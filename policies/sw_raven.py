@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Policy, Sizes, Value
-from policies.engine.rules import coefficient, unknown_or_best_line
-from policies.engine.window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push
-from policies.raven_ucb import RavenUCB
+from policies.engine.base import Policy, Value
+from policies.engine.rules import first_below_or_argmax
+from policies.engine.window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push_reward
+from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 LEVEL, WIDTH = 4, 5
 """Rows after those of the window: A and B."""
@@ -27,7 +27,9 @@ ALPHA0, BETA0, EPSILON, TAU = range(4)
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of A + c_t·B."""
-    return unknown_or_best_line(open_, arms, COUNT, 1.0, LEVEL, WIDTH, coefficient(t, p[ALPHA0], p[EPSILON]))
+    return first_below_or_argmax(
+        open_, arms, COUNT, 1.0, LEVEL, WIDTH, decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0)
+    )
 
 
 @inlined
@@ -42,7 +44,7 @@ def refresh(k, arms, p):  # type: ignore[no-untyped-def]
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """The window moves on, and with it the lines of two arms, or of all after a turn of the ring."""
-    gone = push(k, x, arms, cells, memory, int(p[TAU]))
+    gone = push_reward(k, x, arms, cells, memory, int(p[TAU]))
     if cells[NEXT] == 0.0:
         for j in range(arms.shape[1]):
             refresh(j, arms, p)
@@ -58,12 +60,11 @@ class SWRaven(Policy):
     name = "sw-raven"
     reference = "RAVEN-UCB's index on a sliding window; ours"
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
+    rows = 6
+    cells = CELLS
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=6, cells=CELLS, memory=2 * int(values["tau"]))
-
-
-POLICY = SWRaven
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * int(values["tau"])

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Policy, Sizes, Value
-from policies.engine.rules import CHANGES, XI_PARAMETER, unknown_or_best_line
-from policies.engine.window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push
+from policies.engine.base import Policy, Value
+from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
+from policies.engine.window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push_reward
 
 WIDTH = 4
 """Row after those of the window: 1/sqrt(N_τ), which only a change of the window changes."""
@@ -21,7 +21,7 @@ XI, _, TAU = range(3)
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm with an empty window at once, else argmax of m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ))."""
     bonus = sqrt(p[XI] * log(min(float(t), p[TAU])))
-    return unknown_or_best_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+    return first_below_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -33,7 +33,7 @@ def refresh(k, arms):  # type: ignore[no-untyped-def]
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """The window moves on; counts change of two arms at most."""
-    gone = push(k, x, arms, cells, memory, int(p[TAU]))
+    gone = push_reward(k, x, arms, cells, memory, int(p[TAU]))
     refresh(k, arms)
     if gone >= 0:
         refresh(gone, arms)
@@ -46,15 +46,14 @@ class SWUCB(Policy):
     reference = "Garivier and Moulines 2011"
     parameters = (
         XI_PARAMETER,
-        CHANGES,
+        CHANGES_PARAMETER,
         TAU_BY_CHANGES,
     )
+    rows = 5
+    cells = CELLS
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5, cells=CELLS, memory=2 * int(values["tau"]))
-
-
-POLICY = SWUCB
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * int(values["tau"])

@@ -7,12 +7,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, draw_beta, draw_mean, to_unit
-from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, MEAN, SQUARES, take_in
+from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.posterior import draw_beta, draw_gaussian_mean
+from policies.engine.rules import (
+    GAUSSIAN,
+    LIKELIHOOD_PARAMETER,
+    MEAN,
+    SQUARES,
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    add_reward,
+    to_unit,
+)
 
 SUCCESSES = 1
 """Row of S, where the likelihood is bernoulli."""
@@ -30,7 +38,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
             continue
         n = arms[PULLS, k]
         if p[LIKELIHOOD] == GAUSSIAN:
-            theta = draw_mean(n, arms[MEAN, k], arms[SQUARES, k], p[MU0], p[KAPPA0], p[A0], p[B0], rng)
+            theta = draw_gaussian_mean(n, arms[MEAN, k], arms[SQUARES, k], p[MU0], p[KAPPA0], p[A0], p[B0], rng)
         else:
             theta = draw_beta(1.0 + arms[SUCCESSES, k], 1.0 + n - arms[SUCCESSES, k], rng)
         if theta > best:
@@ -42,7 +50,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """m and Q, or S."""
     if p[LIKELIHOOD] == GAUSSIAN:
-        take_in(arms, k, x)
+        add_reward(arms, k, x)
     else:
         arms[SUCCESSES, k] += to_unit(x, p[LOW], p[HIGH])
 
@@ -63,12 +71,6 @@ class Thompson(UnitPolicy):
     )
     random = True
     slow = True
+    rows = 3
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3)
-
-
-POLICY = Thompson

@@ -10,12 +10,11 @@ known. The first pull of a new arm, which is made before `select` is asked, is t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import e
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy, Sizes, Value
-from policies.engine.rules import HORIZON_PARAMETER, pulls_for, radius
+from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy
+from policies.engine.rules import HORIZON_PARAMETER, confidence_radius, pulls_needed
 
 COUNT, MEAN, ACTIVE, SEEN = 1, 2, 3, 4
 """Rows: pulls and mean since the start, 1 where an arm is active, 1 where it was open when last looked at."""
@@ -39,7 +38,7 @@ def begin_round(cells, horizon, delta):  # type: ignore[no-untyped-def]
     cells[DELTA] = delta
     cells[NEEDED] = 1.0
     if rounds_left(horizon, delta):
-        cells[NEEDED] = pulls_for(horizon, delta)
+        cells[NEEDED] = pulls_needed(horizon, delta)
 
 
 @inlined
@@ -94,7 +93,7 @@ def next_in_turn(open_, arms, needed):  # type: ignore[no-untyped-def]
 @inlined
 def drop(open_, arms, cells, p):  # type: ignore[no-untyped-def]
     """Drop active arms with m + a·r < max(m − a·r)."""
-    width = p[A] * radius(p[HORIZON], cells[DELTA])
+    width = p[A] * confidence_radius(p[HORIZON], cells[DELTA])
     best = -1e300
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED and arms[ACTIVE, k] == 1.0:
@@ -145,12 +144,7 @@ class UCBImp(Policy):
         HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, power=1, meaning="weight of the width r"),
     )
+    rows = 5
+    cells = 2
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5, cells=2)
-
-
-POLICY = UCBImp

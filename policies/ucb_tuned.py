@@ -5,12 +5,11 @@ With B = 1/sqrt(N), which only a pull changes, the bonus is a·sqrt(ln t)·B·sq
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
-from policies.engine.rules import MEAN, SQUARES, take_in
+from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.rules import MEAN, SQUARES, add_reward
 
 VARIANCE, WIDTH = 3, 4
 """Rows behind the statistics: V and B."""
@@ -33,7 +32,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """m, V = Q/N and B."""
-    take_in(arms, k, x)
+    add_reward(arms, k, x)
     n = arms[PULLS, k]
     arms[VARIANCE, k] = arms[SQUARES, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
@@ -46,12 +45,6 @@ class UCBTuned(Policy):
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (UCB1-Tuned)"
     parameters = (Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),)
     scalable = False
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = UCBTuned

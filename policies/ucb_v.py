@@ -6,12 +6,11 @@ only when it is pulled.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
-from policies.engine.rules import MEAN, SQUARES, take_in
+from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.rules import MEAN, SQUARES, add_reward
 
 SPREAD, WIDTH = 3, 4
 """Rows behind the statistics: B and C."""
@@ -36,7 +35,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """m, V = Q/N, and the arm's two terms."""
-    take_in(arms, k, x)
+    add_reward(arms, k, x)
     n = arms[PULLS, k]
     arms[SPREAD, k] = sqrt(2.0 * arms[SQUARES, k]) / n
     arms[WIDTH, k] = 3.0 * p[C] / n
@@ -51,12 +50,6 @@ class UCBV(Policy):
         Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
         Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term that does not know the variance"),
     )
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = UCBV

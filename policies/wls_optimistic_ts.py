@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy, Value
 
 W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)
 """Rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²."""
@@ -109,7 +109,7 @@ def remove(k, w, d, y, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rebuild(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
+def recompute(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
     """The sums of one arm from its ring, newest first, so that weights that vanish are met last."""
     for row in range(W, VXX + 1):
         arms[row, k] = 0.0
@@ -179,7 +179,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     memory[place] = t
     memory[place + n] = x
     if doubt:
-        rebuild(t, k, arms, memory, p)
+        recompute(t, k, arms, memory, p)
     else:
         add(k, 1.0, 0.0, x, arms)
     arms[SLOPE, k] = arms[XY, k] / arms[XX, k] if arms[XX, k] >= NOTHING else 0.0
@@ -200,12 +200,11 @@ class WLSOptimisticTS(Policy):
         Param("rho", 1e-3, least=1e-12, meaning="ρ, ridge that keeps the fit solvable"),
     )
     random = True
+    rows = ROWS
+    cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS, cells=1, memory=2 * int(values["n"]) * arms)
-
-
-POLICY = WLSOptimisticTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * int(values["n"]) * arms

@@ -7,13 +7,12 @@ halves Δ. Below 1e-150 the halving stops: the bonus is nothing by then, and Δ�
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Sizes, Value, best_line
-from policies.engine.families import PublishedPolicy
-from policies.engine.rules import HORIZON_PARAMETER, pulls_for
+from policies.engine.base import PULLS
+from policies.engine.rules import HORIZON_PARAMETER, argmax_score, pulls_needed
+from policies.published import PublishedPolicy
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and (N + 1e-6)^(−1/4), which only a pull changes."""
@@ -34,7 +33,7 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + (Δ/2)·T^(1/4)·(N + 1e-6)^(−1/4)."""
-    return best_line(open_, arms, MEAN, WIDTH, cells[BONUS])
+    return argmax_score(open_, arms, MEAN, WIDTH, cells[BONUS])
 
 
 @inlined
@@ -46,7 +45,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     if n >= cells[ENOUGH] and cells[DELTA] >= SMALLEST:
         delta = 0.5 * cells[DELTA]
         cells[DELTA] = delta
-        cells[ENOUGH] += pulls_for(p[0], delta)
+        cells[ENOUGH] += pulls_needed(p[0], delta)
         cells[BONUS] = 0.5 * delta * sqrt(sqrt(p[0]))
 
 
@@ -55,13 +54,8 @@ class PublishedCCB(PublishedPolicy):
 
     name = "published-ccb"
     parameters = (HORIZON_PARAMETER,)
+    rows = 3
+    cells = 3
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=3)
-
-
-POLICY = PublishedCCB

@@ -5,12 +5,9 @@ Two uniforms at most: the first says whether to explore, the second, drawn only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Sizes, Value
-from policies.engine.families import PublishedPolicy
-from policies.engine.rules import any_arm, best_arm, count_open, learn_mean
+from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from policies.published import PublishedPolicy
 
 EPSILON = 0.1
 
@@ -19,8 +16,8 @@ EPSILON = 0.1
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A coin, then a random arm or the best mean."""
     if rng.random() < EPSILON:
-        return any_arm(open_, count_open(open_), rng.random())
-    return best_arm(open_, arms)
+        return uniform_arm(open_, count_open(open_), rng.random())
+    return best_mean_arm(open_, arms)
 
 
 class PublishedEpsilonGreedy(PublishedPolicy):
@@ -28,12 +25,6 @@ class PublishedEpsilonGreedy(PublishedPolicy):
 
     name = "published-epsilon-greedy"
     random = True
+    rows = 2
     choose = staticmethod(select)
-    learn = staticmethod(learn_mean)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=2)
-
-
-POLICY = PublishedEpsilonGreedy
+    learn = staticmethod(update_mean)

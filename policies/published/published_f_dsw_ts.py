@@ -10,11 +10,10 @@ left out: the second of an arm whose first one is beaten already, and all after 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, Sizes, Value
-from policies.engine.families import PublishedPolicy, draw_beta
+from policies.engine.base import CLOSED, Param
+from policies.engine.posterior import draw_beta
+from policies.published import PublishedPolicy
 
 WON, LOST, WEIGHT, BOTH = 1, 2, 3, 4
 """Rows: a and b after the arm's last pull, the discount since, and (a/(a+b))², the chance that two coins show 1."""
@@ -78,13 +77,7 @@ class PublishedFDSWTS(PublishedPolicy):
     random = True
     slow = True
     uses_true_means = True
+    rows = 5
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = PublishedFDSWTS

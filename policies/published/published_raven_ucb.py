@@ -19,6 +19,3 @@ class PublishedRavenUCB(RavenUCB):
     parameters = tuple(
         replace(param, default=NUMBERS[param.name], low=None, high=None) for param in RavenUCB.parameters
     )
-
-
-POLICY = PublishedRavenUCB

@@ -7,11 +7,10 @@ parameters never come near 1e-6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Sizes, Value
-from policies.engine.families import PublishedPolicy, draw_beta
+from policies.engine.base import CLOSED
+from policies.engine.posterior import draw_beta
+from policies.published import PublishedPolicy
 
 WON, LOST = 1, 2
 """Rows: the parameters of Beta, 1 + Σz and 1 + Σ(1−z)."""
@@ -51,13 +50,7 @@ class PublishedThompson(PublishedPolicy):
     random = True
     slow = True
     uses_true_means = True
+    rows = 3
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3)
-
-
-POLICY = PublishedThompson

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Sizes, Value, best_line
-from policies.engine.families import PublishedPolicy
+from policies.engine.base import PULLS
+from policies.engine.rules import argmax_score
+from policies.published import PublishedPolicy
 
 MEAN, WIDTH = 1, 2
 """Rows: the mean, and 1/sqrt(N+1), which only a pull changes."""
@@ -16,7 +16,7 @@ MEAN, WIDTH = 1, 2
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(2·ln t)·(1/sqrt(N+1))."""
-    return best_line(open_, arms, MEAN, WIDTH, sqrt(2.0 * log(t)))
+    return argmax_score(open_, arms, MEAN, WIDTH, sqrt(2.0 * log(t)))
 
 
 @inlined
@@ -31,12 +31,6 @@ class PublishedUCB1(PublishedPolicy):
     """UCB1 with N+1 for N, untuned."""
 
     name = "published-ucb1"
+    rows = 3
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3)
-
-
-POLICY = PublishedUCB1

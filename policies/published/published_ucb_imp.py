@@ -10,13 +10,12 @@ opens again it is active; where every open arm was dropped, all of them are acti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Sizes, Value
-from policies.engine.families import PublishedPolicy
-from policies.engine.rules import HORIZON_PARAMETER, MEAN, learn_mean, pulls_for, radius
+from policies.engine.base import CLOSED, PULLS
+from policies.engine.rules import HORIZON_PARAMETER, MEAN, confidence_radius, pulls_needed, update_mean
+from policies.published import PublishedPolicy
 
 DROPPED = 2
 """Row after the mean: 1 where the arm was dropped."""
@@ -32,8 +31,8 @@ def begin_round(delta, cells, horizon):  # type: ignore[no-untyped-def]
         cells[DELTA] = 0.0
         return
     cells[DELTA] = delta
-    cells[ENOUGH] = pulls_for(horizon, delta)
-    cells[RADIUS] = radius(horizon, delta)
+    cells[ENOUGH] = pulls_needed(horizon, delta)
+    cells[RADIUS] = confidence_radius(horizon, delta)
 
 
 @inlined
@@ -96,13 +95,8 @@ class PublishedUCBImp(PublishedPolicy):
     name = "published-ucb-imp"
     parameters = (HORIZON_PARAMETER,)
     random = True
+    rows = 3
+    cells = 3
     start = staticmethod(start)
     choose = staticmethod(select)
-    learn = staticmethod(learn_mean)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=3)
-
-
-POLICY = PublishedUCBImp
+    learn = staticmethod(update_mean)

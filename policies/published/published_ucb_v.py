@@ -5,12 +5,11 @@ S² ← S² + (x − m_old)(x − m_new)/(n − 1) for n > 1 grows like σ²·ln
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Sizes, Value
-from policies.engine.families import PublishedPolicy
+from policies.engine.base import CLOSED, PULLS
+from policies.published import PublishedPolicy
 from policies.raven_ucb import ACCUMULATED, next_variance
 
 MEAN, VARIANCE, SPREAD, SHARE = 1, 2, 3, 4
@@ -45,12 +44,6 @@ class PublishedUCBV(PublishedPolicy):
     """UCB-V with N+1 for N and a variance that grows for ever, untuned."""
 
     name = "published-ucb-v"
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = PublishedUCBV

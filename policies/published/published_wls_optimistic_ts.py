@@ -26,8 +26,8 @@ from math import sqrt
 import numpy as np
 
 from environments.compiled import compiled, inlined
-from policies.engine.base import CLOSED, PULLS, Sizes, Value
-from policies.engine.families import PublishedPolicy
+from policies.engine.base import CLOSED, PULLS, Value
+from policies.published import PublishedPolicy
 
 LAST, VALUE, SLOPE, WEIGHT, ERROR = 1, 2, 3, 4, 5
 """Rows: the last pull's step t_n, the line's value there, its slope c₁, Σw and sqrt(Σw·e²) at t_n."""
@@ -158,12 +158,10 @@ class PublishedWLSOptimisticTS(PublishedPolicy):
 
     name = "published-wls-optimistic-ts"
     random = True
+    rows = 6
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=6, memory=2 * WINDOW * arms)
-
-
-POLICY = PublishedWLSOptimisticTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * WINDOW * arms

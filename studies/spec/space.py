@@ -53,7 +53,7 @@ def parameters_of(policy: str) -> tuple[Param, ...]:
 def own_range(param: Param, setting: ParamContext, factor: float = 1.0) -> Range:
     """A parameter's own range, both ends `factor` times as large.
 
-    >>> own_range(Param("alpha0", 1.0, 0.01, 10.0), Setting(1000, 10, {}), factor=50.0)
+    >>> own_range(Param("alpha0", 1.0, 0.01, 10.0), ParamContext(1000, 10, {}), factor=50.0)
     Range(low=0.5, high=500.0, scale='log')
     """
     low, high = (end(setting) if callable(end) else end for end in (param.low, param.high))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from environments.world import Floats
-from policies.engine.families import draw_beta
+from policies.engine.posterior import draw_beta
 
 
 def slow_draw(w: Floats, x: Floats, values: Mapping[str, Any], rng: np.random.Generator) -> float:

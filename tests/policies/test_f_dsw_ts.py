@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.families import draw_beta
+from policies.engine.posterior import draw_beta
 from tests.policies.twin import check_twin
 
 JOINED: dict[str, Callable[[float, float], float]] = {

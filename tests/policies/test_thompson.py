@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.families import draw_mean
+from policies.engine.posterior import draw_mean
 from tests.messages import raises_naming
 from tests.policies.slow_posterior import slow_draw
 from tests.policies.twin import check_twin

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from environments.compiled import compiled
-from policies.engine.families import draw_beta
+from policies.engine.posterior import draw_beta
 
 
 @compiled

@@ -58,15 +58,15 @@ def test_a_default_that_needs_the_horizon_says_so() -> None:
 
 def test_bounds_and_whole_numbers() -> None:
     param = Param("n", lambda s: 10.6 * s.arms, least=1, most=50, integer=True)
-    setting = ParamContext(None, 2, {})
-    assert param.resolve(None, setting) == 21.0
-    assert param.resolve(7, setting) == 7.0
+    context = ParamContext(None, 2, {})
+    assert param.resolve(None, context) == 21.0
+    assert param.resolve(7, context) == 7.0
     for value, names in (
         (0, ["n", 1, 50, 0]),
         (1.5, ["n", 1.5]),
     ):
         with raises_naming(InputError, *names):
-            param.resolve(value, setting)
+            param.resolve(value, context)
 
 
 def test_a_policy_that_reads_the_true_means_is_for_simulation_only() -> None:

@@ -95,7 +95,7 @@ def test_a_plain_class_plays_the_same_windows() -> None:
         def close(self, arm: int) -> None:
             self.able.discard(arm)
 
-    own = {"name": "turns", "plain": Turns, "asks": frozenset()}
+    own = {"name": "turns", "plain": Turns, "takes": frozenset()}
     policy = cast("type[PlainPolicy]", type("TurnsPolicy", (PlainPolicy,), own))
     made = trace(rows=300, missing=0.2)
     scenario = TraceScenario(made, "trace:t")

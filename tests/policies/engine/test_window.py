@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from policies.engine.base import ParamContext
-from policies.engine.window import COUNT, MEAN, SQUARES, longest, tuned_to_changes
+from policies.engine.window import COUNT, MEAN, SQUARES, longest_window, window_for_changes
 from policies.sw_raven import SWRaven
 from tests.policies.history import History
 
@@ -40,6 +40,6 @@ def test_an_outlier_that_falls_out_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize(("horizon", "tau"), [(1, 1.0), (10000, 191.9), (10**6, 2350.8)])
 def test_default_window(horizon: int, tau: float) -> None:
-    assert tuned_to_changes(ParamContext(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
-    assert tuned_to_changes(ParamContext(horizon, 5, {"changes": 0.0})) == horizon
-    assert longest(ParamContext(horizon, 5, {})) == max(10, horizon)
+    assert window_for_changes(ParamContext(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
+    assert window_for_changes(ParamContext(horizon, 5, {"changes": 0.0})) == horizon
+    assert longest_window(ParamContext(horizon, 5, {})) == max(10, horizon)

@@ -8,7 +8,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import PublishedFDSWTS
-from policies.engine.families import draw_beta
+from policies.engine.posterior import draw_beta
 from tests.policies.twin import check_twin
 
 
