@@ -1,12 +1,12 @@
-"""CUSUM-UCB: UCB since an arm's own last restart, which comes when a two-sided CUSUM of its rewards reaches h.
+"""CUSUM-UCB: UCB with a restart of an arm when a two-sided CUSUM of its rewards reaches h (Liu, Lee and Shroff 2018).
 
-Rewards are z = clip((x − low)/(high − low), 0, 1). Of each arm since its restart: N, m, and u₀, the mean of its first
-M rewards; each later one moves g⁺ ← max(0, g⁺ + (z − u₀) − ε) and g⁻ ← max(0, g⁻ − (z − u₀) − ε). g⁺ ≥ h or g⁻ ≥ h
-restarts that arm alone; the reward that did it is forgotten too.
+Rewards are scaled to z = clip((x − low)/(high − low), 0, 1). Per arm since its restart: N, m, and u₀, the mean of the
+first M rewards. Each later reward updates g⁺ ← max(0, g⁺ + (z − u₀) − ε) and g⁻ ← max(0, g⁻ − (z − u₀) − ε). If g⁺ ≥ h
+or g⁻ ≥ h, the arm restarts; the reward that raised the alarm is discarded.
 
-An arm without rewards since its restart is pulled at once. Else with probability a any open arm, uniformly (one
-uniform decides, a second one, drawn only then, names the arm); else argmax of m + sqrt(ln n / N), n the sum of N over
-all arms, as in the original (its ξ is 1).
+An arm without rewards since its restart is pulled immediately. Otherwise, with probability a an open arm is drawn
+uniformly (one random number decides, a second one, drawn only then, selects the arm); else argmax of
+m + sqrt(ln n / N), n the sum of N over all arms, as in the original with ξ = 1.
 """
 
 from __future__ import annotations
@@ -28,21 +28,18 @@ from policies.engine.rules import (
 )
 
 REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
-"""Rows behind those since the restart: u₀ (once there are M rewards), g⁺ and g⁻."""
+"""Rows after those of `engine/restart.py`: u₀ (final after M rewards), g⁺ and g⁻."""
 
-TOTAL, ALARMS = 0, 1
-"""Cells: n, and how many restarts there were."""
-
-M, _, EPSILON, H, A, LOW, HIGH = range(7)
-"""Places of the parameters."""
+TOTAL, ALARMS = 0, 1  # cells: n, and the number of restarts
+M, _, EPSILON, H, A, LOW, HIGH = range(7)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm of which nothing is known at once, else any arm with probability a, else argmax of m + sqrt(ln n / N)."""
-    unknown = first_below(open_, arms, COUNT, 1.0)
-    if unknown >= 0:
-        return unknown
+    """A restarted arm, else a uniform arm with probability a, else argmax of m + sqrt(ln n / N)."""
+    restarted = first_below(open_, arms, COUNT, 1.0)
+    if restarted >= 0:
+        return restarted
     if rng.random() < p[A]:
         return uniform_arm(open_, count_open(open_), rng.random())
     bonus = sqrt(log(max(1.0, cells[TOTAL])))
@@ -51,7 +48,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """One more reward since the arm's restart, or its restart."""
+    """Add the reward and restart the arm on an alarm."""
     z = to_unit(x, p[LOW], p[HIGH])
     add_reward(k, z, arms)
     cells[TOTAL] += 1.0
@@ -72,7 +69,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 def log_steps_per_change(context: ParamContext) -> float:
-    """ln(T/U) for at least one change, and at least 1, below which the sums would cross h by noise alone."""
+    """ln(T/U) for at least one change, and at least 1: below that, noise alone would raise alarms."""
     return max(1.0, log(context.number("horizon") / max(1.0, context.number("changes"))))
 
 
@@ -83,17 +80,21 @@ def exploration_rate(context: ParamContext) -> float:
 
 
 class CUSUMUCB(UnitPolicy):
-    """UCB that forgets an arm when small deviations from how it began add up."""
+    r"""UCB that restarts an arm when a cumulative sum detects that its mean has changed.
+
+    $$m + \sqrt{\frac{\ln n}{N}}, \qquad g^\pm \leftarrow \max(0, g^\pm \pm (z - u_0) - \varepsilon), \quad
+    \text{restart at } g^\pm \ge h$$
+    """
 
     name = "cusum-ucb"
     family = "sampling"
     reference = "Liu, Lee and Shroff 2018"
     parameters = (
-        Param("m", 100.0, least=1.0, integer=True, meaning="M, an arm's first rewards, whose mean it is held to"),
+        Param("m", 100.0, least=1.0, integer=True, meaning="M, number of first rewards that give the reference mean"),
         CHANGES_PARAMETER,
-        Param("epsilon", 0.05, 0.005, 0.5, meaning="ε, the deviation that is put up with"),
-        Param("h", log_steps_per_change, 1.0, 50.0, meaning="the sum of deviations that is an alarm"),
-        Param("a", exploration_rate, 0.001, 0.5, most=1.0, meaning="the share of steps that explore"),
+        Param("epsilon", 0.05, 0.005, 0.5, meaning="ε, tolerated deviation from the reference mean"),
+        Param("h", log_steps_per_change, 1.0, 50.0, meaning="alarm threshold of the cumulative sum"),
+        Param("a", exploration_rate, 0.001, 0.5, most=1.0, meaning="probability of uniform exploration"),
         *UNIT_PARAMETERS,
     )
     random = True

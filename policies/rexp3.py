@@ -1,8 +1,8 @@
-"""Rexp3: EXP3 started again every B steps, that is with all weights 1 at steps 1, B + 1, 2B + 1, …
+"""Rexp3: EXP3 restarted with equal weights every B steps, at steps 1, B + 1, 2B + 1, … (Besbes, Gur and Zeevi 2014).
 
-EXP3: an arm is drawn by p = (1−γ)·w/W + γ/K; then the drawn arm's w ← w·exp(γ·x̂/K), x̂ = z/p,
-z = clip((x − low)/(high − low), 0, 1). B is in steps of play, first pulls included; K counts the open arms. Arms
-that come and go, and first pulls: `policies/engine/exp3.py`.
+EXP3: an arm is drawn with probability p = (1−γ)·w/W + γ/K; then w ← w·exp(γ·x̂/K) for the drawn arm, x̂ = z/p,
+z = clip((x − low)/(high − low), 0, 1). B counts all steps, first pulls included; K is the number of open arms. Opening
+and closing of arms, and first pulls: `policies/engine/exp3.py`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,13 @@ from policies.engine.exp3 import (
 from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies.engine.window import longest_window
 
-LAST = CELLS
-"""Cell after those of EXP3: the last step before it starts again."""
-
-_, _, BATCH, GAMMA, LOW, HIGH = range(6)
-"""Places of the parameters."""
+LAST = CELLS  # cell after those of EXP3: the last step before the next restart
+_, _, BATCH, GAMMA, LOW, HIGH = range(6)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Start again if it is time, then draw by p."""
+    """Draw an arm with probability p, after a restart if it is due."""
     if t > cells[LAST]:
         reset_weights(arms)
         cells[LAST] = ceil(t / p[BATCH]) * p[BATCH]
@@ -43,14 +40,14 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The drawn arm's weight grows."""
+    """Increase the weight of the drawn arm."""
     if claim_draw(arms, k):
         multiply_weight(arms, cells, k, arms[GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
         normalize_weights(arms, cells)
 
 
 def batch_for_variation(context: ParamContext) -> float:
-    """⌈(K ln K)^⅓·(T/v)^⅔⌉, at least one step, and no more than there are."""
+    """⌈(K ln K)^⅓·(T/v)^⅔⌉, from 1 to T steps."""
     horizon, variation, arms = context.number("horizon"), context.number("variation"), context.arms
     if variation == 0.0:
         return horizon
@@ -63,14 +60,17 @@ def rate_for_batch(context: ParamContext) -> float:
 
 
 class REXP3(UnitPolicy):
-    """Forgets by the clock: EXP3 from scratch as often as means that move by v in all call for."""
+    r"""EXP3 restarted at fixed intervals, as often as an expected total variation of the means requires.
+
+    $$w \leftarrow w e^{\gamma \hat x / K}, \qquad w \leftarrow 1 \text{ every } B \text{ steps}$$
+    """
 
     name = "rexp3"
     family = "sampling"
     reference = "Besbes, Gur and Zeevi 2014"
     parameters = (
         HORIZON_PARAMETER,
-        Param("variation", 1.0, meaning="v, how far the means are expected to move in all, on the scale of z"),
+        Param("variation", 1.0, meaning="v, expected total variation of the means on the scale of z"),
         Param(
             "batch",
             batch_for_variation,
@@ -78,9 +78,9 @@ class REXP3(UnitPolicy):
             longest_window,
             least=1.0,
             integer=True,
-            meaning="B, steps from one start to the next",
+            meaning="B, steps between restarts",
         ),
-        Param("gamma", rate_for_batch, most=1.0, meaning="γ, share of pulls of any arm, and rate"),
+        Param("gamma", rate_for_batch, most=1.0, meaning="γ, exploration share and learning rate"),
         *UNIT_PARAMETERS,
     )
     random = True

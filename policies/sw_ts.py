@@ -1,4 +1,7 @@
-"""Thompson sampling on a sliding window: the posterior given the last τ rewards of all arms together."""
+"""Sliding-window Thompson sampling: the posterior given the last τ rewards of all arms.
+
+Reference: Trovò, Paladino, Restelli and Gatti 2020. An arm without rewards in the window is drawn from the prior.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,20 @@ from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_
 from policies.engine.rules import CHANGES_PARAMETER
 from policies.engine.window import CELLS, TAU_BY_CHANGES, push_reward
 
-TAU = 8
-"""Place of τ, after the prior and U."""
+TAU = 8  # parameter after those of the prior and U
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The window moves on."""
+    """Add the reward to the window."""
     push_reward(k, transform_reward(x, p), arms, cells, memory, int(p[TAU]))
 
 
 class SWTS(ForgettingTS):
-    """Thompson sampling that forgets: only the last τ rewards count."""
+    r"""Thompson sampling on a sliding window of recent rewards.
+
+    $$\theta \sim p(\theta \mid x_{t-\tau}, \dots, x_{t-1})$$
+    """
 
     name = "sw-ts"
     reference = "Trovò, Paladino, Restelli and Gatti 2020"

@@ -1,4 +1,4 @@
-"""UCB1: m + sqrt(c·ln t / N)."""
+"""UCB1: argmax of m + sqrt(c·ln t / N) (Auer, Cesa-Bianchi and Fischer 2002)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from environments.compiled import inlined
 from policies.engine.base import PULLS, Param, Policy
 from policies.engine.rules import argmax_score
 
-MEAN, WIDTH = 1, 2
-"""Rows: the mean, and 1/sqrt(N), which only a pull changes."""
+MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N)
 
 
 @inlined
@@ -20,14 +19,17 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
+    """Update m and 1/sqrt(N)."""
     n = arms[PULLS, k]
     arms[MEAN, k] += (x - arms[MEAN, k]) / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
 
 
 class UCB1(Policy):
-    """Optimism in the face of uncertainty: the mean plus a bonus that shrinks with the arm's own pulls."""
+    r"""Optimism in the face of uncertainty: the mean plus a bonus that shrinks with the pulls of the arm.
+
+    $$m + \sqrt{\frac{c \ln t}{N}}$$
+    """
 
     name = "ucb1"
     reference = "Auer, Cesa-Bianchi and Fischer 2002"

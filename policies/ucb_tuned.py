@@ -1,6 +1,7 @@
 """UCB1-Tuned: m + a·sqrt((ln t / N)·min(¼, V + sqrt(2 ln t / N))), V the biased variance, for rewards of range 1.
 
-With B = 1/sqrt(N), which only a pull changes, the bonus is a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B)).
+Reference: Auer, Cesa-Bianchi and Fischer 2002. With B = 1/sqrt(N), which changes only with a pull, the bonus is
+a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B)).
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy
 from policies.engine.rules import MEAN, SQUARES, add_reward
 
-VARIANCE, WIDTH = 3, 4
-"""Rows behind the statistics: V and B."""
+VARIANCE, WIDTH = 3, 4  # rows after mean and squares: V and B
 
 
 @inlined
@@ -31,7 +31,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """m, V = Q/N and B."""
+    """Update m, V = Q/N and B."""
     add_reward(arms, k, x)
     n = arms[PULLS, k]
     arms[VARIANCE, k] = arms[SQUARES, k] / n
@@ -39,7 +39,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class UCBTuned(Policy):
-    """UCB1 with the variance that an arm shows, where that is below ¼, the largest one possible in [0, 1]."""
+    r"""UCB1 with the observed variance of each arm, capped at ¼, the largest variance in [0, 1].
+
+    $$m + a\sqrt{\frac{\ln t}{N} \min\Bigl(\tfrac14, V + \sqrt{\frac{2\ln t}{N}}\Bigr)}$$
+    """
 
     name = "ucb-tuned"
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (UCB1-Tuned)"

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-PULLS = 0
-"""Row of `arms` that counts pulls; maintained by the loop."""
+PULLS = 0  # row of `arms` that counts pulls; maintained by the loop
 
 CLOSED, OPEN, WAITING = range(3)
 """Values of `open_`. WAITING arms are open, but a reward of theirs is outstanding; simulations have none."""

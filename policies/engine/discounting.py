@@ -14,11 +14,8 @@ from __future__ import annotations
 from environments.compiled import inlined
 from policies.engine.base import Number, Param
 
-WEIGHT, MEAN, SQUARES, PAIRS = 1, 2, 3, 4
-"""Rows of `arms`: W, m, Q and, where needed, P."""
-
-NOTHING = 1e-280
-"""Smaller weights become 0, before they are denormal numbers, which are inexact and slow."""
+WEIGHT, MEAN, SQUARES, PAIRS = 1, 2, 3, 4  # rows of `arms`: W, m, Q and, where needed, P
+NOTHING = 1e-280  # smaller weights become 0, before they are denormal numbers, which are inexact and slow
 
 
 @inlined

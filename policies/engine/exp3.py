@@ -24,8 +24,7 @@ divided by p of the latest draw, and the number of draws without a reward yet.""
 
 ROWS = 5
 
-TOTAL, COUNT = 0, 1
-"""Cells: W and K."""
+TOTAL, COUNT = 0, 1  # cells: W and K
 
 CELLS = 2
 

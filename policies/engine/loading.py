@@ -17,14 +17,9 @@ from environments.text import format_bytes, format_count
 from policies import find_policy
 from policies.engine.base import Policy, Value, Values
 
-SCHEMA = 1
-"""Supported schema version of exported files."""
-
-LARGEST_FILE = 100_000_000
-"""Maximum size of an exported file in bytes."""
-
-MOST_LISTED = 8
-"""Recommendations listed in an error message."""
+SCHEMA = 1  # supported schema version of exported files
+LARGEST_FILE = 100_000_000  # maximum size of an exported file in bytes
+MOST_LISTED = 8  # recommendations listed in an error message
 
 KIND_NAMES: dict[type, str] = {str: "text", int: "a whole number", dict: "a mapping of names to values"}
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from policies.engine.play import Marks, Played, PlayedWindows
     from policies.engine.plugins import PlainPolicy
 
-CHUNK = 200_000
-"""Steps × arms whose rewards are computed at a time."""
+CHUNK = 200_000  # steps × arms whose rewards are computed at a time
 
 
 def play_plain_worlds(

@@ -20,8 +20,7 @@ from policies.engine.base import Policy, Value
 from policies.engine.plain_loops import play_plain_windows, play_plain_worlds, replay_plain_logs
 from policies.engine.plugins import PlainPolicy
 
-REGRET, REWARD, SUBOPTIMAL = range(3)
-"""Columns of the totals of a replication."""
+REGRET, REWARD, SUBOPTIMAL = range(3)  # columns of the totals of a replication
 
 Marks = np.ndarray[Any, np.dtype[np.int64]]
 Loop = Callable[..., None]

@@ -9,8 +9,7 @@ from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param
 from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
-TINY = 1e-20
-"""For a + b below this, draws from Beta(a, b) are 0 or 1 to double precision."""
+TINY = 1e-20  # for a + b below this, draws from Beta(a, b) are 0 or 1 to double precision
 
 
 @inlined
@@ -43,8 +42,7 @@ def draw_gaussian_mean(n, mean, squares, mu0, kappa0, a0, b0, rng):  # type: ign
     return (kappa0 * mu0 + n * mean) / kappa + sqrt(variance / kappa) * rng.standard_normal()
 
 
-WEIGHT, MEAN, SQUARES = 1, 2, 3
-"""Rows of n, m and Q; windows and discounting store theirs in this order."""
+WEIGHT, MEAN, SQUARES = 1, 2, 3  # rows of n, m and Q; windows and discounting store theirs in this order
 
 LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)
 

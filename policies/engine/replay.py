@@ -17,8 +17,7 @@ from policies.engine.base import Policy, Value
 from policies.engine.play import play_logs
 from policies.engine.plugins import resolve_policy
 
-RESAMPLES = 960
-"""Default number of replays."""
+RESAMPLES = 960  # default number of replays
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,7 @@ def to_unit(x, low, high):  # type: ignore[no-untyped-def]
     return min(1.0, max(0.0, (x - low) / (high - low)))
 
 
-MEAN, SQUARES = 1, 2
-"""Rows of `arms`: the mean, and Q, the sum of squared deviations from it."""
+MEAN, SQUARES = 1, 2  # rows of `arms`: the mean, and Q, the sum of squared deviations from it
 
 
 @inlined

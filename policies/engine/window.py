@@ -18,16 +18,12 @@ from math import log, sqrt
 from environments.compiled import inlined
 from policies.engine.base import Param, ParamContext
 
-COUNT, MEAN, SQUARES = 1, 2, 3
-"""Rows of `arms`: pulls in the window, their mean, and Q."""
-
-NEXT, FILLED = 0, 1
-"""Cells: next place of the ring to write, and number of places in use."""
+COUNT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: pulls in the window, their mean, and Q
+NEXT, FILLED = 0, 1  # cells: next place of the ring to write, and number of places in use
 
 CELLS = 2
 
-LOST = 1e-9
-"""If a removal leaves less than this share of Q, the rest is mostly rounding error."""
+LOST = 1e-9  # if a removal leaves less than this share of Q, the rest is mostly rounding error
 
 
 @inlined
