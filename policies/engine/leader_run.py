@@ -1,7 +1,7 @@
 """Leader run: the exact fast method for RAVEN-UCB.
 
-Between pulls of other arms, the leader is pulled until its score falls to that of the runner-up. Whole blocks of 64, 512
-or 4,096 steps are skipped when a bound certifies that the leader keeps the lead throughout the block.
+Between pulls of other arms, the leader is pulled until its score falls to that of the runner-up. Whole blocks of 64,
+512 or 4,096 steps are skipped when a bound certifies that the leader keeps the lead throughout the block.
 
 For each block and arm, these sums are computed when a candidate first needs them and shared by all candidates: the mean
 x̄ of the rewards, their centered sum of squares C = Σ(x − x̄)², a lower bound P ≤ 0 of the prefix sums of x − x̄, and the
@@ -147,11 +147,6 @@ def ensure_block(blocks, worlds, r, segment, k, level, b):  # type: ignore[no-un
                 join_blocks(sums[below : below + FACTOR], length // FACTOR, sums[place])
             stamp[place] = r
         length *= FACTOR
-
-
-GROUP = 32
-NEVER = -1e300
-TABLE_BYTES = 16_000_000  # candidates are played in chunks whose tables of c_t take at most this much
 
 
 def leader_run(worlds: Worlds, candidates: Floats) -> Floats | None:
