@@ -45,7 +45,7 @@ def check_against_reference(
     params: Mapping[str, Any] | None = None,
     replications: int = 2,
 ) -> int:
-    """Assert that policy and reference implementation pull the same arms; return the number of ties resolved differently."""
+    """Assert that policy and reference pull the same arms; return the number of ties resolved differently."""
     result = simulate(
         policy,
         scenario,

@@ -80,9 +80,9 @@ def test_upper_bound_matches_bisection(m: float, level: float, guess: float) -> 
     """Newton's steps from any guess against bisection, for means and levels near every end."""
     q = float(upper_bound(m, negative_entropy(m), level, guess))
     assert m <= q <= 1.0
-    slow = bisected(m, level)
+    exact = bisected(m, level)
     # where d is flat, around m, rounding of d itself moves the root by the root of it
-    assert abs(q - slow) <= 1e-9 or abs(q - m) + abs(slow - m) <= 2e-7
+    assert abs(q - exact) <= 1e-9 or abs(q - m) + abs(slow - m) <= 2e-7
 
 
 def test_upper_bound_in_closed_form() -> None:

@@ -33,8 +33,8 @@ def mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values],
     worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, replications)
     fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]))
     assert fast is not None
-    slow = np.stack([play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out for values in candidates])
-    return int((np.abs(fast - slow).max(axis=2) > 1e-8).sum())
+    general = np.stack([play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out for values in candidates])
+    return int((np.abs(fast - general).max(axis=2) > 1e-8).sum())
 
 
 @pytest.mark.parametrize(("arms", "horizon"), [(1, 300), (3, 700), (10, 9000), (100, 5000)])
@@ -83,10 +83,10 @@ def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
     worlds = draw_worlds(find_scenario("bernoulli"), 4000, 10, 11, 0, 60)
     values = RAVEN.resolve({}, 10, None)
     fast = evaluate(RAVEN, [values], worlds, 11)[0]
-    slow = play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out
-    same = np.abs(fast - slow).max(axis=1) < 1e-8
+    general = play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out
+    same = np.abs(fast - general).max(axis=1) < 1e-8
     assert same.mean() > 0.5
-    difference = fast[:, 0] - slow[:, 0]
+    difference = fast[:, 0] - general[:, 0]
     assert abs(difference.mean()) <= 4 * difference.std(ddof=1) / np.sqrt(difference.size) + 1e-9
 
 
