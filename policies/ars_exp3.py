@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, log, sqrt
 
+from environments.checks import MAX_STEPS
 from environments.compiled import inlined
-from environments.errors import MOST_STEPS
 from policies.engine.base import CLOSED, Param
 from policies.engine.exp3 import (
     CELLS,
@@ -94,7 +94,7 @@ class ARSEXP3(UnitPolicy):
     family = "sampling"
     reference = "Wang, Wang and Huang 2021"
     parameters = (
-        replace(HORIZON_PARAMETER, most=float(MOST_STEPS)),
+        replace(HORIZON_PARAMETER, most=float(MAX_STEPS)),
         Param("eta", 1.0, 0.01, 10.0, meaning="η, factor of the learning rate"),
         *UNIT_PARAMETERS,
     )

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from environments.checks import LARGEST_NUMBER, check_integer
 from environments.compiled import inlined
-from environments.errors import LARGEST, InputError, unknown, whole
+from environments.errors import InputError, unknown_name
 from environments.text import format_number, format_value
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Param:
             if given not in self.choices:
                 raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {given!r}.")
             return given
-        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST:
+        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST_NUMBER:
             raise InputError(f"{self.name} must be a finite number but got {given!r}.")
         if not self.least <= given <= self.most:
             least, most = format_number(self.least), format_number(self.most)
@@ -210,7 +211,7 @@ class Policy:
         known = [param.name for param in cls.parameters]
         for name in given:
             if name not in known:
-                raise unknown(f"parameter of {cls.name}", name, known)
+                raise unknown_name(f"parameter of {cls.name}", name, known)
         values: Values = {}
         for param in cls.parameters:
             values[param.name] = param.resolve(given.get(param.name), ParamContext(horizon, arms, values))
@@ -229,13 +230,13 @@ class Policy:
     def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
         if self.uses_true_means:
             raise InputError(f"{self.name} uses the true means, so it is available in simulations only.")
-        whole("arms", arms, least=1)
+        check_integer("arms", arms, least=1)
         if horizon is not None:
-            whole("horizon", horizon, least=1)
+            check_integer("horizon", horizon, least=1)
             if any(param.name == "horizon" for param in self.parameters):
                 params["horizon"] = horizon
         if seed is not None:
-            whole("seed", seed, least=0)
+            check_integer("seed", seed, least=0)
         self.arms = arms
         self.values = self.resolve(params, arms, horizon)
         self._p = self.vector(self.values)
@@ -392,7 +393,7 @@ def _check_reward(reward: float) -> float:
     if isinstance(reward, bool | np.bool_):
         return float(reward)
     if isinstance(reward, np.integer | np.floating):
-        reward = reward.item()  # a float32 cannot be compared with LARGEST
-    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST:
+        reward = reward.item()  # a float32 cannot be compared with LARGEST_NUMBER
+    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST_NUMBER:
         raise InputError(f"reward must be a finite number but got {reward!r}.")
     return float(reward)

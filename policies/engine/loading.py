@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from environments.errors import InputError, number, whole
+from environments.checks import check_integer, check_number
+from environments.errors import InputError
 from environments.text import format_bytes, format_count
 from policies import find_policy
 from policies.engine.base import Policy, Value, Values
@@ -60,7 +61,7 @@ def load_policy(
     policy = find_policy(entry.policy)
     if not issubclass(policy, cls):
         raise InputError(f"{path} has a recommendation for {policy.name}, not for {cls.__name__}.")
-    count = entry.arms if arms is None else whole("arms", arms, least=1)
+    count = entry.arms if arms is None else check_integer("arms", arms, least=1)
     values = policy.resolve(entry.params, count, entry.horizon)
     values = scale_params(policy, values, 1.0 if scale is None else scale)
     steps = values.pop("horizon", None)
@@ -74,7 +75,7 @@ def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float
     >>> scale_params(RavenUCB, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}, 2.0)
     {'alpha0': 2.0, 'beta0': 5.0, 'epsilon': 0.4}
     """
-    factor = number("scale", scale)
+    factor = check_number("scale", scale)
     if factor <= 0.0:
         raise InputError(f"scale must be above 0 but got {scale!r}.")
     if factor == 1.0:

@@ -139,7 +139,7 @@ def _play_window(
     suboptimal = 0
     for t in range(1, worlds.horizon + 1):
         row = int(worlds.offsets[r]) + t - 1
-        if t == 1 or worlds.turns[row]:
+        if t == 1 or worlds.switches[row]:
             _open_and_close(policy, player, is_open, ~np.isnan(worlds.values[row]))
         k = _check_selected(policy, player.select(), is_open)
         x = float(worlds.values[row, k])
@@ -173,16 +173,16 @@ def replay_plain_logs(
     """
     for r in range(worlds.starts.shape[0]):
         with plugin_errors("policy", policy.name, policy.plain):
-            player = policy.make(worlds.begins.size, worlds.horizon, values, _draw_seed(seed, stream, first + r))
+            player = policy.make(worlds.open_at_start.size, worlds.horizon, values, _draw_seed(seed, stream, first + r))
             tally[r] = _replay_log(policy, player, worlds, r)
 
 
 def _replay_log(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int) -> tuple[float, ...]:
-    now = worlds.begins.astype(np.bool_)
+    now = worlds.open_at_start.astype(np.bool_)
     is_open = [True] * now.size
     _open_and_close(policy, player, is_open, now)
     turns: dict[int, list[tuple[int, bool]]] = {}
-    for at, k, opens in zip(worlds.turn_at, worlds.turn_arm, worlds.turn_open, strict=True):
+    for at, k, opens in zip(worlds.switch_at, worlds.switch_arm, worlds.switch_open, strict=True):
         turns.setdefault(int(at), []).append((int(k), bool(opens)))
     gained = weights = squares = total = 0.0
     matched, selected = 0, -1

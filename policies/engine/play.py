@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from environments.blocks import AnyWorlds
-from environments.compiled import specialised
+from environments.compiled import specialize
 from environments.errors import InputError
 from environments.recorded.log_world import LogWorlds
 from environments.recorded.trace_world import TraceWorlds
@@ -225,7 +225,7 @@ def play_logs(
     """Replay one candidate on resampled logs; the arguments are those of `play`."""
     if policy.uses_true_means:
         raise InputError(f"{policy.name} uses the true means, which a log does not contain.")
-    replications, arms = worlds.starts.shape[0], worlds.begins.size
+    replications, arms = worlds.starts.shape[0], worlds.open_at_start.size
     tally = np.empty((replications, 5))
     if issubclass(policy, PlainPolicy):
         replay_plain_logs(policy, values, worlds, seed, first, stream, tally)
@@ -260,7 +260,7 @@ def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Lo
             "update": policy.learn,
             "USES_TRUE_MEANS": policy.uses_true_means,
         }
-        _COMPILED[policy, template] = specialised(template, policy.name.replace("-", "_"), **rules)
+        _COMPILED[policy, template] = specialize(template, policy.name.replace("-", "_"), **rules)
     return _COMPILED[policy, template]
 
 

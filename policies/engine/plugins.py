@@ -52,7 +52,7 @@ def load_policy_plugin(text: str) -> str:
     >>> load_policy_plugin("ucb1")
     'ucb1'
     """
-    return POLICY_PLUGINS.bring(text, policy_names(), _adapt)
+    return POLICY_PLUGINS.load(text, policy_names(), _adapt)
 
 
 def _adapt(plugin: Any, name: str) -> type[Policy]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import CLIP, FEWEST_REPLAYS, ORDERS, LogScenario, log_of, open_log
+from environments.recorded.log_world import DEFAULT_CLIP, MIN_REPLAYS, ORDERS_PER_LOG, LogScenario, open_log, source_log
 from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.base import Policy, Value
@@ -50,7 +51,7 @@ def replay(
     *,
     params: Mapping[str, Value] | None = None,
     minimize: bool = False,
-    clip: float = CLIP,
+    clip: float = DEFAULT_CLIP,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Replay:
@@ -69,14 +70,14 @@ def replay(
 
     >>> rng = np.random.default_rng(1)
     >>> arm = rng.integers(0, 3, 3000)
-    >>> log = Log.of([str(k) for k in arm], rng.normal(0.5 * arm, 0.5))
+    >>> log = Log.from_columns([str(k) for k in arm], rng.normal(0.5 * arm, 0.5))
     >>> result = replay("ucb1", log, resamples=256)
     >>> bool(result.low < result.score < result.high), 800 < result.matched < 1200
     (True, True)
     """
     policy_class = resolve_policy(policy)
-    whole("resamples", resamples, least=FEWEST_REPLAYS)
-    whole("seed", seed, least=0)
+    check_integer("resamples", resamples, least=MIN_REPLAYS)
+    check_integer("seed", seed, least=0)
     if not clip >= 1.0:
         raise InputError(f"clip must be at least 1 but got {clip!r}.")
     opened = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
@@ -105,19 +106,19 @@ def replay(
 
 def split_by_log(values: Floats) -> tuple[Floats, Floats]:
     """Split values per replication [R] into those of the original log and of each resampled log [logs, orders]."""
-    log = np.array([log_of(r) for r in range(values.size)])
-    complete = 1 + np.flatnonzero(np.bincount(log)[1:] == ORDERS)
-    return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, ORDERS)
+    log = np.array([source_log(r) for r in range(values.size)])
+    complete = 1 + np.flatnonzero(np.bincount(log)[1:] == ORDERS_PER_LOG)
+    return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, ORDERS_PER_LOG)
 
 
 def estimate_interval(values: Floats) -> tuple[float, float, float]:
-    """Return mean and 95 % confidence interval of a value per replication, arranged as by `log_of`.
+    """Return mean and 95 % confidence interval of a value per replication, arranged as by `source_log`.
 
     The estimate is the mean over orders of the original log. Its variance is the variance of that mean between
     resampled logs, minus the part due to the small number of orders of each.
 
     >>> rng = np.random.default_rng(1)
-    >>> which = np.array([log_of(r) for r in range(2000)])
+    >>> which = np.array([source_log(r) for r in range(2000)])
     >>> values = 5.0 + rng.normal(0, 0.1, 1000)[which] * (which > 0) + rng.normal(0, 0.3, 2000)
     >>> mean, low, high = estimate_interval(values)
     >>> bool(4.7 < low < 4.9 < mean < 5.1 < high < 5.3)
@@ -129,7 +130,7 @@ def estimate_interval(values: Floats) -> tuple[float, float, float]:
     count = groups.shape[0]
     within = float(groups.var(axis=1, ddof=1).mean())
     between = float(groups.mean(axis=1).var(ddof=1))
-    variance = max(between - within / ORDERS, between / 4.0)
+    variance = max(between - within / ORDERS_PER_LOG, between / 4.0)
     # The difference of two variance estimates is less precise than either, hence fewer degrees of freedom.
     degrees = (count - 1) * (variance / between) ** 2 if between > 0.0 else 1.0
     half = float(t.ppf(0.975, max(3.0, degrees)) * np.sqrt(variance + within / original.size))

@@ -1,194 +1,313 @@
-"""Where levels change: change points of each arm's block means, joined over arms and refined to the row.
+"""Abrupt changes of levels: change points of block means and noise, read as jumps, blips, or both.
 
-Every arm is cut for itself (`ruptures`, an exact search with a price for each change): arms may share their noise, and
-then a sum over arms would take the same accident ten times for evidence.
+Each arm is segmented separately (`ruptures`, an exact search with a penalty per change), because arms may share their
+noise and a sum over arms would count the same deviation several times. Change points are then joined over arms and
+refined to the row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from environments.world import Floats, Ints
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.model import Fit, Scale
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 
-RARE = 0.01
-"""How often a world in which no level changes may show a change point, in all its blocks and arms together."""
-SHORTEST_NOISE = (5, 60)
-"""Blocks, and rows, between changes of noise: the variance of fewer may be one spike's."""
-LOUDEST = 4.0
-"""Standard deviations that one block's noise may count for."""
-CLEAR = 10.0
-"""The gain from which an arm has a say in where a cut lies."""
-MOST = 60
-"""Change points; more of them are no jumps any more."""
+FALSE_ALARM_RATE = 0.01
+"""Probability of a change point, over all blocks and arms, if no level changes."""
+MIN_NOISE_SEGMENT = (5, 60)
+"""Minimal blocks and rows between changes of noise; the variance of fewer may be due to one spike."""
+MAX_LOG_VARIANCE = 4.0
+"""Standard deviations at which the log-variance of a block is clipped."""
+CLEAR_GAIN = 10.0
+"""Gain from which an arm contributes to the position of a change point."""
+MAX_CHANGE_POINTS = 60
+"""Maximal number of change points; more do not describe jumps."""
+BLIP_ARMS = 0.5
+"""A blip of at least this share of the arms is a blip of all arms."""
+MAX_BLIP = 0.15
+"""Longest blip, as a share of the rows; a longer excursion is two jumps."""
 
 
 @dataclass(frozen=True)
-class Running:
-    """Running sums over rows, from which the levels of any stretch follow at once."""
+class RunningSums:
+    """Cumulative sums over rows, from which the level of any segment follows."""
 
     counts: Floats
     sums: Floats
     noise: Floats
-    loudness: Floats
-    """Logarithm of the noise against the variance that the current model says."""
-    wobble: Floats
+    log_variance: Floats
+    """Logarithm of the block variance relative to the fitted variance."""
+    log_variance_noise: Floats
     """[K] relative variance of an estimated variance, times its rows."""
 
     @staticmethod
-    def of(blocks: Blocks, current: Fit, scale: Scale) -> Running:
-        """Of what the current model leaves."""
-        seen = ~np.isnan(current.residuals)
-        of_rows = np.diff(blocks.starts)
-        noise = np.repeat(blocks.noise * scale.mean, of_rows, axis=0)
-        loudness = np.repeat(_loudness(blocks, current, scale), of_rows, axis=0)
+    def of(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> RunningSums:
+        """Sum the residuals of the current model."""
+        observed = ~np.isnan(current.residuals)
+        block_rows = np.diff(blocks.starts)
+        noise = np.repeat(blocks.noise * scale.mean, block_rows, axis=0)
+        log_variance = np.repeat(_log_variance(blocks, current, scale), block_rows, axis=0)
         tables = (
-            seen.astype(np.float64),
+            observed.astype(np.float64),
             np.nan_to_num(current.residuals),
-            np.where(seen, noise, 0.0),
-            np.where(seen, loudness, 0.0),
+            np.where(observed, noise, 0.0),
+            np.where(observed, log_variance, 0.0),
         )
-        zero = np.zeros((1, blocks.arms))
-        counts, sums, noise, loud = (np.concatenate([zero, np.cumsum(table, axis=0)]) for table in tables)
-        return Running(counts, sums, noise, loud, scale.variance)
+        counts, sums, noise, log_variance = (_cumulate(table) for table in tables)
+        return RunningSums(counts, sums, noise, log_variance, scale.variance)
 
     def level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
-        """Mean of the rows start … end − 1 and its squared standard error, [..., K]; infinite where none was seen."""
+        """Mean of rows start to end − 1 and its squared standard error [..., K]; infinite without observations."""
         count = self.counts[end] - self.counts[start]
-        some = np.maximum(count, 1.0)
-        error = np.where(count > 0, (self.noise[end] - self.noise[start]) / some**2, np.inf)
-        return (self.sums[end] - self.sums[start]) / some, error
+        divisor = np.maximum(count, 1.0)
+        error = np.where(count > 0, (self.noise[end] - self.noise[start]) / divisor**2, np.inf)
+        return (self.sums[end] - self.sums[start]) / divisor, error
 
     def noise_level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
-        """The logarithm of the noise of some rows, and its squared standard error."""
+        """Mean log-variance of rows start to end − 1 and its squared standard error [..., K]."""
         count = self.counts[end] - self.counts[start]
-        mean = (self.loudness[end] - self.loudness[start]) / np.maximum(count, 1.0)
-        error = np.where(count > 1, self.wobble / np.maximum(count, 1.0), np.inf)
+        mean = (self.log_variance[end] - self.log_variance[start]) / np.maximum(count, 1.0)
+        error = np.where(count > 1, self.log_variance_noise / np.maximum(count, 1.0), np.inf)
         return mean, error
 
-    def without(self, spans: Sequence[tuple[int, int]]) -> Running:
-        """As if nothing had been seen in some spans."""
+    def without(self, spans: Sequence[tuple[int, int]]) -> RunningSums:
+        """Return the sums without the observations in some spans."""
         tables = []
-        for table in (self.counts, self.sums, self.noise, self.loudness):
+        for table in (self.counts, self.sums, self.noise, self.log_variance):
             steps = np.diff(table, axis=0)
             for start, end in spans:
                 steps[start:end] = 0.0
-            tables.append(np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(steps, axis=0)]))
-        counts, sums, noise, loudness = tables
-        return Running(counts, sums, noise, loudness, self.wobble)
+            tables.append(_cumulate(steps))
+        counts, sums, noise, log_variance = tables
+        return RunningSums(counts, sums, noise, log_variance, self.log_variance_noise)
 
     def gain(self, start: Ints, cut: Ints, end: Ints) -> Floats:
-        """χ² of one degree of freedom for two levels instead of one on either side of a cut, [..., K]."""
+        """χ² with one degree of freedom for a change of level at a cut, [..., K]."""
         return self.distance(*self.level(start, cut), *self.level(cut, end))
 
-    def noise_gain(self, start: Ints, cut: Ints, end: Ints, shortest: float) -> Floats:
-        """The same for the noise; nothing where either side is too short to tell a spike from a level."""
+    def noise_gain(self, start: Ints, cut: Ints, end: Ints, min_rows: float) -> Floats:
+        """χ² for a change of noise at a cut, [..., K]; 0 if either side is shorter than `min_rows`."""
         gain = self.distance(*self.noise_level(start, cut), *self.noise_level(cut, end))
-        return np.where((np.minimum(cut - start, end - cut) < shortest)[..., None], 0.0, gain)
+        return np.where((np.minimum(cut - start, end - cut) < min_rows)[..., None], 0.0, gain)
 
     @staticmethod
     def distance(level: Floats, error: Floats, other: Floats, other_error: Floats) -> Floats:
-        """Squared distance of two levels in standard errors."""
+        """Squared difference of two levels in standard errors."""
         return np.asarray((level - other) ** 2 / np.maximum(error + other_error, 1e-300))
 
 
-def threshold(blocks: Blocks) -> float:
-    """The gain that one arm must show at one place."""
+def level_change_terms(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> list[tuple[Term, ...]]:
+    """Find change points and return the terms that may explain them: jumps, blips, or jumps and blips."""
+    running = RunningSums.of(blocks, current, scale)
+    cuts = find_change_points(blocks, current, scale, running)
+    if not cuts.size:
+        return []
+    spans = find_blips(cuts, blocks, running)
+    edges = {edge for span in spans for edge in span}
+    lasting = np.array([cut for cut in cuts if int(cut) not in edges], dtype=np.int64)
+    alternatives: list[tuple[Term, ...]] = [(_jump_term(cuts, blocks, running),)]
+    if spans:
+        blips = _blip_term(spans, blocks, running)
+        alternatives.append((blips,))
+        if lasting.size:
+            alternatives.append((_jump_term(lasting, blocks, running, spans), blips))
+    return alternatives
+
+
+def find_change_points(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, running: RunningSums) -> Ints:
+    """Find the rows at which the level or the noise of some arm changes, in order."""
     from scipy.stats import chi2
 
-    return float(chi2.isf(RARE / (blocks.number * blocks.arms), 1))
-
-
-def change_points(blocks: Blocks, current: Fit, scale: Scale, running: Running) -> Ints:
-    """Rows at which the level or the noise of some arm changes, in order."""
-    least = threshold(blocks)
-    cuts = _of_each_arm(blocks, current, scale, least)
+    min_gain = float(chi2.isf(FALSE_ALARM_RATE / (blocks.number * blocks.arms), 1))
+    cuts = _segment_arms(blocks, current, scale, min_gain)
     for _ in range(2):
-        cuts = _keep(_refine(cuts, blocks, running), blocks, running, least)
+        cuts = _drop_weak(_refine(cuts, blocks, running), blocks, running, min_gain)
     return cuts
 
 
-def _of_each_arm(blocks: Blocks, current: Fit, scale: Scale, least: float) -> Ints:
-    found: set[int] = set()
+def find_blips(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> list[tuple[int, int]]:
+    """Find the spans between two change points before and after which arms have the same levels."""
+    penalty = float(np.log(max(blocks.observations.mean(), 2.0)))
+    noticeable, alike = _noticeable_gain(blocks), _noticeable_gain(blocks, cuts.size)
+    segments = list(pairwise([0, *(int(cut) for cut in cuts), blocks.rows]))
+    starts, ends = (np.array([segment[side] for segment in segments]) for side in (0, 1))
+    lengths = [end - start for start, end in segments]
+    level, error = running.level(starts, ends)
+    blips: list[int] = []
+    for i in sorted(range(1, len(segments) - 1), key=lambda i: lengths[i]):
+        if lengths[i] > MAX_BLIP * blocks.rows or i - 1 in blips or i + 1 in blips:
+            continue
+        returned = running.distance(level[i - 1], error[i - 1], level[i + 1], error[i + 1])
+        # A blip needs one level less for each arm that changed.
+        edges = (running.distance(level[i], error[i], level[j], error[j]) > noticeable for j in (i - 1, i + 1))
+        changed = int(np.logical_or(*edges).sum())
+        if returned.max() < alike or np.nansum(returned) < blocks.arms + penalty * changed:
+            blips.append(i)
+    if len(blips) >= 2:
+        # A short first or last segment may be a blip that the trace truncates.
+        longest = 1.5 * max(lengths[i] for i in blips)
+        for i, neighbor in ((0, 1), (len(segments) - 1, len(segments) - 2)):
+            if lengths[i] <= longest and neighbor not in blips:
+                blips.append(i)
+    return [segments[i] for i in sorted(blips)]
+
+
+def _cumulate(table: Floats) -> Floats:
+    return np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
+
+
+def _segment_arms(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, min_gain: float) -> Ints:
+    """Segment the means and the noise of each arm, and join the change points of all arms."""
     error = np.sqrt(blocks.noise * scale.mean / np.maximum(blocks.counts, 1.0))
-    of_mean = current.rest / error
-    of_noise = _loudness(blocks, current, scale) / _wobble(blocks, scale)
-    tables = [(of_mean, 1, 1)] if blocks.binary else [(of_mean, 1, 1), (of_noise, 2, _shortest(blocks))]
-    for signal, fewest, shortest in tables:
+    signals = [(current.block_residuals / error, 1, 1)]
+    if not blocks.binary:
+        standardized = _log_variance(blocks, current, scale) / _log_variance_error(blocks, scale)
+        signals.append((standardized, 2, _min_noise_blocks(blocks)))
+    cuts: set[int] = set()
+    for signal, min_count, min_blocks in signals:
         for k in range(blocks.arms):
-            there = np.flatnonzero(blocks.counts[:, k] >= fewest)
-            if there.size > 2 * shortest + 2:
-                found.update(int(blocks.starts[there[cut]]) for cut in _cuts(signal[there, k], shortest, least))
-    return np.array(sorted(found), dtype=np.int64)
+            observed = np.flatnonzero(blocks.counts[:, k] >= min_count)
+            if observed.size > 2 * min_blocks + 2:
+                cuts.update(
+                    int(blocks.starts[observed[cut]]) for cut in _segment(signal[observed, k], min_blocks, min_gain)
+                )
+    return np.array(sorted(cuts), dtype=np.int64)
 
 
-def _shortest(blocks: Blocks) -> int:
-    """Blocks between changes of noise."""
-    number, rows = SHORTEST_NOISE
+def _segment(signal: Floats, min_size: int, penalty: float) -> list[int]:
+    """Compute the least-squares segmentation with a penalty per change point."""
+    import ruptures
+
+    search = ruptures.KernelCPD(kernel="linear", min_size=min_size)
+    return list(search.fit(np.ascontiguousarray(signal[:, None])).predict(pen=penalty)[:-1])
+
+
+def _min_noise_blocks(blocks: TraceBlocks) -> int:
+    """Minimal blocks between changes of noise."""
+    number, rows = MIN_NOISE_SEGMENT
     return max(number, int(np.ceil(rows / blocks.size)))
 
 
-def _loudness(blocks: Blocks, current: Fit, scale: Scale) -> Floats:
-    """The logarithm of each block's own variance against the model's, cut off where a spike would outweigh a level."""
-    most = LOUDEST * _wobble(blocks, scale)
-    ratio = np.maximum(current.spread / current.variance, 1e-300)
-    return np.asarray(np.clip(np.log(ratio), -most, most))
+def _log_variance(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> Floats:
+    """Logarithm of each block's variance relative to the fitted one, clipped so that a spike does not dominate."""
+    limit = MAX_LOG_VARIANCE * _log_variance_error(blocks, scale)
+    ratio = np.maximum(current.block_variance / current.variance, 1e-300)
+    return np.asarray(np.clip(np.log(ratio), -limit, limit))
 
 
-def _wobble(blocks: Blocks, scale: Scale) -> Floats:
+def _log_variance_error(blocks: TraceBlocks, scale: NoiseScale) -> Floats:
     """Standard deviation of the logarithm of a block's variance."""
     return np.sqrt(scale.variance / np.maximum(blocks.counts - 1.0, 1.0))
 
 
-def _cuts(signal: Floats, shortest: int, price: float) -> list[int]:
-    """The segmentation of least squares when every cut costs something."""
-    import ruptures
-
-    search = ruptures.KernelCPD(kernel="linear", min_size=shortest)
-    return list(search.fit(np.ascontiguousarray(signal[:, None])).predict(pen=price)[:-1])
-
-
-def _refine(cuts: Ints, blocks: Blocks, running: Running) -> Ints:
-    """Move each cut to the row within a block and a half that parts the levels best."""
+def _refine(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> Ints:
+    """Move each cut to the row within one and a half blocks that separates the levels best."""
     reach = int(1.5 * blocks.size) + 1
     moved = cuts.copy()
     for i in range(cuts.size):
         before = moved[i - 1] if i else 0
         after = cuts[i + 1] if i + 1 < cuts.size else blocks.rows
-        places = np.arange(max(before + 1, cuts[i] - reach), min(after, cuts[i] + reach + 1))
-        if not places.size:
+        rows = np.arange(max(before + 1, cuts[i] - reach), min(after, cuts[i] + reach + 1))
+        if not rows.size:
             continue
-        gains = running.gain(np.full_like(places, before), places, np.full_like(places, after))
-        moving = gains.max(axis=0) > CLEAR
-        # A change of noise alone is known to the block.
-        if moving.any():
-            moved[i] = places[int(np.argmax(gains[:, moving].sum(axis=1)))]
+        gains = running.gain(np.full_like(rows, before), rows, np.full_like(rows, after))
+        clear = gains.max(axis=0) > CLEAR_GAIN
+        # A change of noise alone is located to the block only.
+        if clear.any():
+            moved[i] = rows[int(np.argmax(gains[:, clear].sum(axis=1)))]
     return np.unique(moved)
 
 
-def _keep(cuts: Ints, blocks: Blocks, running: Running, least: float) -> Ints:
-    """Drop the weakest cut until every one shows in some arm, and none stands half a block from the next."""
+def _drop_weak(cuts: Ints, blocks: TraceBlocks, running: RunningSums, min_gain: float) -> Ints:
+    """Drop the weakest cut until each is significant in some arm and none is within half a block of the next."""
     while cuts.size:
         bounds = np.concatenate([[0], cuts, [blocks.rows]])
-        strength = strengths(bounds, blocks, running).max(axis=1)
+        strength = _change_strengths(bounds, blocks, running).max(axis=1)
         lengths = np.diff(bounds)
         close = np.minimum(lengths[:-1], lengths[1:]) < 0.5 * blocks.size
-        strength[close] = np.minimum(strength[close] * 1e-9, 0.5 * least)
+        strength[close] = np.minimum(strength[close] * 1e-9, 0.5 * min_gain)
         weakest = int(np.argmin(strength))
-        if strength[weakest] >= least and cuts.size <= MOST:
+        if strength[weakest] >= min_gain and cuts.size <= MAX_CHANGE_POINTS:
             break
         cuts = np.delete(cuts, weakest)
     return cuts
 
 
-def strengths(bounds: Ints, blocks: Blocks, running: Running) -> Floats:
-    """How much each cut between the first and the last bound shows in each arm, in its mean or its noise."""
-    of_mean = running.gain(bounds[:-2], bounds[1:-1], bounds[2:])
+def _change_strengths(bounds: Ints, blocks: TraceBlocks, running: RunningSums) -> Floats:
+    """Compute by arm the gain of each inner bound, in the mean or the noise."""
+    of_means = running.gain(bounds[:-2], bounds[1:-1], bounds[2:])
     if blocks.binary:
-        return of_mean
-    shortest = _shortest(blocks) * blocks.size
-    return np.maximum(of_mean, running.noise_gain(bounds[:-2], bounds[1:-1], bounds[2:], shortest))
+        return of_means
+    min_rows = _min_noise_blocks(blocks) * blocks.size
+    return np.maximum(of_means, running.noise_gain(bounds[:-2], bounds[1:-1], bounds[2:], min_rows))
+
+
+def _noticeable_gain(blocks: TraceBlocks, places: int = 1) -> float:
+    """Gain beyond which some arm differs, corrected for the number of arms and places."""
+    from scipy.stats import chi2
+
+    return float(chi2.isf(FALSE_ALARM_RATE / (blocks.arms * places), 1))
+
+
+def _jump_term(cuts: Ints, blocks: TraceBlocks, running: RunningSums, without: Sequence[tuple[int, int]] = ()) -> Term:
+    bounds = np.concatenate([[0], cuts, [blocks.rows]])
+    kept = running.without(without)
+    gains = _change_strengths(bounds, blocks, kept)
+    columns = (np.arange(blocks.rows)[:, None] >= cuts).astype(np.float64)
+    used = [_assign_cuts(cuts, blocks, level) for level in (kept.level, kept.noise_level)]
+    about = {"at": [int(cut) for cut in cuts], "p": _p_value(gains, blocks, 1)}
+    return Term("localized-jump", columns, used[0], columns, used[1], cuts.size, None, about)
+
+
+def _assign_cuts(cuts: Ints, blocks: TraceBlocks, level: Callable[[Ints, Ints], tuple[Floats, Floats]]) -> Bools:
+    """Determine which cuts apply to which arm [C, K], by dropping the weakest until all are significant."""
+    min_gain = _noticeable_gain(blocks)
+    used = np.ones((cuts.size, blocks.arms), dtype=bool)
+    for k in range(blocks.arms):
+        own = cuts
+        while own.size:
+            bounds = np.concatenate([[0], own, [blocks.rows]])
+            mean, error = (table[:, k] for table in level(bounds[:-1], bounds[1:]))
+            gains = RunningSums.distance(mean[:-1], error[:-1], mean[1:], error[1:])
+            if gains.min() >= min_gain:
+                break
+            own = np.delete(own, int(np.argmin(gains)))
+        used[:, k] = np.isin(cuts, own)
+    return used
+
+
+def _blip_term(spans: list[tuple[int, int]], blocks: TraceBlocks, running: RunningSums) -> Term:
+    starts, ends = (np.array([span[side] for span in spans]) for side in (0, 1))
+    # Compare with both sides, up to the neighboring blips.
+    before, after = np.concatenate([[0], ends[:-1]]), np.concatenate([starts[1:], [blocks.rows]])
+    sides = [(before, starts), (ends, after)]
+    gains, noise_gains = (
+        running.distance(*level(starts, ends), *_combine(*(level(*side) for side in sides)))
+        for level in (running.level, running.noise_level)
+    )
+    row = np.arange(blocks.rows)[:, None]
+    columns = ((row >= starts) & (row < ends)).astype(np.float64)
+    min_gain = _noticeable_gain(blocks)
+    in_all_arms = ((gains > min_gain).mean(axis=1) >= BLIP_ARMS)[:, None]
+    used = [np.asarray((table > min_gain) | in_all_arms) for table in (gains, noise_gains)]
+    about = {"spans": spans, "p": _p_value(gains, blocks, blocks.number)}
+    return Term("blips", columns, used[0], columns, used[1], 2 * len(spans), None, about)
+
+
+def _combine(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Combine two estimates of the same level, weighted by precision."""
+    weights = [1.0 / np.maximum(error, 1e-300) for _, error in (first, second)]
+    total = np.maximum(weights[0] + weights[1], 1e-300)
+    return (weights[0] * first[0] + weights[1] * second[0]) / total, 1.0 / total
+
+
+def _p_value(gains: Floats, blocks: TraceBlocks, places: int) -> float:
+    """p-value of the strongest change in one arm, corrected for all places, arms and blocks searched."""
+    from scipy.stats import chi2
+
+    return min(1.0, float(chi2.sf(gains.max(), 1)) * 2 * blocks.number * blocks.arms * places)

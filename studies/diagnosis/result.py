@@ -1,4 +1,4 @@
-"""What is said of a trace: each kind of change with its strength and how sure one may be."""
+"""The result of a diagnosis, and its description in sentences and tables."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from environments.text import format_p_value
 from environments.world import Floats, Ints
 
 STATIONARY = "stationary"
-NOT_DECIDABLE = "not decidable"
+INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One of the seven kinds of change."""
+    """The result for one of the seven kinds of change."""
 
     kind: str
     found: bool
     p: float
-    """Corrected for arms, places and kinds; beside the other kinds that were found."""
+    """p-value adjusted for arms, places and kinds, given the other kinds that were found."""
     strength: str
-    """In plain words and units."""
+    """Strength in words."""
     arms: tuple[str, ...] = ()
-    """Names of the arms in which it shows."""
+    """Names of the arms with a significant change."""
     numbers: dict[str, Any] = field(default_factory=dict)
-    """The same for programs."""
+    """Strength in numbers, for programs."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """Parameters of the scenario that would do the same."""
-    again: int = 0
-    """In how many random halves of the rows it was found."""
+    """Settings of a scenario with a similar change."""
+    found_in_halves: int = 0
+    """Number of random halves of the rows in which it was found."""
 
 
 @dataclass(frozen=True)
-class Mark:
-    """Something to point at in a picture: a moment, or a span where `until` is given. Steps count from 1."""
+class ChangeMark:
+    """A step, or a span if `until` is given, to be marked in a figure. Steps are counted from 1."""
 
     kind: str
     at: int
@@ -44,98 +44,97 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What a picture of the trace needs."""
+class PlotData:
+    """Block means and variances, measured and fitted, for a figure."""
 
     starts: Ints
-    """First rows of the blocks, counted from 0, and N at the end."""
+    """First row of each block, counted from 0, followed by N."""
     means: Floats
-    """[B, K], NaN where an arm was not seen."""
+    """[B, K], NaN without observations."""
     fitted: Floats
-    """[B, K] what the model says."""
+    """[B, K] means according to the model."""
     variances: Floats
     fitted_variances: Floats
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[ChangeMark, ...] = ()
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the world of a trace is like."""
+    """The kinds of change that a table of rewards shows."""
 
     names: tuple[str, ...]
     rows: int
     kinds: tuple[str, ...]
-    """What was found, strongest first; nothing where the world stands still or nothing can be said."""
+    """Kinds found, in order of selection; empty if stationary or inconclusive."""
     findings: tuple[Finding, ...] = ()
     noise: str = DEFAULT_NOISE
     base: dict[str, float] = field(default_factory=dict)
-    """Ranges that levels and variances are drawn from."""
+    """Ranges of the arms' means and variances, as settings of a scenario."""
     spread: float = 1.0
-    """Distance between the quartiles of all rewards."""
+    """Interquartile range of all rewards."""
     reason: str = ""
-    """Why nothing can be said."""
-    agreeing: int = 0
-    """How many random halves of the rows gave the same answer …"""
+    """Why the diagnosis is inconclusive; empty otherwise."""
+    agreeing_halves: int = 0
+    """Number of random halves of the rows with the same result."""
     halves: int = 0
-    """… of how many that were asked."""
-    picture: Picture | None = field(default=None, compare=False, repr=False)
+    plot_data: PlotData | None = field(default=None, compare=False, repr=False)
 
     @property
-    def decidable(self) -> bool:
-        """Whether there was enough to say anything."""
+    def conclusive(self) -> bool:
+        """Whether the data sufficed for a diagnosis."""
         return not self.reason
 
     @property
     def verdict(self) -> str:
-        """The kinds as a scenario's name: effects joined by "+", or "stationary", or "not decidable".
+        """The kinds as a scenario name, joined by "+", or "stationary", or "inconclusive".
 
         >>> Diagnosis(("a", "b"), 1000, ("periodic", "blips")).verdict
         'periodic+blips'
         """
-        return NOT_DECIDABLE if self.reason else "+".join(self.kinds) or STATIONARY
+        return INCONCLUSIVE if self.reason else "+".join(self.kinds) or STATIONARY
 
     @property
     def arms(self) -> int:
-        """K."""
+        """Number of arms."""
         return len(self.names)
 
     def finding(self, kind: str) -> Finding:
-        """What was found of one kind."""
-        return next(each for each in self.findings if each.kind == kind)
+        """Return the finding of one kind."""
+        return next(finding for finding in self.findings if finding.kind == kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: everything but the picture."""
+        """Convert to plain JSON data, without the data of the figure."""
         return {
             "verdict": self.verdict,
             "kinds": list(self.kinds),
             "reason": self.reason,
             "rows": self.rows,
             "arms": list(self.names),
-            "agreeing_halves": self.agreeing,
+            "agreeing_halves": self.agreeing_halves,
             "halves": self.halves,
             "noise": self.noise,
             "base": self.base,
             "findings": [
                 {
-                    "kind": each.kind,
-                    "found": each.found,
-                    "p": each.p,
-                    "in_halves": each.again,
-                    "strength": each.strength,
-                    "arms": list(each.arms),
-                    **each.numbers,
-                    "settings": each.settings,
+                    "kind": finding.kind,
+                    "found": finding.found,
+                    "p": finding.p,
+                    "in_halves": finding.found_in_halves,
+                    "strength": finding.strength,
+                    "arms": list(finding.arms),
+                    **finding.numbers,
+                    "settings": finding.settings,
                 }
-                for each in self.findings
+                for finding in self.findings
             ],
         }
 
 
-COLUMNS = ("kind", "found", "strength", "p", "halves")
+FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")
 """Columns of `tabulate_findings`."""
 
-MOST_NAMES = 6
-"""Names of arms that are listed before they are only counted."""
+MAX_NAMES = 6
+"""Maximal number of arms listed by name."""
 
 
 def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
@@ -144,14 +143,16 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
     >>> describe_diagnosis(Diagnosis(("a", "b"), 100, (), reason="100 rows are too few."))
     ['Inconclusive: 100 rows are too few.']
     """
-    if not diagnosis.decidable:
+    if not diagnosis.conclusive:
         return [f"Inconclusive: {diagnosis.reason}"]
     if diagnosis.kinds:
         lines = [f"The data show {' and '.join(diagnosis.kinds)}."]
     else:
         lines = ["The data are stationary: no change exceeds sampling noise."]
     if diagnosis.halves:
-        lines.append(f"{diagnosis.agreeing} of {diagnosis.halves} random halves of the rows give the same result.")
+        lines.append(
+            f"{diagnosis.agreeing_halves} of {diagnosis.halves} random halves of the rows give the same result."
+        )
     return [*lines, f"Noise distribution that fits best: {diagnosis.noise}."]
 
 
@@ -163,7 +164,7 @@ def tabulate_findings(diagnosis: Diagnosis) -> list[list[str]]:
             "yes" if finding.found else "no",
             finding.strength,
             format_p_value(finding.p),
-            f"{finding.again}/{diagnosis.halves}" if diagnosis.halves else "–",
+            f"{finding.found_in_halves}/{diagnosis.halves}" if diagnosis.halves else "–",
         ]
         for finding in diagnosis.findings
     ]
@@ -175,4 +176,4 @@ def format_arms(finding: Finding, total: int) -> str:
         return "–"
     if len(finding.arms) == total:
         return "all"
-    return ", ".join(finding.arms) if len(finding.arms) <= MOST_NAMES else f"{len(finding.arms)} of {total}"
+    return ", ".join(finding.arms) if len(finding.arms) <= MAX_NAMES else f"{len(finding.arms)} of {total}"

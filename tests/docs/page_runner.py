@@ -144,7 +144,7 @@ class PageRunner:
 
     def _toml(self, text: str) -> None:
         """Load a study file; other blocks only have to be valid TOML."""
-        from studies.spec.files import load_robust_tables, load_study_file
+        from studies.spec.files import load_robust_studies, load_study_file
 
         if not {"study", "robust"} & set(tomllib.loads(text)):
             return
@@ -153,7 +153,7 @@ class PageRunner:
                 shutil.copy(self.folder / f"a_{kind}.csv", self.folder / f"{kind}.csv")
         path = self.folder / "block.toml"
         path.write_text(text, encoding="utf-8")
-        assert len(load_study_file(path)) + len(load_robust_tables(path)) > 0
+        assert len(load_study_file(path)) + len(load_robust_studies(path)) > 0
 
 
 def _lines(block: Block) -> list[str]:

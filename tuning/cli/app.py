@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from studies.symbols import use_ascii_where_needed
 from tuning.cli import (
     compare,
@@ -34,7 +34,7 @@ from tuning.cli import list as list_
 from tuning.cli.completion import joined_by_bash
 from tuning.cli.help import NAMES, Command, Group
 from tuning.cli.options import in_words, with_option
-from tuning.interrupts import Interrupted, interruptible
+from tuning.interrupts import Interrupted, handle_interrupts
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -150,7 +150,7 @@ def run(arguments: list[str]) -> int:
         return _say(with_option(error, _named_command(app, arguments)), REFUSED)
     except typer.TyperException as error:
         return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
-    except Fault as error:
+    except ExternalError as error:
         return _say(str(error), FAULT)
     except MemoryError as error:
         return _say(f"out of memory: {error or 'ask for less at a time'}", FAULT)
@@ -177,9 +177,9 @@ def _named_command(app: Any, arguments: Sequence[str]) -> Any:
 
 def _say(message: str, code: int) -> int:
     """One line on stderr, whatever the message was: no password in it, nor more than anyone would read."""
-    from studies.storage.urls import without_passwords
+    from studies.storage.urls import mask_passwords
 
-    line = without_passwords(" ".join(message.split()))
+    line = mask_passwords(" ".join(message.split()))
     if len(line) > LONGEST:
         line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
     print(f"ravenlab: {line}", file=sys.stderr)
@@ -192,7 +192,7 @@ def main() -> None:
     if COMPLETION in os.environ:
         joined_by_bash()
     try:
-        with interruptible():
+        with handle_interrupts():
             code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = _say(str(Interrupted()), INTERRUPTED)

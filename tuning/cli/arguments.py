@@ -16,7 +16,7 @@ from tuning.cli.options import option_names, parse_assignments, parse_ranges, wh
 if TYPE_CHECKING:
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
-    from tuning.workers.local import Crew
+    from tuning.workers.local import Workers
 
 
 @dataclass
@@ -106,13 +106,13 @@ def file_fields(
 
 def from_file(study: str, beside: Sequence[str], fields: Mapping[str, Any]) -> Asked:
     """All that a study file asks for; neither options nor fields that others made may stand beside it."""
-    from studies.spec.files import find_study_file, load_robust_tables, load_study_file
+    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
 
     others = [*beside, *(option_names(field)[0] for field in fields)]
     if others:
         raise InputError(f"--study takes everything from its file, so {others[0]} can't be given beside it.")
     path = find_study_file(study)
-    return Asked(load_study_file(path), load_robust_tables(path))
+    return Asked(load_study_file(path), load_robust_studies(path))
 
 
 def from_words(
@@ -120,15 +120,15 @@ def from_words(
 ) -> Asked:
     """Studies of scenarios, a trace or a log; `over_worlds` where one setting is searched for all scenarios."""
     from environments.catalog import load_scenario_plugin
-    from studies.spec.parse import spec_from
-    from studies.spec.robust import robust_spec_from
+    from studies.spec.parse import parse_study_spec
+    from studies.spec.robust import parse_robust_spec
 
     file = next((kind for kind in ("trace", "log") if kind in fields), None)
     if file is not None and over_worlds is not None:
         raise InputError(f"--robust takes scenarios, so --{file} can't be given beside it.")
     if file is not None:
         try:
-            return Asked([spec_from(fields)])
+            return Asked([parse_study_spec(fields)])
         except InputError as error:
             if error.field == "horizon":  # the rows of a window are given by --window
                 error.field = "window"
@@ -143,10 +143,10 @@ def from_words(
     if over_worlds is not None:
         fields = {**fields, **{key: over_worlds[key] for key in ("measure", "pareto") if key in over_worlds}}
         return Asked(
-            worlds=[robust_spec_from({"scenarios": brought, "horizon": steps, **fields}) for steps in horizons]
+            worlds=[parse_robust_spec({"scenarios": brought, "horizon": steps, **fields}) for steps in horizons]
         )
     asked = [{"scenario": one, "horizon": steps, **fields} for one in brought for steps in horizons]
-    return Asked([spec_from(each) for each in asked])
+    return Asked([parse_study_spec(each) for each in asked])
 
 
 def seconds(timeout: str | None) -> float | None:
@@ -182,20 +182,20 @@ def bring(texts: Sequence[str] | None) -> None:
             found, _ = load_plugin(text, "--plugin")
             policy = isinstance(found, type) and callable(getattr(found, "select", None))
             (load_policy_plugin if policy else load_scenario_plugin)(text)
-        elif text in POLICIES.installed():
+        elif text in POLICIES.entry_points():
             load_policy_plugin(text)
-        elif text in SCENARIOS.installed():
+        elif text in SCENARIOS.entry_points():
             load_scenario_plugin(text)
         else:
             raise InputError(f"--plugin must be ./file.py:Name or what an installed package offers but got {text!r}.")
 
 
-def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
+def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
     """The crew that the options ask for; everything wrong with them is said at once, before anything is begun."""
     from environments.errors import InputError
     from environments.text import join_words
     from tuning.cli.options import workers
-    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, hired
+    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
@@ -207,7 +207,7 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
             raise InputError("--backend is for this machine's workers, so it can't be given beside --cluster.")
         if jobs is not None and cluster != "local":
             raise InputError("--jobs is for this machine's workers; those of a cluster are all used.")
-    return hired(workers(jobs), backend, cluster)
+    return open_workers(workers(jobs), backend, cluster)
 
 
 def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json: bool) -> None:
@@ -218,7 +218,7 @@ def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json
         print_json({"studies": [*map(robust_object, worlds), *map(study_object, specs)]})
         return
     for each in worlds:
-        for own in each.each():
+        for own in each.scenario_specs():
             _print_study(own)
         what = "Pareto front" if each.pareto else f"measure {each.measure}"
         typer.echo(
@@ -241,7 +241,7 @@ def _print_study(spec: StudySpec) -> None:
 
 def all_steps(spec: RobustSpec) -> int:
     """Steps of a search over several scenarios, and of the study of each that comes first."""
-    return _searched(spec) + sum(own.simulated_steps() for own in spec.each())
+    return _searched(spec) + sum(own.simulated_steps() for own in spec.scenario_specs())
 
 
 def _searched(spec: RobustSpec) -> int:
@@ -269,5 +269,5 @@ def robust_object(spec: RobustSpec) -> dict[str, Any]:
         "steps": _searched(spec),
         "measure": None if spec.pareto else spec.measure,
         "scenarios": list(spec.scenarios),
-        "first": [study_object(each) for each in spec.each()],
+        "first": [study_object(each) for each in spec.scenario_specs()],
     }

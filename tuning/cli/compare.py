@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from studies.registry import ALL, PAPER_POLICIES, ComparisonDefaults
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from tuning.cli import completion, options
 from tuning.cli.arguments import hire
 from tuning.cli.options import default
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.comparison import Result
+    from studies.results.comparison import ComparisonResult
 
 
-def print_results(results: Sequence[Result]) -> None:
+def print_results(results: Sequence[ComparisonResult]) -> None:
     """Each board, and where there is more than one world the overview."""
     from studies.export.comparison import board_table, overview_table
     from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search
@@ -64,7 +64,7 @@ def compare(
     policies: Annotated[
         str,
         typer.Option(
-            metavar=f"A,B…|{PAPER_POLICIES}|{ALL}",
+            metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
             help="Who is compared.",
             autocompletion=completion.policy_lists,
             rich_help_panel=FIGHT,
@@ -119,7 +119,7 @@ def compare(
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import horizons_of, numbers, settings_of
     from tuning.cli.output import put, say, saying_what_is_kept
-    from tuning.comparison.run import compare_all, specs_of
+    from tuning.comparison.run import comparison_specs, run_comparisons
     from tuning.files import check_folder
     from tuning.page_files import write_comparison
     from tuning.progress import ComparisonReporter
@@ -130,12 +130,12 @@ def compare(
     if name is not None:
         fields["name"] = name
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = specs_of([*(names or []), *more], horizons_of(horizon), policies, fields)
+    specs = comparison_specs([*(names or []), *more], horizons_of(horizon), policies, fields)
     crews = hire(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)
     with crews as crew, ComparisonReporter(quiet) as reporter, saying_what_is_kept(reporter, url):
-        document = compare_all(specs, url, crew, reporter.comparison_listener())
+        document = run_comparisons(specs, url, crew, reporter.comparison_listener())
     written = write_comparison(document, output)
     if as_json:
         put(document.as_json())

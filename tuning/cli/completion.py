@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import typer
 
-from studies.registry import ALL, PAPER_POLICIES, Choice, written
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, Choice, format_choices
 
 WAIT = 2
 """Seconds for a database server to answer."""
@@ -39,7 +39,7 @@ def names(registry: Mapping[str, object]) -> Callable[[str], list[str]]:
 
 def choices(registry: Mapping[str, Choice]) -> Callable[[str], list[str]]:
     """Completes the values of a registry, with an example where a value takes an argument."""
-    return _offering(lambda: written(registry))
+    return _offering(lambda: format_choices(registry))
 
 
 def _offering(known: Callable[[], Iterable[str]], between: str = "") -> Callable[[str], list[str]]:
@@ -77,9 +77,9 @@ def _shipped() -> list[str]:
 
 
 scenarios = _offering(_scenarios, "+")
-scenario_lists = _offering(lambda: [*_scenarios(), ALL], ",")
+scenario_lists = _offering(lambda: [*_scenarios(), ALL_KEYWORD], ",")
 policies = _offering(_policies)
-policy_lists = _offering(lambda: [*_policies(), PAPER_POLICIES, ALL], ",")
+policy_lists = _offering(lambda: [*_policies(), PAPER_KEYWORD, ALL_KEYWORD], ",")
 study_files = _offering(_shipped)
 """Where none fits, the shell offers files."""
 
@@ -123,8 +123,8 @@ def stored_names(url: str) -> list[str]:
         return found
     from sqlalchemy import create_engine, text
 
-    from studies.storage.urls import parse
+    from studies.storage.urls import parse_url
 
-    engine = create_engine(parse(url), connect_args={"connect_timeout": WAIT})
+    engine = create_engine(parse_url(url), connect_args={"connect_timeout": WAIT})
     with engine.connect() as there:
         return [str(name) for (name,) in there.execute(text(ASKED))]

@@ -23,9 +23,9 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     import optuna
 
     from dashboards.optuna_dashboard.attach import attach
-    from environments.errors import Fault, InputError
+    from environments.errors import ExternalError, InputError
     from studies.storage.keys import GRID, ROBUST, SPEC
-    from studies.storage.lock import driving
+    from studies.storage.lock import run_as_driver
 
     def wanting(storage: RDBStorage) -> list[str]:
         there = [
@@ -39,14 +39,14 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
 
     said = set()
     try:
-        wanted = driving(url, None, wanting)
-    except (InputError, Fault) as error:
+        wanted = run_as_driver(url, None, wanting)
+    except (InputError, ExternalError) as error:
         _say(error)
         return
     for name in wanted:
         try:
-            driving(url, name, partial(attach_here, name=name))
-        except (InputError, Fault) as error:
+            run_as_driver(url, name, partial(attach_here, name=name))
+        except (InputError, ExternalError) as error:
             if str(error) not in said:  # a storage that can't be written says so once
                 _say(error)
             said.add(str(error))
@@ -96,15 +96,18 @@ def dashboard(
         # serve another storage at a free port
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
-    from dashboards.optuna_dashboard.server import exposure, make_server
-    from studies.storage.database import opened
+    from dashboards.optuna_dashboard.server import describe_exposure, make_server
+    from studies.storage.database import use_storage
     from studies.storage.urls import storage_url
     from tuning.cli.options import whole_number
 
     number = whole_number("--port", port)
-    with opened(storage) as there, make_server(there, host, number, writable=writable, names=names or ()) as server:
+    with (
+        use_storage(storage) as there,
+        make_server(there, host, number, writable=writable, names=names or ()) as server,
+    ):
         attach_to(storage_url(storage))
-        danger = exposure(host, writable)
+        danger = describe_exposure(host, writable)
         if danger is not None:
             typer.echo(danger, err=True)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; Ctrl-C ends it)")

@@ -38,39 +38,39 @@ def diagnose(
         # a page with a picture, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    from dashboards.pages.diagnosis.page import render
-    from environments.errors import whole
+    from dashboards.pages.diagnosis import render_diagnosis
+    from environments.checks import check_integer
     from environments.text import plural
     from studies.diagnosis import diagnose as answer
-    from studies.diagnosis.diagnose import read_rewards
-    from studies.diagnosis.proposal import propose
-    from studies.diagnosis.result import COLUMNS, describe_diagnosis, tabulate_findings
+    from studies.diagnosis.analysis import read_rewards
+    from studies.diagnosis.proposal import propose_study
+    from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.cli.options import whole_number
     from tuning.cli.output import called, print_json, print_table, say
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
 
-    steps = None if horizon is None else whole("--horizon", whole_number("--horizon", horizon), least=1)
-    asked = whole("--halves", whole_number("--halves", halves), least=0, most=1000)
+    steps = None if horizon is None else check_integer("--horizon", whole_number("--horizon", horizon), least=1)
+    asked = check_integer("--halves", whole_number("--halves", halves), least=0, most=1000)
     for place in (output, study_file):
         if place is not None:
-            check_place(place)
+            check_file_writable(place)
     names, values = read_rewards(file)
     result = answer(values, names, halves=asked)
-    proposed = propose(result, file.name, steps) if result.decidable else ""
+    proposed = propose_study(result, file.name, steps) if result.conclusive else ""
     if output is not None:
-        with replacing(output) as out:
-            out.write(render(result, file.name, proposed))
+        with atomic_write(output) as out:
+            out.write(render_diagnosis(result, file.name, proposed))
     if study_file is not None and proposed:
-        with replacing(study_file) as out:
+        with atomic_write(study_file) as out:
             out.write(proposed)
     if as_json:
         print_json({**result.to_dict(), "study": proposed}, indent=2)
         return
     for line in describe_diagnosis(result):
         say(line)
-    if result.decidable:
+    if result.conclusive:
         title = f"{file.name}: {plural(result.rows, 'step')}, {plural(result.arms, 'arm')}"
-        print_table(title, COLUMNS, tabulate_findings(result), numbers=("p", "halves"))
+        print_table(title, FINDING_COLUMNS, tabulate_findings(result), numbers=("p", "halves"))
     if output is not None:
         say(f"{output} is written.")
     if not proposed:

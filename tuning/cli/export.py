@@ -47,20 +47,20 @@ def export(
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
-    from environments.errors import InputError, unknown
+    from environments.errors import InputError, unknown_name
     from studies.export import export as written
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
-    from studies.storage.database import opened
-    from studies.storage.library import list_studies, robust_findings, split_by_recommendation
+    from studies.storage.database import use_storage
+    from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
     from tuning.cli.output import put, say
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
     if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
-    with opened(storage) as store:
+        raise unknown_name("format", form, FORMATS)
+    with use_storage(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
-        over_worlds = robust_findings(store, studies or None)
+        over_worlds = read_robust_results(store, studies or None)
         states = {row.name: row.state for row in list_studies(store)} if without else {}
     several = {each.study: each for each in over_worlds}
     for name in (name for name in without if not isinstance(several.get(name), RobustRecommendation)):
@@ -76,6 +76,6 @@ def export(
     if output is None:
         put(text)
         return
-    with replacing(output) as file:
+    with atomic_write(output) as file:
         file.write(text)
     say(f"{output} is written: {plural(len(every), 'recommendation')}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from studies.registry import GridDefaults, shown
+from studies.registry import GridDefaults, format_values
 from tuning.cli import options
 from tuning.cli.arguments import hire
 from tuning.cli.options import default
@@ -97,12 +97,14 @@ def grid(
     alpha0: Annotated[
         str | None,
         typer.Option(
-            metavar="X,X…", help=f"Values of α₀. {default(shown(GridDefaults.alpha0))}", rich_help_panel=CELLS
+            metavar="X,X…", help=f"Values of α₀. {default(format_values(GridDefaults.alpha0))}", rich_help_panel=CELLS
         ),
     ] = None,
     beta0: Annotated[
         str | None,
-        typer.Option(metavar="X,X…", help=f"Values of β₀. {default(shown(GridDefaults.beta0))}", rich_help_panel=CELLS),
+        typer.Option(
+            metavar="X,X…", help=f"Values of β₀. {default(format_values(GridDefaults.beta0))}", rich_help_panel=CELLS
+        ),
     ] = None,
     epsilon: Annotated[
         str | None,
@@ -148,17 +150,17 @@ def grid(
     from environments.errors import InputError
     from studies.export.csv_table import write_grids
     from studies.spec.grid import FINE_VALUES, GridSpec
-    from studies.spec.parse import grid_spec_from
+    from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import horizons_of, numbers, settings_of
     from tuning.cli.dashboard import attach_to
     from tuning.cli.options import number
     from tuning.cli.options import numbers as several
     from tuning.cli.output import saying_what_is_kept
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
     from tuning.grid_run import run_grid
     from tuning.progress import Reporter
-    from tuning.workers.local import side_by_side
+    from tuning.workers.local import run_concurrently
 
     if not scenarios:
         raise InputError("SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all).")
@@ -176,7 +178,7 @@ def grid(
         fields["name"] = name
     fields["settings"] = settings_of(setting, noise)
     asked = [
-        grid_spec_from({"scenario": one, "horizon": steps, **fields})
+        parse_grid_spec({"scenario": one, "horizon": steps, **fields})
         for one in map(load_scenario_plugin, scenarios)
         for steps in horizons_of(horizon)
     ]
@@ -184,7 +186,7 @@ def grid(
         raise InputError(f"--name fits one grid but {len(asked)} were asked for.")
     crews = hire(jobs, backend, cluster)
     if csv is not None:
-        check_place(csv)
+        check_file_writable(csv)
     specs = {spec.study_name(): spec for spec in asked}
     url = storage_url(storage)
 
@@ -195,11 +197,11 @@ def grid(
 
     with (
         crews as crew,
-        Reporter(quiet, many=crew.side_by_side > 1) as reporter,
+        Reporter(quiet, many=crew.concurrent_studies > 1) as reporter,
         saying_what_is_kept(reporter, url),
     ):
-        grids = side_by_side(crew, [partial(one, spec) for spec in specs.values()])
+        grids = run_concurrently(crew, [partial(one, spec) for spec in specs.values()])
     if csv is not None:
-        with replacing(csv) as file:
+        with atomic_write(csv) as file:
             file.write(write_grids(grids))
     print_grids(grids, as_json)

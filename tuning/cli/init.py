@@ -29,7 +29,7 @@ def init(
     from environments.errors import InputError
     from studies.spec.files import study_template
     from tuning.cli.output import called, say
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
     if trace and log:
         raise InputError("--trace and --log can't be given together.")
@@ -40,17 +40,17 @@ def init(
     if trace:
         from environments.recorded.examples import example_trace, trace_to_csv
 
-        with replacing(file) as out:
+        with atomic_write(file) as out:
             out.write(trace_to_csv(example_trace()))
         say(f"{file} is written: milliseconds of five servers. Then: {called()} tune --trace {file} --minimize")
         return
     if log:
         from environments.recorded import examples
 
-        with replacing(file) as out:
+        with atomic_write(file) as out:
             out.write(examples.log_to_csv(examples.example_log()))
         say(f"{file} is written: clicks on five banners. Then: {called()} tune --log {file}")
         return
-    with replacing(file) as out:
+    with atomic_write(file) as out:
         out.write(study_template())
     say(f"{file} is written. Edit it, then: {called()} validate {file}")

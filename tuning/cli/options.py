@@ -13,7 +13,7 @@ from environments.errors import InputError
 from environments.noise import NOISES
 from environments.text import join_words
 from studies.registry import StudyDefaults
-from studies.storage.urls import DEFAULT_URL, VARIABLE
+from studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
 from tuning.cli import completion
 from tuning.workers.local import BACKENDS
 
@@ -127,10 +127,10 @@ def workers(jobs: str | None) -> int:
     >>> workers("2")
     2
     """
-    from environments.errors import whole
+    from environments.checks import check_integer
 
     if jobs is not None:
-        return whole("--jobs", whole_number("--jobs", jobs), least=1, most=1024)
+        return check_integer("--jobs", whole_number("--jobs", jobs), least=1, most=1024)
     from joblib import cpu_count
 
     return int(cpu_count())
@@ -320,7 +320,7 @@ StorageOption = Annotated[
     typer.Option(
         "--storage",
         metavar="URL",
-        help=f"Where the studies are. {default(f'{VARIABLE}, or {DEFAULT_URL}')}",
+        help=f"Where the studies are. {default(f'{STORAGE_VARIABLE}, or {DEFAULT_URL}')}",
         rich_help_panel=OUTPUT,
         show_default=False,
     ),

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from environments.text import escape_unprintable
-from tuning.interrupts import heard
+from tuning.interrupts import acknowledge_interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tuning.progress import Begun, Reporter
+    from tuning.progress import Reporter, StartedStudy
 
 
 UNBROKEN = 100_000
@@ -121,14 +121,14 @@ def saying_what_is_kept(reporter: Reporter, url: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        heard()
+        acknowledge_interrupt()
         begun = list(reporter.begun.values())
         if begun:
             stop.add_note(in_words(begun, _counted(url, begun)))
         raise
 
 
-def in_words(begun: Sequence[Begun], kept: Sequence[int]) -> str:
+def in_words(begun: Sequence[StartedStudy], kept: Sequence[int]) -> str:
     """What is kept of what was begun.
 
     >>> from tuning.progress import Begun
@@ -147,12 +147,12 @@ def in_words(begun: Sequence[Begun], kept: Sequence[int]) -> str:
     return f"{said} are kept; the same command goes on from there"
 
 
-def _counted(url: str, begun: Sequence[Begun]) -> list[int]:
+def _counted(url: str, begun: Sequence[StartedStudy]) -> list[int]:
     """What the storage holds; what was last heard of where it can't be asked now."""
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
 
     try:
-        with opened(url) as storage:
+        with use_storage(url) as storage:
             return [storage.get_n_trials(storage.get_study_id_from_name(each.name)) for each in begun]
     except Exception:  # nothing may stand between an interrupt and its end
         return [each.landed for each in begun]

@@ -10,7 +10,7 @@ from tuning.cli import completion
 from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption
 
 if TYPE_CHECKING:
-    from studies.results.interpolation import Answer
+    from studies.results.interpolation import RecommendedParameters
 
 
 def recommend(
@@ -31,36 +31,36 @@ def recommend(
         # for programs
         ravenlab recommend variance-drift --horizon 3000 --json
     """
-    from studies.results.interpolation import Question, answer
-    from studies.storage.database import opened
-    from studies.storage.library import recommendations
-    from studies.storage.urls import shown, sqlite_file, storage_url
+    from studies.results.interpolation import RecommendationQuery, recommend_parameters
+    from studies.storage.database import use_storage
+    from studies.storage.library import read_recommendations
+    from studies.storage.urls import mask_url, sqlite_file, storage_url
     from tuning.cli.options import whole_number
     from tuning.cli.output import print_json
 
     if storage is not None:
         sqlite_file(storage)
-    question = Question(
+    question = RecommendationQuery(
         scenario,
         whole_number("--horizon", horizon),
         policy,
         None if arms is None else whole_number("--arms", arms),
-        None if storage is None else shown(storage),
+        None if storage is None else mask_url(storage),
     )
     question.check()
     path = sqlite_file(storage_url(storage))
     if path is not None and not path.exists():
-        found = answer(question, [])
+        found = recommend_parameters(question, [])
     else:
-        with opened(storage) as store:
-            found = answer(question, recommendations(store))
+        with use_storage(storage) as store:
+            found = recommend_parameters(question, read_recommendations(store))
     if as_json:
         print_json(as_object(found))
         return
     _print(found)
 
 
-def as_object(found: Answer) -> dict[str, Any]:
+def as_object(found: RecommendedParameters) -> dict[str, Any]:
     """The JSON object of an answer; regret only where the study was played at that very horizon."""
     exact = found.kind == "exact"
     return {
@@ -76,7 +76,7 @@ def as_object(found: Answer) -> dict[str, Any]:
     }
 
 
-def _print(found: Answer) -> None:
+def _print(found: RecommendedParameters) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
     from tuning.cli.output import say

@@ -35,12 +35,12 @@ def show(
     """
     from environments.errors import InputError
     from studies.results.describe import describe_recommendation
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.keys import read_recommendation, read_spec
     from studies.storage.library import describe_study, find_studies
     from tuning.cli.output import print_json, say
 
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         found = find_studies(store, [study])
         if len(found) > 1:
             raise InputError(f"study {study!r} fits {len(found)} studies; show takes one.")
@@ -60,7 +60,7 @@ def show(
         }
         print_json(document)
         return
-    say(f"{row.name}: {row.state}, {row.done} of {'–' if row.asked is None else row.asked} trials")
+    say(f"{row.name}: {row.state}, {row.finished} of {'–' if row.planned is None else row.planned} trials")
     if spec is not None:
         _print_spec(spec)
     _print_trials(best)
@@ -91,7 +91,7 @@ def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
     from tuning.cli.compare import print_results
     from tuning.cli.grid import print_grid
     from tuning.cli.tune import print_found
-    from tuning.comparison.ranking import judge
+    from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
@@ -101,7 +101,7 @@ def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
         return Whole("tune --robust", "trials", "found", spec, found, print_found)
     if comparison is not None:
         played = read_comparison(study, trials)
-        result = None if played is None else judge(played)
+        result = None if played is None else analyze_comparison(played)
         return Whole("compare", "entries", "comparison", comparison, result, lambda one: print_results([one]))
     return None
 
@@ -113,7 +113,7 @@ def _show_whole(row: StudyRow, whole: Whole, as_json: bool) -> None:
         shown = None if whole.found is None else whole.found.as_object()
         print_json({**asdict(row), "spec": whole.spec.model_dump(mode="json"), whole.key: shown})
         return
-    say(f"{row.name}: {row.state}, {row.done} of {row.asked} {whole.unit}")
+    say(f"{row.name}: {row.state}, {row.finished} of {row.planned} {whole.unit}")
     if whole.found is None:
         say(f"Not finished; run the same ravenlab {whole.command} command again to go on.")
         return

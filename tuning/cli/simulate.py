@@ -65,10 +65,10 @@ def simulate(
     from tuning.cli.arguments import settings_of
     from tuning.cli.options import parse_assignments, whole_number, workers
     from tuning.cli.output import print_json
-    from tuning.files import check_place
+    from tuning.files import check_file_writable
 
     if pulls is not None:
-        check_place(pulls)
+        check_file_writable(pulls)
     result = play(
         load_policy_plugin(policy),
         load_scenario_plugin(scenario),
@@ -106,10 +106,10 @@ def as_object(result: Simulation) -> dict[str, Any]:
 
 def _write_pulls(result: Simulation, path: Path) -> None:
     """CSV: replication (from 0), step (from 1), arm (from 0)."""
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
     assert result.pulls is not None
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write("replication,step,arm\n")
         for replication, row in enumerate(result.pulls):
             file.writelines(f"{replication},{step},{arm}\n" for step, arm in enumerate(row.tolist(), start=1))

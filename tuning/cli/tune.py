@@ -15,14 +15,14 @@ from tuning.cli.arguments import bring, hire
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.recommendation import Recommendation, Rival
-    from studies.results.robust import Contender, Front, RobustRecommendation
+    from studies.results.recommendation import Baseline, Recommendation
+    from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
     from tuning.progress import Reporter
-    from tuning.robust.run import RanRobust
-    from tuning.study_run import Ran
-    from tuning.workers.local import Crew
+    from tuning.robust.run import RobustRun
+    from tuning.study_run import StudyRun
+    from tuning.workers.local import Workers
 
 
 LISTED = 20
@@ -32,7 +32,7 @@ LISTED = 20
 def run_and_print(
     specs: Sequence[RobustSpec],
     url: str,
-    crew: Crew,
+    workers: Workers,
     timeout: float | None,
     quiet: bool,
     as_json: bool,
@@ -42,28 +42,28 @@ def run_and_print(
     from studies.export.csv_table import write_robust
     from tuning.cli.dashboard import attach_to
     from tuning.cli.output import saying_what_is_kept
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
     from tuning.progress import Reporter
     from tuning.robust.run import run_robust
 
     if csv is not None:
-        check_place(csv)
+        check_file_writable(csv)
     ran = []
     with Reporter(quiet) as reporter, saying_what_is_kept(reporter, url):
         for spec in specs:
-            ran.append(run_robust(spec, url, crew, timeout, reporter.listener))
+            ran.append(run_robust(spec, url, workers, timeout, reporter.listener))
             attach_to(url, [one.study for one in ran[-1].own if one.recommendation is not None])
             if ran[-1].found is not None:
                 attach_to(url, [ran[-1].study])
     found = [one.found for one in ran if one.found is not None]
     if csv is not None and found:
-        with replacing(csv) as file:
+        with atomic_write(csv) as file:
             file.write(write_robust(found))
     _print(ran, found, as_json)
     return bool(found)
 
 
-def _print(ran: Sequence[RanRobust], found: Sequence[RobustRecommendation | Front], as_json: bool) -> None:
+def _print(ran: Sequence[RobustRun], found: Sequence[RobustRecommendation | Front], as_json: bool) -> None:
     from studies.export import export
     from studies.results.robust import Front, RobustRecommendation
     from tuning.cli.output import print_json, put
@@ -104,7 +104,7 @@ def print_found(found: RobustRecommendation | Front) -> None:
         say(line)
 
 
-def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Contender]) -> None:
+def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[EvaluatedSetting]) -> None:
     from environments.text import format_number, format_percent
     from studies.symbols import format_params
     from tuning.cli.output import print_table
@@ -120,7 +120,7 @@ def _print_worlds(title: str, scenarios: Sequence[str], contenders: Sequence[Con
     print_table(title, columns, rows, numbers=columns[2:], stacked=True)
 
 
-def print_outcome(ran: list[Ran], as_json: bool) -> None:
+def print_outcome(ran: list[StudyRun], as_json: bool) -> None:
     """The recommendations on stdout; what was left undone, and what to type next, on stderr."""
     found = [one.recommendation for one in ran if one.recommendation is not None]
     if as_json:
@@ -140,18 +140,18 @@ def print_outcome(ran: list[Ran], as_json: bool) -> None:
             )
 
 
-def say_next(ran: list[Ran], storage: str | None) -> None:
+def say_next(ran: list[StudyRun], storage: str | None) -> None:
     """What can be done with what was found, on stderr: a line a command, to be copied whole.
 
     Words that a shell would cut stand in quotes.
     """
     from shlex import quote
 
-    from studies.storage.urls import shown
+    from studies.storage.urls import mask_url
     from tuning.cli.output import called
 
     command = called()
-    where = "" if storage is None else f" --storage {quote(shown(storage))}"
+    where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
     names = [quote(one.study) for one in ran if one.recommendation is not None]
     which = f" {names[0]}" if len(names) == 1 else ""
     typer.echo("Next, to use it in a program:", err=True)
@@ -199,7 +199,7 @@ def _describe_data(one: Recommendation) -> list[str]:
     return [] if one.recorded is None else describe_regret(one)
 
 
-def _cost(rival: Rival, on_a_file: bool) -> str:
+def _cost(rival: Baseline, on_a_file: bool) -> str:
     """Format the extra regret of a baseline with its interval, or say that it is not significant."""
     from environments.text import format_number
     from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE
@@ -207,7 +207,7 @@ def _cost(rival: Rival, on_a_file: bool) -> str:
     more = f"{'+' if rival.difference >= 0 else ''}{format_number(rival.difference)}"
     if on_a_file and rival.same:
         return "identical"
-    if not rival.told:
+    if not rival.significant:
         return f"{more} ({INCONCLUSIVE if on_a_file else WITHIN_NOISE})"
     return f"{more} ({format_number(rival.low)} to {format_number(rival.high)})"
 
@@ -324,23 +324,23 @@ def tune(
         say_next(ran, storage)
 
 
-def _run(specs: Sequence[StudySpec], url: str, crew: Crew, limit: float | None, quiet: bool) -> list[Ran]:
+def _run(specs: Sequence[StudySpec], url: str, workers: Workers, limit: float | None, quiet: bool) -> list[StudyRun]:
     """Run all studies, and attach to each what the dashboard shows of it."""
     from tuning.cli.dashboard import attach_to
     from tuning.cli.output import saying_what_is_kept
     from tuning.progress import Reporter
     from tuning.study_run import run_study
-    from tuning.workers.local import side_by_side
+    from tuning.workers.local import run_concurrently
 
-    def one(spec: StudySpec) -> Ran:
-        done = run_study(spec, url, crew, limit, reporter.listener())
+    def one(spec: StudySpec) -> StudyRun:
+        done = run_study(spec, url, workers, limit, reporter.listener())
         if done.recommendation is not None:
             attach_to(url, [done.study])
         return done
 
-    with Reporter(quiet, many=crew.side_by_side > 1) as reporter, saying_what_is_kept(reporter, url):
+    with Reporter(quiet, many=workers.concurrent_studies > 1) as reporter, saying_what_is_kept(reporter, url):
         _warn_of_plain_classes(specs, reporter)
-        return side_by_side(crew, [partial(one, spec) for spec in specs])
+        return run_concurrently(workers, [partial(one, spec) for spec in specs])
 
 
 def _warn_of_plain_classes(specs: Sequence[StudySpec], reporter: Reporter) -> None:

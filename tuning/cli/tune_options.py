@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from environments.text import join_words
-from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, written
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, format_choices
 from tuning.cli import completion
 from tuning.cli.options import PROBLEM, WORKERS, default
 
@@ -103,7 +103,7 @@ ObjectiveOption = Annotated[
     str | None,
     typer.Option(
         "--objective",
-        help=f"{join_words(written(OBJECTIVES))}. {default(StudyDefaults.objective)}",
+        help=f"{join_words(format_choices(OBJECTIVES))}. {default(StudyDefaults.objective)}",
         autocompletion=completion.choices(OBJECTIVES),
         rich_help_panel=SEARCH,
     ),
@@ -173,7 +173,8 @@ MeasureOption = Annotated[
     str | None,
     typer.Option(
         "--measure",
-        help=f"What counts of relative regrets: {join_words(written(MEASURES))}. {default(StudyDefaults.measure)}",
+        help=f"How relative regrets are combined: {join_words(format_choices(MEASURES))}. "
+        f"{default(StudyDefaults.measure)}",
         autocompletion=completion.choices(MEASURES),
         rich_help_panel=WORLDS,
     ),

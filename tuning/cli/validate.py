@@ -33,12 +33,12 @@ def validate(
         ravenlab validate all-scenarios --json
     """
     from environments.text import plural
-    from studies.spec.files import find_study_file, load_robust_tables, load_study_file
+    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
     from tuning.cli.arguments import all_steps, robust_object, study_object
     from tuning.cli.output import print_json
 
     paths = [(name, find_study_file(name)) for name in files]
-    held = [(name, load_study_file(path), load_robust_tables(path)) for name, path in paths]
+    held = [(name, load_study_file(path), load_robust_studies(path)) for name, path in paths]
     if as_json:
         files_held = [
             {"file": name, "studies": [*map(study_object, specs), *map(robust_object, over_worlds)]}

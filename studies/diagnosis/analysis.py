@@ -1,0 +1,184 @@
+"""Reading recorded rewards and diagnosing which kinds of change they show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.recorded.log_file import read_log
+from environments.recorded.table_file import parquet_file
+from environments.recorded.trace_file import MAX_CELLS, read_trace
+from environments.text import format_count, format_number
+from environments.world import Floats
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.findings import Absence, find_absences, list_findings
+from studies.diagnosis.model_selection import ARM_CHURN, SelectedModel, select_model
+from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
+from studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
+
+MIN_ROWS = 200
+MIN_OBSERVATIONS = 40
+"""Minimal observations of the median arm."""
+MAX_REWARD = 1e50
+"""Largest reward whose fourth power is finite."""
+
+
+def read_rewards(path: Path) -> tuple[tuple[str, ...], Floats]:
+    """Read the names of the arms and rewards [N, K] from a trace or log; NaN where no reward was observed."""
+    if {"arm", "reward"} <= {name.strip().strip('"').lower() for name in _read_columns(path)}:
+        return _read_log(path)
+    trace = read_trace(path)
+    return trace.names, trace.values
+
+
+def log_table(arms: Sequence[str], rewards: Sequence[float]) -> tuple[tuple[str, ...], Floats]:
+    """Convert a log to a table: names of the arms by first appearance, and rewards [N, K].
+
+    >>> names, values = log_table(["b", "a", "b"], [1.0, 2.0, 3.0])
+    >>> names, values.tolist()
+    (('b', 'a'), [[1.0, nan], [nan, 2.0], [3.0, nan]])
+    """
+    names = tuple(dict.fromkeys(arms))
+    index = {name: k for k, name in enumerate(names)}
+    values = np.full((len(arms), len(names)), np.nan)
+    values[np.arange(len(arms)), [index[arm] for arm in arms]] = rewards
+    return names, values
+
+
+def _read_columns(path: Path) -> list[str]:
+    """Read the column names of a file; empty if it cannot be read, which `read_trace` then reports."""
+    try:
+        if not path.is_file():
+            return []
+        if path.suffix.lower() == ".parquet":
+            with parquet_file(path) as file:
+                return list(file.schema_arrow.names)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return file.readline(10_000).split(",")
+    except (OSError, ValueError):
+        return []
+
+
+def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
+    log = read_log(path)
+    if len(log.names) * log.arm.size > MAX_CELLS:
+        raise InputError(
+            f"log {path}: {format_count(log.arm.size)} rows of {len(log.names)} arms are more than"
+            f" {format_count(MAX_CELLS)} cells."
+        )
+    return log_table([log.names[k] for k in log.arm], list(log.reward))
+
+
+def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: int = 0) -> Diagnosis:
+    """Diagnose which kinds of change a table of rewards [N, K] shows.
+
+    Args:
+        values: Rewards by row and arm; NaN where no reward was observed.
+        names: Names of the arms.
+        halves: Number of random halves of the rows to diagnose again, as a check of reliability.
+        seed: Seed of the random halves.
+
+    >>> rewards = np.random.default_rng(1).normal(size=(1000, 3))
+    >>> diagnose(rewards).verdict
+    'stationary'
+    >>> diagnose(rewards + np.linspace(0, 1, 1000)[:, None]).verdict
+    'incremental-drift'
+    """
+    values = np.asarray(values, dtype=np.float64)
+    names = tuple(names) or tuple(f"arm {k + 1}" for k in range(values.shape[1]))
+    rows = values.shape[0]
+    reason = _find_obstacle(values)
+    if reason:
+        return Diagnosis(names, rows, (), reason=reason)
+    blocks = TraceBlocks.of(values)
+    selected = select_model(blocks)
+    absences = find_absences(values)
+    kinds = (*(term.kind for term in selected.fit.terms), *([ARM_CHURN] if absences else []))
+    kinds_of_halves = [set(diagnose(_draw_half(values, [seed, half]), names).kinds) for half in range(halves)]
+    findings = tuple(
+        replace(finding, found_in_halves=sum(finding.kind in half for half in kinds_of_halves))
+        for finding in list_findings(blocks, selected, absences, names)
+    )
+    lower, upper = np.nanpercentile(values, [25, 75])
+    return Diagnosis(
+        names=names,
+        rows=rows,
+        kinds=kinds,
+        findings=findings,
+        noise=estimate_noise(blocks, selected.fit),
+        base=estimate_base_ranges(blocks, selected.fit),
+        spread=float(upper - lower) or float(np.nanmax(values)) - float(np.nanmin(values)),
+        agreeing_halves=sum(half == set(kinds) for half in kinds_of_halves),
+        halves=halves,
+        plot_data=_make_plot_data(blocks, selected, absences, names),
+    )
+
+
+def _find_obstacle(values: Floats) -> str:
+    """Return why a table cannot be diagnosed; an empty string if it can."""
+    rows = values.shape[0]
+    if rows < MIN_ROWS:
+        return f"{rows} rows are too few to distinguish kinds of change; at least {MIN_ROWS} rows are needed."
+    observations = float(np.median((~np.isnan(values)).sum(axis=0)))
+    if observations < MIN_OBSERVATIONS:
+        return (
+            f"{format_number(observations)} rewards of the median arm are too few to distinguish kinds of change;"
+            f" at least {MIN_OBSERVATIONS} are needed."
+        )
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        return "all rewards are equal."
+    if max(abs(low), abs(high)) > MAX_REWARD or high - low < 1.0 / MAX_REWARD:
+        return f"rewards between {low:g} and {high:g} cannot be squared in floating point."
+    return ""
+
+
+def _draw_half(values: Floats, seed: list[int]) -> Floats:
+    """Choose one of every two neighboring rows at random."""
+    rows = values.shape[0]
+    kept = 2 * np.arange((rows + 1) // 2)
+    kept = np.minimum(kept + np.random.default_rng(seed).integers(0, 2, kept.size), rows - 1)
+    return np.asarray(values[kept])
+
+
+def _make_plot_data(
+    blocks: TraceBlocks, selected: SelectedModel, absences: list[Absence], names: Sequence[str]
+) -> PlotData:
+    observed = blocks.counts > 0
+    return PlotData(
+        starts=blocks.starts,
+        means=np.where(observed, blocks.means, np.nan),
+        fitted=np.where(observed, blocks.means - selected.fit.block_residuals, np.nan),
+        variances=np.where(blocks.counts > 1, selected.fit.block_variance, np.nan),
+        fitted_variances=np.where(observed, selected.fit.variance, np.nan),
+        marks=(*_mark_terms(blocks, selected), *_mark_absences(blocks, absences, names)),
+    )
+
+
+def _mark_terms(blocks: TraceBlocks, selected: SelectedModel) -> list[ChangeMark]:
+    marks: list[ChangeMark] = []
+    for term in selected.fit.terms:
+        if term.kind == "localized-jump":
+            marks += [ChangeMark(term.kind, cut + 1) for cut in term.about["at"]]
+        elif term.kind == "blips":
+            marks += [ChangeMark(term.kind, start + 1, end + 1) for start, end in term.about["spans"]]
+        elif term.kind == "gradual-drift":
+            first, last = (max(1, round(term.about[name] * blocks.rows)) for name in ("start", "end"))
+            marks.append(ChangeMark(term.kind, first, last))
+    return marks
+
+
+def _mark_absences(blocks: TraceBlocks, absences: list[Absence], names: Sequence[str]) -> list[ChangeMark]:
+    marks = []
+    for absence in absences:
+        name = names[absence.arm]
+        if absence.first == 0:
+            marks.append(ChangeMark(ARM_CHURN, absence.last + 1, arm=name))
+        else:
+            until = None if absence.last == blocks.rows else absence.last
+            marks.append(ChangeMark(ARM_CHURN, absence.first + 1, until, name))
+    return marks

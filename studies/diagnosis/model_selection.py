@@ -1,0 +1,160 @@
+"""Stepwise selection of the kinds of change that a trace shows, the kind that explains most first.
+
+A kind enters if its p-value, adjusted for all arms, places, periods and kinds examined, is significant *and* the
+Bayesian information criterion improves. Arms may share their noise, which the criterion does not account for, so
+p-values are based on single arms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.change_points import level_change_terms
+from studies.diagnosis.model import (
+    FittedModel,
+    NoiseScale,
+    Term,
+    fit_model,
+    gradual_drift_term,
+    incremental_drift_term,
+    periodic_term,
+    variance_drift_term,
+)
+from studies.statistics.paired import holm_adjust_by_name
+
+ARM_CHURN = "arm-churn"
+KINDS = ("incremental-drift", "variance-drift", "gradual-drift", "localized-jump", "periodic", "blips", ARM_CHURN)
+LEVEL_CHANGES = ("localized-jump", "blips")
+"""Kinds that are alternative explanations of the same change points."""
+MIN_IMPROVEMENT = 0.1
+"""Smallest improvement of the criterion; less may be rounding."""
+SIGNIFICANCE_LEVEL = 0.01
+MAX_STEPS = 10
+
+
+@dataclass(frozen=True)
+class CandidateModel:
+    """The current model with additional terms."""
+
+    terms: tuple[Term, ...]
+    """The additional terms."""
+    fit: FittedModel
+    improvement: float
+    """Decrease of the criterion."""
+    p: dict[str, float]
+    """p-value of each additional kind, adjusted for arms and places but not for kinds."""
+
+
+@dataclass(frozen=True)
+class SelectedModel:
+    """The selected model and the adjusted p-values of all kinds."""
+
+    fit: FittedModel
+    scale: NoiseScale
+    p: dict[str, float]
+    others: dict[str, CandidateModel]
+    """The best candidate model for each kind that was not selected."""
+
+
+def select_model(blocks: TraceBlocks) -> SelectedModel:
+    """Add kinds of change one at a time."""
+    current = fit_model(blocks, [])
+    best_of_kind: dict[str, CandidateModel] = {}
+    for _ in range(MAX_STEPS):
+        candidates = _fit_candidates(blocks, current, current.noise_scale(blocks))
+        best_of_kind = {}
+        for candidate in sorted(candidates, key=lambda candidate: candidate.improvement):
+            best_of_kind |= {term.kind: candidate for term in candidate.terms}
+        adjusted = holm_adjust_by_name({kind: candidate.p[kind] for kind, candidate in best_of_kind.items()})
+        supported = [
+            candidate
+            for candidate in candidates
+            if candidate.improvement > MIN_IMPROVEMENT
+            and all(adjusted[term.kind] < SIGNIFICANCE_LEVEL for term in candidate.terms)
+        ]
+        if not supported:
+            break
+        best = max(supported, key=lambda candidate: candidate.improvement)
+        current = _drop_redundant(blocks, best.fit)
+    current, selected = _drop_insignificant(blocks, current)
+    # Reading the same change points as blips instead of jumps, or vice versa, is not an additional kind.
+    level_changes = {kind for kind in selected if kind in LEVEL_CHANGES}
+    others = {
+        kind: candidate
+        for kind, candidate in best_of_kind.items()
+        if kind not in selected
+        and (kind not in LEVEL_CHANGES or level_changes <= {term.kind for term in candidate.terms})
+    }
+    not_selected = {kind: candidate.p[kind] for kind, candidate in others.items()}
+    p = holm_adjust_by_name({**dict.fromkeys(KINDS[:-1], 1.0), **not_selected, **selected})
+    return SelectedModel(current, current.noise_scale(blocks), p, others)
+
+
+def _fit_candidates(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> list[CandidateModel]:
+    """Fit models with one more kind, and models whose jumps and blips are searched again beside the other kinds."""
+    present = {term.kind for term in current.terms}
+    smooth = [term for term in current.terms if term.kind not in LEVEL_CHANGES]
+    additional = [
+        incremental_drift_term(blocks),
+        gradual_drift_term(blocks, current),
+        periodic_term(blocks, current),
+    ]
+    if not blocks.binary:
+        additional.append(variance_drift_term(blocks))
+    models: list[tuple[list[Term], tuple[Term, ...]]] = [
+        ([*current.terms, term], (term,)) for term in additional if term.kind not in present
+    ]
+    # Terms found so far reduce the residual noise and may reveal further jumps and blips.
+    without_level_changes = current if len(smooth) == len(current.terms) else fit_model(blocks, smooth)
+    models += [([*smooth, *new], new) for new in level_change_terms(blocks, without_level_changes, scale)]
+    before = current.bic(blocks, scale)
+    candidates = []
+    for terms, new in models:
+        fitted = fit_model(blocks, terms)
+        p = {term.kind: _p_value(term, blocks, fitted, current, scale) for term in new}
+        candidates.append(CandidateModel(new, fitted, before - fitted.bic(blocks, scale), p))
+    return candidates
+
+
+def _p_value(term: Term, blocks: TraceBlocks, larger: FittedModel, smaller: FittedModel, scale: NoiseScale) -> float:
+    """Bonferroni-adjusted p-value over arms and places searched; valid for any dependence between arms."""
+    from scipy.stats import chi2
+
+    if "p" in term.about:
+        return float(term.about["p"])
+    gain = sum(a - b for a, b in zip(smaller.deviance(blocks, scale), larger.deviance(blocks, scale), strict=True))
+    freedom = term.mean_used.sum(axis=0) + (0 if blocks.binary else term.variance_used.sum(axis=0))
+    p = np.where(freedom > 0, chi2.sf(np.maximum(gain, 0.0), np.maximum(freedom, 1)), 1.0)
+    return float(min(1.0, p.min() * blocks.arms * term.about.get("searched", 1)))
+
+
+def _drop_insignificant(blocks: TraceBlocks, model: FittedModel) -> tuple[FittedModel, dict[str, float]]:
+    """Drop kinds that are not significant beside all others; return the model and the p-values of its kinds."""
+    while True:
+        scale = model.noise_scale(blocks)
+        p = {
+            term.kind: _p_value(term, blocks, model, fit_model(blocks, _without(model.terms, term)), scale)
+            for term in model.terms
+        }
+        worst = max(model.terms, key=lambda term: p[term.kind], default=None)
+        if worst is None or p[worst.kind] * len(KINDS) < SIGNIFICANCE_LEVEL:
+            return model, p
+        model = fit_model(blocks, _without(model.terms, worst))
+
+
+def _drop_redundant(blocks: TraceBlocks, model: FittedModel) -> FittedModel:
+    """Drop earlier terms that a later term has made unnecessary."""
+    for term in model.terms[:-1]:
+        scale = model.noise_scale(blocks)
+        smaller = fit_model(blocks, _without(model.terms, term))
+        if smaller.bic(blocks, scale) < model.bic(blocks, scale):
+            model = smaller
+    return model
+
+
+def _without(terms: Sequence[Term], dropped: Term) -> list[Term]:
+    return [term for term in terms if term is not dropped]
