@@ -57,7 +57,7 @@ def test_the_same_sources_give_the_same_fingerprint_and_text_does_not_matter(tmp
     edit(folder / "policies" / "raven_ucb.py", 'meaning="', 'meaning="more precisely: ')
     edit(folder / "environments" / "noise.py", '"""', '"""Another docstring. ', count=1)
     edit(folder / "environments" / "scenario.py", 'InputError(f"', 'InputError(f"another message: ')
-    edit(folder / "tuning" / "cli.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
+    edit(folder / "tuning" / "cli" / "app.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
     text_only, _ = ask(folder)
     assert text_only == said
     edit(folder / "policies" / "raven_ucb.py", 'Param("alpha0", 1.0,', 'Param("alpha0", 1.5,')

@@ -27,9 +27,9 @@ def test_arms_are_those_given_in_every_world(noise: str) -> None:
 @pytest.mark.parametrize(
     ("effect", "says"),
     [
-        (FixedLevels((0.1,), (0.1,)), "means must have a number for each of 2 arms but got 1"),
-        (FixedLevels((0.1, 0.2), (0.1, 0.1, 0.1)), "variances must have a number for each of 2 arms but got 3"),
-        (FixedLevels((0.1, 0.2), (0.1, -0.1)), "variances must not be below 0 but got -0.1"),
+        (FixedLevels((0.1,), (0.1,)), "means must have one number for each of the 2 arms but got 1"),
+        (FixedLevels((0.1, 0.2), (0.1, 0.1, 0.1)), "variances must have one number for each of the 2 arms but got 3"),
+        (FixedLevels((0.1, 0.2), (0.1, -0.1)), "variances must be at least 0 but got -0.1"),
     ],
 )
 def test_levels_must_fit(effect: FixedLevels, says: str) -> None:

@@ -72,7 +72,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_file, "MOST_CELLS", 1000)
+    monkeypatch.setattr(trace_file, "MAX_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
     with raises_naming(InputError, "333", "3 arms", "1,000"):
         read_trace(path)

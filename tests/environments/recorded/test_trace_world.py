@@ -103,7 +103,7 @@ def test_the_scale_is_that_of_the_bulk() -> None:
     values[::50, 0] = 1e6
     assert TraceScenario(Trace.from_values(list("abcd"), values), "trace:t").scale.factor < 2 * plain.factor
     alike = Trace.from_values(list("ab"), np.ones((100, 2)))
-    with pytest.raises(InputError, match="alike"):
+    with pytest.raises(InputError, match="equal"):
         _ = TraceScenario(alike, "trace:t").scale
 
 
