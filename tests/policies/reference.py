@@ -17,7 +17,7 @@ from environments.draw import draw_worlds
 from environments.streams import Stream, generator
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
+from tests.environments import reference_world
 
 TIE = 1e-9
 SEED = 20
@@ -65,10 +65,10 @@ def check_against_reference(
     for r in range(replications):
         rng = generator(SEED, Stream.SIMULATE, r, "policy")
         player = reference(total, horizon, values, rng)
-        feedback = plain_world.Feedback(worlds, r)
+        feedback = reference_world.Feedback(worlds, r)
         pulled = [0] * total
         for t in range(1, horizon + 1):
-            open_arms = plain_world.open_arms(worlds, r, t)
+            open_arms = reference_world.open_arms(worlds, r, t)
             got = int(result.pulls[r, t - 1])
             untried = [k for k in open_arms if pulled[k] == 0]
             decision = untried[0] if untried else player.decide(t, open_arms)
@@ -82,7 +82,7 @@ def check_against_reference(
             pulled[got] += 1
             x = feedback(got, t)
             if find_policy(policy).uses_true_means:
-                true = [plain_world.mean(worlds, r, k, t) for k in open_arms]
+                true = [reference_world.mean(worlds, r, k, t) for k in open_arms]
                 x = min(1.0, max(0.0, (x - min(true)) / (max(true) - min(true) + 1e-6)))
             player.learn(t, got, x)
     return ties

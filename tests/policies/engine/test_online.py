@@ -14,7 +14,7 @@ from environments.draw import draw_worlds
 from policies import find_policy, policy_names
 from policies.engine.base import PULLS
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
+from tests.environments import reference_world
 from tests.environments.properties import quick
 from tests.policies.online import MEAN, NAMES, make, restore_from_json
 
@@ -27,11 +27,11 @@ def test_online_pulls_equal_simulated_pulls(name: str, scenario: str) -> None:
     world = find_scenario(scenario)
     worlds = draw_worlds(world, horizon, arms, 6)
     policy = make(name, arms + world.extra_arms)
-    feedback = plain_world.Feedback(worlds, 0)
+    feedback = reference_world.Feedback(worlds, 0)
     pulls = []
     for t in range(1, horizon + 1):
         for k in range(policy.arms):
-            (policy.open if k in plain_world.open_arms(worlds, 0, t) else policy.close)(k)
+            (policy.open if k in reference_world.open_arms(worlds, 0, t) else policy.close)(k)
         arm = policy.select()
         pulls.append(arm)
         policy.update(arm, feedback(arm, t))

@@ -14,7 +14,7 @@ from environments.recorded.log_world import LogScenario
 from environments.streams import Stream
 from policies import find_policy
 from policies.engine.play import play_logs
-from tests.environments.made_logs import made_log
+from tests.environments.recordings import made_log
 from tests.messages import raises_naming
 from tools.replay_coverage import CASES, Case, covered
 

@@ -12,7 +12,7 @@ from policies import find_policy
 from policies.engine.play import play_windows
 from policies.engine.plugins import PlainPolicy
 from policies.engine.simulation import simulate
-from tests.environments.made_traces import trace
+from tests.environments.recordings import trace
 from tests.messages import raises_naming
 
 NONE = np.empty(0, dtype=np.int64)
