@@ -48,7 +48,7 @@ class Baseline(FrozenModel):
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
-class RewardScale(FrozenModel):
+class RewardStatistics(FrozenModel):
     """Scale of the rewards: mean over the arms' means, and standard deviation of a reward around its mean."""
 
     mean: float
@@ -134,7 +134,7 @@ class Recommendation(FrozenModel):
     versus: list[Baseline]
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
-    scale: RewardScale
+    scale: RewardStatistics
     trials: int
     seed: int
     version: str

@@ -23,7 +23,7 @@ from studies.results.recommendation import (
     LogFacts,
     Parameters,
     Recommendation,
-    RewardScale,
+    RewardStatistics,
     TraceFacts,
 )
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
@@ -195,10 +195,10 @@ def _validate_on_worlds(
     )
 
 
-def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardScale:
+def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:
     """Return the scale of a scenario's rewards."""
     mean, spread = reward_scale(scenario, horizon, arms, seed)
-    return RewardScale(mean=mean, spread=spread)
+    return RewardStatistics(mean=mean, spread=spread)
 
 
 def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:
