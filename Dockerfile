@@ -1,4 +1,4 @@
-# One image for driver, scheduler, workers and dashboard: they must have the same versions and the same sources.
+# One image for driver, scheduler, workers and dashboard, which need the same versions and sources.
 FROM python:3.11-slim AS build
 
 WORKDIR /src
@@ -14,13 +14,13 @@ RUN python -m venv /opt/ravenlab \
 
 FROM python:3.11-slim
 
-# The user's number; that of whoever owns the folder of results makes it writable: --build-arg UID=$(id -u)
+# The user ID. Use the owner of the results folder to make it writable: --build-arg UID=$(id -u)
 ARG UID=10001
 RUN useradd --uid "$UID" --create-home ravenlab \
     && install --directory --owner ravenlab /cache /results
 COPY --from=build /opt/ravenlab /opt/ravenlab
 
-# /cache holds compiled kernels. Numba unpickles what it finds there: mount nothing over it that others can write.
+# /cache contains compiled kernels. Numba unpickles its files: do not mount a folder there that others can write.
 ENV PATH=/opt/ravenlab/bin:$PATH \
     NUMBA_CACHE_DIR=/cache \
     PYTHONDONTWRITEBYTECODE=1 \

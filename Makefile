@@ -1,4 +1,4 @@
-# Every target makes the environment it needs on first use; the second time nothing is installed.
+# Every target creates the environment that it needs on first use.
 PYTHON ?= python3
 VENV := .venv
 BASE := $(VENV)/base
@@ -12,10 +12,10 @@ demo: $(BASE)
 	$(BIN)/ravenlab grid variance-drift --horizon 1000 --storage sqlite:///demo.sqlite3
 	$(BIN)/ravenlab report --storage sqlite:///demo.sqlite3 -o demo-report.html
 	@echo
-	@echo "Open:  demo-report.html in a browser"
-	@echo "Here ravenlab is $(BIN)/ravenlab; after \"source $(BIN)/activate\" it is ravenlab."
+	@echo "Open demo-report.html in a browser."
+	@echo "Run $(BIN)/ravenlab, or \"source $(BIN)/activate\" and then ravenlab."
 
-# The type check keeps one core busy; the other compiles meanwhile what most tests would wait for.
+# The type check uses one core; meanwhile the other core compiles the kernels that most tests need.
 test: $(READY)
 	$(MAKE) -j 2 lint kernels
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
@@ -28,7 +28,7 @@ lint: $(READY)
 kernels: $(READY)
 	$(BIN)/python -m tools.compile_kernels
 
-# Drawn argument lists a command, damaged storages, trials while twenty read, drivers on one file, studies of the soak.
+# Random argument lists per command, damaged storages, trials with twenty readers, drivers on one file, studies of the soak test.
 COUNTS := RAVENLAB_FUZZ=1000 RAVENLAB_DAMAGED=200 RAVENLAB_READ_TRIALS=300 RAVENLAB_DRIVERS=8 RAVENLAB_SOAK=2000
 
 stress: $(READY)
@@ -40,7 +40,7 @@ stress: $(READY)
 bench: $(READY)
 	$(BIN)/python -m tools.benchmarks
 
-# Needs the network. Strict: a version that could not be asked about is a failure, not a pass.
+# Needs the network. Strict: a version that could not be checked is a failure.
 audit: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
@@ -48,10 +48,10 @@ audit: $(READY)
 clean:
 	rm -rf $(VENV) build dist *.egg-info
 
-# Not compiled: of 9000 files that pip would compile one by one, a run imports every fourth and compiles it itself.
+# --no-compile: pip would compile 9,000 files, of which a run imports a quarter.
 define environment
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ravenlab needs Python 3.11 or newer; say make PYTHON=python3.12")'
-	@echo "Making an environment in $(VENV), which takes a minute or so ..."
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ravenlab needs Python 3.11 or newer; run make PYTHON=python3.12")'
+	@echo "Creating an environment in $(VENV), which takes about a minute ..."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable
 endef
@@ -60,7 +60,7 @@ $(BASE): pyproject.toml constraints.txt
 	$(environment) .
 	touch $(BASE)
 
-# What the tests need is on top of what a user needs.
+# The packages of the tests in addition to those of a user.
 $(READY): pyproject.toml constraints.txt
 	$(environment) ".[test]"
 	touch $(BASE) $(READY)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from environments.checks import check_replications
 from environments.compiled import compiled
 from environments.draw import draw_worlds
-from environments.errors import check_which
 from environments.recorded.log_world import LogScenario, LogWorlds
 from environments.recorded.trace_world import TraceScenario, TraceWorlds
 from environments.scenario import Scenario
 from environments.streams import Stream
-from environments.world import Worlds, law_of
+from environments.world import Worlds, mean_and_variance_of
 
 RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
@@ -23,24 +23,24 @@ BLOCK_BYTES = 64_000_000
 """Worlds are held in blocks of at most this size."""
 
 
-def worlds_of_a_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
+def worlds_per_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
     """How many worlds a block holds: at least one.
 
     >>> from environments import find_scenario
-    >>> worlds_of_a_block(find_scenario("stationary"), 1_000_000, 10)
+    >>> worlds_per_block(find_scenario("stationary"), 1_000_000, 10)
     3
     """
     return max(1, BLOCK_BYTES // scenario.bytes_per_world(horizon, arms))
 
 
-def blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
+def split_into_blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
     """Cut replications into (first, count) so that no block of worlds is over 64 MB.
 
     >>> from environments import find_scenario
-    >>> list(blocks(find_scenario("stationary"), 1_000_000, 10, 9))
+    >>> list(split_into_blocks(find_scenario("stationary"), 1_000_000, 10, 9))
     [(0, 3), (3, 3), (6, 3)]
     """
-    size = worlds_of_a_block(scenario, horizon, arms)
+    size = worlds_per_block(scenario, horizon, arms)
     for first in range(0, replications, size):
         yield first, min(size, replications - first)
 
@@ -63,7 +63,7 @@ def draw_any(
     if isinstance(scenario, Scenario):
         return draw_worlds(scenario, horizon, arms, seed, first, replications, stream)
     scenario.check(horizon, arms)
-    check_which(seed, first, replications)
+    check_replications(seed, first, replications)
     return scenario.draw(horizon, seed, first, replications, stream)
 
 
@@ -80,7 +80,7 @@ def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
                 first = max(worlds.starts[segment], worlds.opens[r, k])
                 last = min(worlds.starts[segment + 1], worlds.closes[r, k])
                 for t in range(first, last):
-                    mean, variance = law_of(kind, level, motion, season, share, row, blip, k, t)
+                    mean, variance = mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t)
                     means += mean
                     variances += variance
                     count += 1
@@ -99,7 +99,7 @@ def reward_scale(
     True
     """
     out = np.empty((replications, 2))
-    for first, count in blocks(scenario, horizon, arms, replications):
+    for first, count in split_into_blocks(scenario, horizon, arms, replications):
         worlds = draw_worlds(scenario, horizon, arms, seed, first, count, Stream.SEARCH)
         fill_averages(worlds, out[first : first + count])
     return float(out[:, 0].mean()), float(np.sqrt(out[:, 1].mean()))

@@ -17,7 +17,7 @@ from environments.effects.incremental_drift import IncrementalDrift
 from environments.effects.localized_jump import LocalizedJump
 from environments.effects.periodic import Periodic
 from environments.effects.variance_drift import VarianceDrift
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 from environments.plugins import PluginRegistry, describe_failure
 from environments.scenario import Scenario
 
@@ -32,11 +32,11 @@ def load_scenario_plugin(text: str) -> str:
 
     Any other name is given back as it is.
 
-    >>> bring_scenario("blips")
+    >>> load_scenario_plugin("blips")
     'blips'
     """
 
-    return SCENARIO_PLUGINS.bring(text, scenarios(), _adapted)
+    return SCENARIO_PLUGINS.load(text, scenarios(), _adapted)
 
 
 def _adapted(found: Any, name: str) -> Scenario:
@@ -101,7 +101,7 @@ def scenarios() -> dict[str, Scenario]:
             horizon=50_000,
         )
     )
-    named += published.scenarios()
+    named += published.published_scenarios()
     return {scenario.name: scenario for scenario in named}
 
 
@@ -122,7 +122,7 @@ def find_scenario(name: str, settings: dict[str, Any] | None = None) -> Scenario
     elif "+" in name:
         scenario = combine([part.strip() for part in name.split("+")])
     else:
-        raise SCENARIO_PLUGINS.missing(name) or unknown("scenario", name, known)
+        raise SCENARIO_PLUGINS.missing_error(name) or unknown_name("scenario", name, known)
     return scenario.with_settings(settings or {})
 
 
@@ -134,7 +134,7 @@ def combine(effects: Sequence[str]) -> Scenario:
     """
     for name in effects:
         if not isinstance(name, str) or name not in EFFECTS:
-            raise unknown("effect", name, EFFECTS)
+            raise unknown_name("effect", name, EFFECTS)
         if list(effects).count(name) > 1:
             raise InputError(f"effects must differ but {name} was given twice.")
     chosen = tuple(EFFECTS[name]() for name in effects)

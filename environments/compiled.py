@@ -19,22 +19,22 @@ from typing import Any
 
 import numba
 
-from environments.files import cache_home
 from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
+from environments.paths import user_cache_folder
 
 Compilable = Callable[..., Any]
 """Rules carry no annotations: numba works out the types."""
 
 
 @lru_cache(maxsize=1)
-def cache_folder() -> str | None:
+def numba_cache_folder() -> str | None:
     """The folder of numba's cache for exactly these sources; None if it cannot be written.
 
     It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder, and never in a shared folder such as /tmp:
     numba unpickles the files that it finds there.
     """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {kernel_hash()}".encode())
-    base = os.environ.get("NUMBA_CACHE_DIR") or str(cache_home() / "numba")
+    base = os.environ.get("NUMBA_CACHE_DIR") or str(user_cache_folder() / "numba")
     folder = os.path.join(base, digest.hexdigest()[:16])
     try:
         os.makedirs(folder, exist_ok=True)
@@ -76,7 +76,7 @@ _ONE_AT_A_TIME = threading.Lock()
 def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
     config: Any = numba.config
-    folder = cache_folder()
+    folder = numba_cache_folder()
     with _ONE_AT_A_TIME:
         before = config.CACHE_DIR
         config.CACHE_DIR = folder or before
@@ -89,7 +89,7 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
             config.CACHE_DIR = before
 
 
-def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
+def specialize(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
     """A copy of a loop with a policy's rules in place of the names it calls, compiled under its own name.
 
     A rule that is passed as an argument is never found in numba's cache; one that is a global of a

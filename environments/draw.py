@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from environments.base import Draft
-from environments.errors import InputError, check_which
+from environments.checks import check_replications
+from environments.errors import InputError
 from environments.noise import NOISES
 from environments.plugins import plugin_errors
 from environments.scenario import Scenario
@@ -42,17 +43,17 @@ ALWAYS = 256_000_000
 """Bytes that are not asked about: a machine without them runs nothing of ours."""
 
 
-def check_room(needed: int, what: str) -> None:
+def check_memory(needed: int, what: str) -> None:
     """Raise InputError where so many bytes, and as many again while they are made, are not to be had.
 
-    >>> check_room(10**15, "horizon 60000000000000")  # doctest: +ELLIPSIS
+    >>> check_memory(10**15, "horizon 60000000000000")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     environments.errors.InputError: horizon 60000000000000 needs 1000.0 TB of memory, but only ... are available.
     """
     if needed <= ALWAYS:
         return
-    total, free = memory()
+    total, free = system_memory()
     at_hand = min((each for each in (total, free) if each is not None), default=None)
     if at_hand is not None and 2 * needed > at_hand:
         raise InputError(
@@ -60,7 +61,9 @@ def check_room(needed: int, what: str) -> None:
         )
 
 
-def memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] = LIMITS) -> tuple[int | None, int | None]:
+def system_memory(
+    meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] = LIMITS
+) -> tuple[int | None, int | None]:
     """Bytes in all and bytes free, the container's limit counted in; None where the system does not tell."""
     told: dict[str, int] = {}
     try:
@@ -101,13 +104,13 @@ def draw_worlds(
     ((2, 100), (2, 11, 3, 4))
     """
     scenario.check(horizon, arms)
-    check_which(seed, first, replications)
-    check_room(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
-    draft = draft_of(scenario, horizon, arms, seed, first, replications, stream)
+    check_replications(seed, first, replications)
+    check_memory(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
+    draft = build_draft(scenario, horizon, arms, seed, first, replications, stream)
     return _with_tape(draft, _schedule(draft))
 
 
-def draft_of(
+def build_draft(
     scenario: Scenario,
     horizon: int,
     arms: int,

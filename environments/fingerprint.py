@@ -57,7 +57,7 @@ LIBRARIES = (
 )
 """Libraries that results, or the transfer of tasks to workers, can depend on."""
 
-ABSENT = "not installed"
+NOT_INSTALLED = "not installed"
 
 
 @lru_cache(maxsize=1)
@@ -140,24 +140,24 @@ def _is_text(node: object) -> bool:
     return False
 
 
-def installed(name: str) -> str:
-    """The version of an installed distribution, or `ABSENT`.
+def installed_version(name: str) -> str:
+    """The version of an installed distribution, or `NOT_INSTALLED`.
 
-    >>> installed("no-such-thing")
+    >>> installed_version("no-such-thing")
     'not installed'
     """
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return ABSENT
+        return NOT_INSTALLED
 
 
 @lru_cache(maxsize=1)
 def _identity() -> tuple[tuple[str, str], ...]:
     return (
         ("python", platform.python_version()),
-        *((name, installed(name)) for name in LIBRARIES),
-        ("ravenlab", installed("ravenlab")),
+        *((name, installed_version(name)) for name in LIBRARIES),
+        ("ravenlab", installed_version("ravenlab")),
         ("sources", computation_fingerprint()[:16]),
         ("machine", platform.machine()),
         ("processor", _processor()),

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 STUDENT_DEGREES = 5.0
 
@@ -49,7 +50,7 @@ NOISES: dict[str, Noise] = {
         lambda rng, n: rng.random(n),
     ),
 }
-"""All noises by name. Adding one takes an entry here and its log-density in `studies.diagnosis.base`."""
+"""All noises by name. Adding one takes an entry here and its log-density in `studies.diagnosis.proposal`."""
 
 
 def check_noise(name: object) -> str:
@@ -61,5 +62,5 @@ def check_noise(name: object) -> str:
     if not isinstance(name, str):
         raise InputError(f"noise must be one of {', '.join(NOISES)} but got {name!r}.")
     if name not in NOISES:
-        raise unknown("noise", name, NOISES)
+        raise unknown_name("noise", name, NOISES)
     return name

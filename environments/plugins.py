@@ -18,14 +18,14 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Generic, TypeVar
 
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 
 T = TypeVar("T")
 
-MARK = ".py:"
+FILE_MARK = ".py:"
 """What tells `./mine.py:MyPolicy` from a name."""
 
-MODULE = "ravenlab_own_"
+MODULE_PREFIX = "ravenlab_own_"
 """How modules of brought files are called."""
 
 MADE = "<string>"
@@ -35,14 +35,14 @@ MADE = "<string>"
 def is_plugin(text: str) -> bool:
     """Whether a name says which file to bring it from.
 
-    >>> is_own("./mine.py:MyPolicy"), is_own("ucb1")
+    >>> is_plugin("./mine.py:MyPolicy"), is_plugin("ucb1")
     (True, False)
     """
-    return isinstance(text, str) and MARK in text
+    return isinstance(text, str) and FILE_MARK in text
 
 
 @dataclass(frozen=True)
-class Named(Generic[T]):
+class Plugin(Generic[T]):
     """An object that was brought, and what brings it again in another process."""
 
     value: T
@@ -54,11 +54,11 @@ class PluginRegistry(Generic[T]):
 
     def __init__(self, kind: str, group: str) -> None:
         self.kind, self.group = kind, group
-        self._held: dict[str, Named[T]] = {}
+        self._held: dict[str, Plugin[T]] = {}
 
-    def hold(self, name: str, value: T, source: str) -> None:
+    def register(self, name: str, value: T, source: str) -> None:
         """Keep an object under its name."""
-        self._held[name] = Named(value, source)
+        self._held[name] = Plugin(value, source)
 
     def get(self, name: str) -> T | None:
         """The object of a name, without the hash the last one that was brought; None if it was not brought."""
@@ -70,7 +70,7 @@ class PluginRegistry(Generic[T]):
         found = self._match(name)
         return None if found is None else found.source
 
-    def _match(self, name: str) -> Named[T] | None:
+    def _match(self, name: str) -> Plugin[T] | None:
         if name in self._held:
             return self._held[name]
         fits = [each for held, each in self._held.items() if held.rpartition("~")[0] == name]
@@ -80,44 +80,44 @@ class PluginRegistry(Generic[T]):
         """Names of what was brought."""
         return list(self._held)
 
-    def installed(self) -> dict[str, EntryPoint]:
+    def entry_points(self) -> dict[str, EntryPoint]:
         """What installed packages offer, by name; looking does not import them."""
         return {point.name: point for point in entry_points(group=self.group)}
 
-    def bring(self, text: str, ours: Container[str], adapted: Callable[[Any, str], T]) -> str:
+    def load(self, text: str, ours: Container[str], adapted: Callable[[Any, str], T]) -> str:
         """Load what `./file.py:Name` or the name of an installed package's offer says, and give the name it goes by.
 
         Any other name is given back as it is, and so are those of `ours`, which nobody can take.
         """
         if is_plugin(text):
             found, name = load_plugin(text, self.kind)
-        elif text in ours or text not in self.installed():
+        elif text in ours or text not in self.entry_points():
             return text
         else:
             found, name = self._load(text), text
-        self.hold(name, adapted(found, name), text)
+        self.register(name, adapted(found, name), text)
         return name
 
     def _load(self, text: str) -> Any:
         try:
-            return self.installed()[text].load()
+            return self.entry_points()[text].load()
         except Exception as error:
             raise InputError(
                 f"{self.kind} {text!r} can't be loaded from its package: {describe_failure(error)}."
             ) from None
 
-    def absent(self, name: str) -> bool:
+    def is_missing(self, name: str) -> bool:
         """Whether a name is of something that a user brought elsewhere and that is not at hand here."""
-        return self.get(name) is None and self.missing(name) is not None
+        return self.get(name) is None and self.missing_error(name) is not None
 
-    def missing(self, name: str) -> InputError | None:
+    def missing_error(self, name: str) -> InputError | None:
         """An error for a name that would have to be brought first; None for one that looks like none of these."""
-        if MARK in name:
+        if FILE_MARK in name:
             return InputError(
                 f"{self.kind} {name!r} comes from a Python file, which is only run when you name it: "
                 f"name its path, such as ./{name.partition('~')[0].rpartition('/')[2]}."
             )
-        if name in self.installed():
+        if name in self.entry_points():
             return InputError(
                 f"{self.kind} {name!r} comes from an installed package, which is only run when you name it: "
                 f"load the plugin {name}.",
@@ -129,7 +129,7 @@ class PluginRegistry(Generic[T]):
 def load_plugin(text: str, kind: str) -> tuple[Any, str]:
     """Run a file that the user named and give the object in it, with the name that it goes by.
 
-    >>> load_own("mine.py:", "policy")
+    >>> load_plugin("mine.py:", "policy")
     Traceback (most recent call last):
     ...
     environments.errors.InputError: policy must be written ./file.py:Name but got 'mine.py:'.
@@ -144,10 +144,10 @@ def load_plugin(text: str, kind: str) -> tuple[Any, str]:
         said = str(getattr(error, "strerror", None) or error).rstrip(".")
         raise InputError(f"{kind} {text!r} can't be read: {said}.") from None
     digest = hashlib.sha256(source).hexdigest()
-    module = _run(path, f"{MODULE}{digest[:16]}", kind)
+    module = _run(path, f"{MODULE_PREFIX}{digest[:16]}", kind)
     if not hasattr(module, wanted):
         public = [name for name in vars(module) if not name.startswith("_")]
-        raise unknown(f"name in {path.name}", wanted, public)
+        raise unknown_name(f"name in {path.name}", wanted, public)
     return getattr(module, wanted), f"{path.name}:{wanted}~{digest[:8]}"
 
 
@@ -169,7 +169,7 @@ def _run(path: Path, name: str, kind: str) -> Any:
 
 def register_for_pickling() -> None:
     """Let objects of brought files go to worker processes, which could not import what they are made of."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(MODULE)]
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(MODULE_PREFIX)]
     if modules:
         from cloudpickle import register_pickle_by_value
 
@@ -182,7 +182,7 @@ def plugin_errors(kind: str, name: str, own: type[Any]) -> Iterator[None]:
     """Have whatever breaks in a class of a user's own be one line that says where; in one of ours it is a fault.
 
     >>> from fractions import Fraction
-    >>> with in_one_line("effect", "mine", Fraction):
+    >>> with plugin_errors("effect", "mine", Fraction):
     ...     1 / 0
     Traceback (most recent call last):
     ...
@@ -202,7 +202,7 @@ def plugin_errors(kind: str, name: str, own: type[Any]) -> Iterator[None]:
 def describe_failure(error: BaseException, files: Container[str] = ()) -> str:
     """What went wrong in a user's code, in a few words, with the last line of it that lies in one of some files.
 
-    >>> where_it_broke(ZeroDivisionError("division by zero"))
+    >>> describe_failure(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
     import traceback

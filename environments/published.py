@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from environments.base import BaseDraw, Change, Draft, Effect
-from environments.errors import Time, steps
+from environments.checks import Time, parse_steps
 from environments.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ class PublishedShift(Effect):
     every: Time = 5000
 
     def rows(self, horizon: int) -> int:
-        return horizon // steps("every", self.every, horizon)
+        return horizon // parse_steps("every", self.every, horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        steps("every", self.every, horizon)
+        parse_steps("every", self.every, horizon)
 
     def apply(self, draft: Draft) -> None:
-        every = steps("every", self.every, draft.horizon)
+        every = parse_steps("every", self.every, draft.horizon)
         times = [t + self.offset for t in draft.times(every)]
         times = [t for t in times if t <= draft.horizon and draft.horizon - t >= self.remaining]
         self.prepare(draft)
@@ -122,10 +122,10 @@ class PublishedLogistics(PublishedShift):
         variance[arms] = rng.uniform(np.sqrt(base.variance_low), np.sqrt(base.variance_high), count) ** 2
 
 
-def scenarios() -> list[Scenario]:
+def published_scenarios() -> list[Scenario]:
     """The four published scenarios.
 
-    >>> [scenario.arms for scenario in scenarios()]
+    >>> [scenario.arms for scenario in published_scenarios()]
     [10, 10, 10, 100]
     """
     sensitivity = [PublishedVarianceDrift(), PublishedIncrementalDrift(), PublishedBlips()]

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from environments.base import BaseDraw, Effect
-from environments.errors import InputError, nonnegative, number, unknown, whole
+from environments.checks import check_integer, check_nonnegative, check_number
+from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, check_noise
 from environments.plugins import plugin_errors
 
-LONGEST_HORIZON = 10**9
+MAX_HORIZON = 10**9
 """Steps; the tape of one world takes 17 bytes a step."""
 
-LARGEST_SCHEDULE = 256_000_000
+MAX_SCHEDULE_BYTES = 256_000_000
 """Bytes that one world's schedule may take before the scenario is refused."""
 
 
@@ -74,10 +75,10 @@ class Scenario:
                 shared = sorted(name for name in places if name.endswith(f".{key}"))
                 if shared:
                     raise InputError(f"setting '{key}' is ambiguous; say {' or '.join(shared)}.")
-                raise unknown("setting", key, [*places, "noise"])
+                raise unknown_name("setting", key, [*places, "noise"])
             owner, field = places[key]
             if isinstance(owner, BaseDraw):
-                base = dataclasses.replace(base, **{field: number(key, value)})
+                base = dataclasses.replace(base, **{field: check_number(key, value)})
             else:
                 place = next(i for i, effect in enumerate(self.effects) if effect is owner)
                 effects[place] = dataclasses.replace(effects[place], **{field: value})
@@ -88,16 +89,16 @@ class Scenario:
 
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError, with one clear line, for what cannot be played."""
-        whole("arms", arms, least=1)
-        whole("horizon", horizon, least=1, most=LONGEST_HORIZON)
+        check_integer("arms", arms, least=1)
+        check_integer("horizon", horizon, least=1, most=MAX_HORIZON)
         if horizon < arms + self.extra_arms:
             raise InputError(
                 f"horizon must be at least the number of arms ({arms + self.extra_arms}) but got {horizon}."
             )
         check_noise(self.noise)
         for field in dataclasses.fields(self.base):
-            number(field.name, getattr(self.base, field.name))
-        nonnegative("variance_low", self.base.variance_low)
+            check_number(field.name, getattr(self.base, field.name))
+        check_nonnegative("variance_low", self.base.variance_low)
         for low, high in (("mean_low", "mean_high"), ("variance_low", "variance_high")):
             if getattr(self.base, low) > getattr(self.base, high):
                 raise InputError(
@@ -111,7 +112,7 @@ class Scenario:
                 raise InputError(f"noise must not be bernoulli with {effect.name}: its variance follows from its mean.")
             with plugin_errors("effect", effect.name, type(effect)):
                 effect.check(horizon, arms)
-        if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > LARGEST_SCHEDULE:
+        if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > MAX_SCHEDULE_BYTES:
             raise InputError(
                 f"arms must be fewer or every longer: {self._rows(horizon)} levels of {arms} arms are too many."
             )

@@ -145,7 +145,7 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def law_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
+def mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
     """Mean and variance of arm k at step t; in a gradual drift the mixture's: within the levels and between them."""
     mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
     if kind & BERNOULLI:
@@ -176,7 +176,9 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
                 means[t - 1, k] = np.nan
                 variances[t - 1, k] = np.nan
                 continue
-            means[t - 1, k], variances[t - 1, k] = law_of(kind, level, motion, season, share, row, blip, k, t)
+            means[t - 1, k], variances[t - 1, k] = mean_and_variance_of(
+                kind, level, motion, season, share, row, blip, k, t
+            )
 
 
 @compiled
@@ -194,12 +196,12 @@ def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-d
             rewards[t - first, k] = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
 
 
-def tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:
+def world_tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:
     """Means and variances [T, K] of one world, for pictures and tests.
 
     >>> from environments import find_scenario
     >>> from environments.draw import draw_worlds
-    >>> means, variances = tables(draw_worlds(find_scenario("stationary"), 50, 3, seed=1))
+    >>> means, variances = world_tables(draw_worlds(find_scenario("stationary"), 50, 3, seed=1))
     >>> means.shape, bool((means[0] == means[-1]).all())
     ((50, 3), True)
     """

@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from policies.engine.base import Policy
@@ -38,7 +38,7 @@ def find_policy(name: str) -> type[Policy]:
 
         brought = POLICY_PLUGINS.get(name)
         if brought is None:
-            raise POLICY_PLUGINS.missing(name) or unknown("policy", name, policy_names())
+            raise POLICY_PLUGINS.missing_error(name) or unknown_name("policy", name, policy_names())
         return brought
     folder = "policies.published" if name.startswith("published-") else "policies"
     module = importlib.import_module(f"{folder}.{name.replace('-', '_')}")

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, log, sqrt
 
+from environments.checks import MAX_STEPS
 from environments.compiled import inlined
-from environments.errors import MOST_STEPS
 from policies.engine.base import CLOSED, Param, Sizes, Value
 from policies.engine.exp3 import CELLS, COUNT, ROWS, STAKE, all_alike, draw, keep_in_bounds, look, multiply, probability
 from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
@@ -83,7 +83,7 @@ class ARSEXP3(UnitPolicy):
     family = "sampling"
     reference = "Wang, Wang and Huang 2021"
     parameters = (
-        replace(HORIZON_PARAMETER, most=float(MOST_STEPS)),
+        replace(HORIZON_PARAMETER, most=float(MAX_STEPS)),
         Param("eta", 1.0, 0.01, 10.0, meaning="η, weight of the learning rate"),
         *UNIT_PARAMETERS,
     )

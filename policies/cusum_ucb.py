@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, ParamContext, Sizes, Value
 from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forget, take_in
 from policies.engine.rules import CHANGES, any_arm, best_known_line, count_open, unknown_arm
@@ -64,12 +64,12 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[ALARMS] += 1.0
 
 
-def log_steps_per_change(setting: Setting) -> float:
+def log_steps_per_change(setting: ParamContext) -> float:
     """ln(T/U) for at least one change, and at least 1, below which the sums would cross h by noise alone."""
     return max(1.0, log(setting.number("horizon") / max(1.0, setting.number("changes"))))
 
 
-def exploration(setting: Setting) -> float:
+def exploration(setting: ParamContext) -> float:
     """sqrt(U·ln(T/U)/T), at most 1."""
     horizon, changes = setting.number("horizon"), setting.number("changes")
     return min(1.0, sqrt(changes * log_steps_per_change(setting) / horizon))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Policy, Setting, Sizes, Value
+from policies.engine.base import ParamContext, Policy, Sizes, Value
 from policies.engine.discounting import MEAN, NOTHING, WEIGHT, fade, gamma
 from policies.engine.rules import CHANGES, XI_PARAMETER, unknown_or_best_line
 
@@ -52,7 +52,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[WIDTH, k] = 1.0 / sqrt(arms[WEIGHT, k])
 
 
-def tuned_to_changes(setting: Setting) -> float:
+def tuned_to_changes(setting: ParamContext) -> float:
     """1 − sqrt(U/T)/4, Garivier and Moulines' choice for rewards in [0, 1]."""
     return max(0.0, 1.0 - sqrt(setting.number("changes") / setting.number("horizon")) / 4.0)
 

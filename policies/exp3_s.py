@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import e, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, ParamContext, Sizes, Value
 from policies.engine.exp3 import (
     CELLS,
     COUNT,
@@ -51,7 +51,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         keep_in_bounds(arms, cells)
 
 
-def tuned_to_changes(setting: Setting) -> float:
+def tuned_to_changes(setting: ParamContext) -> float:
     """min(1, sqrt(K·(U·ln(KT) + e) / ((e − 1)·T))), the γ of the regret bound against U changes."""
     horizon, changes, arms = setting.number("horizon"), setting.number("changes"), setting.arms
     return min(1.0, sqrt(arms * (changes * log(arms * horizon) + e) / ((e - 1.0) * horizon)))

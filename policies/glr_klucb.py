@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, Policy, Setting, Sizes, Value
+from policies.engine.base import CLOSED, Param, ParamContext, Policy, Sizes, Value
 from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget
 from policies.engine.rules import CHANGES, unknown_arm
 from policies.kl_ucb import S2_PARAMETER
@@ -124,12 +124,12 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         keep_split(k, arms, memory)
 
 
-def error_rate(setting: Setting) -> float:
+def error_rate(setting: ParamContext) -> float:
     """1/sqrt(KUT), for at least one change."""
     return 1.0 / sqrt(setting.arms * max(1.0, setting.number("changes")) * setting.number("horizon"))
 
 
-def exploration(setting: Setting) -> float:
+def exploration(setting: ParamContext) -> float:
     """0.1·sqrt(KU·ln T / T), at most 1."""
     horizon = setting.number("horizon")
     return min(1.0, 0.1 * sqrt(setting.arms * setting.number("changes") * log(horizon) / horizon))

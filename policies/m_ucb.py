@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, ParamContext, Sizes, Value
 from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget, take_in
 from policies.engine.rules import best_known_line, unknown_arm
@@ -75,7 +75,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[ALARMS] += 1.0
 
 
-def threshold(setting: Setting) -> float:
+def threshold(setting: ParamContext) -> float:
     """sqrt(w·ln(2KT²)/2), which by Hoeffding T tests without a change cross with probability 1/(KT) at most."""
     horizon = setting.number("horizon")
     return sqrt(setting.number("w") * log(2.0 * setting.arms * horizon * horizon) / 2.0)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import ceil, e, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, Setting, Sizes, Value
+from policies.engine.base import Param, ParamContext, Sizes, Value
 from policies.engine.exp3 import CELLS, ROWS, STAKE, all_alike, choose, keep_in_bounds, multiply, start, was_chosen
 from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies.engine.rules import HORIZON_PARAMETER
@@ -41,7 +41,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         keep_in_bounds(arms, cells)
 
 
-def tuned_to_variation(setting: Setting) -> float:
+def tuned_to_variation(setting: ParamContext) -> float:
     """⌈(K ln K)^⅓·(T/v)^⅔⌉, at least one step, and no more than there are."""
     horizon, variation, arms = setting.number("horizon"), setting.number("variation"), setting.arms
     if variation == 0.0:
@@ -49,7 +49,7 @@ def tuned_to_variation(setting: Setting) -> float:
     return min(horizon, max(1.0, float(ceil((arms * log(arms)) ** (1 / 3) * (horizon / variation) ** (2 / 3)))))
 
 
-def tuned_to_batch(setting: Setting) -> float:
+def tuned_to_batch(setting: ParamContext) -> float:
     """min(1, sqrt(K ln K / ((e − 1)·B)))."""
     return min(1.0, sqrt(setting.arms * log(setting.arms) / ((e - 1.0) * setting.number("batch"))))
 

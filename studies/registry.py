@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Sampler(Choice):
+class SamplerChoice(Choice):
     """A method that proposes candidates."""
 
     robust: bool = False
@@ -54,19 +54,19 @@ class ObjectiveChoice(Choice):
 
     label: str = ""
     """Name of a trial's value in figures and notes; may contain {percent}, {tail} and {time}."""
-    maximise: bool = False
+    maximize: bool = False
     """Whether it is computed from rewards, which should be large, instead of regrets."""
     by_rank: bool = False
     """Whether it depends on the order of the sample, so that tests recompute it on each resample."""
 
 
-SAMPLERS: dict[str, Sampler] = {
-    "tpe": Sampler("tree-structured Parzen estimator", robust=True),
-    "gp": Sampler("Gaussian process with expected improvement", extra="gp"),
-    "cmaes": Sampler("CMA-ES evolution strategy; one batch is one generation"),
-    "qmc": Sampler("scrambled Sobol points", robust=True),
-    "random": Sampler("independent random candidates", robust=True),
-    "grid": Sampler("grid points, coarse to fine"),
+SAMPLERS: dict[str, SamplerChoice] = {
+    "tpe": SamplerChoice("tree-structured Parzen estimator", robust=True),
+    "gp": SamplerChoice("Gaussian process with expected improvement", extra="gp"),
+    "cmaes": SamplerChoice("CMA-ES evolution strategy; one batch is one generation"),
+    "qmc": SamplerChoice("scrambled Sobol points", robust=True),
+    "random": SamplerChoice("independent random candidates", robust=True),
+    "grid": SamplerChoice("grid points, coarse to fine"),
 }
 
 PRUNERS: dict[str, Choice] = {
@@ -77,7 +77,7 @@ PRUNERS: dict[str, Choice] = {
 
 OBJECTIVES: dict[str, ObjectiveChoice] = {
     "mean": ObjectiveChoice("mean regret", label="mean regret"),
-    "reward": ObjectiveChoice("mean reward, which is maximised", label="mean reward", maximise=True),
+    "reward": ObjectiveChoice("mean reward, which is maximised", label="mean reward", maximize=True),
     "quantile": ObjectiveChoice(
         "quantile of regret at this level", example="0.9", label="{percent} % quantile of regret", by_rank=True
     ),
@@ -101,7 +101,7 @@ MEASURES: dict[str, Choice] = {
 }
 
 
-PAPER_POLICIES, ALL = "paper", "all"
+PAPER_KEYWORD, ALL_KEYWORD = "paper", "all"
 """Words that stand for the policies of the paper, and for all policies or scenarios."""
 
 
@@ -138,7 +138,7 @@ class GridDefaults:
 class ComparisonDefaults:
     """Defaults of the fields of a comparison."""
 
-    policies = PAPER_POLICIES
+    policies = PAPER_KEYWORD
     tune = 50
     search_replications = 50
     replications = 200
@@ -153,10 +153,10 @@ def robust_samplers() -> list[str]:
     return [name for name, sampler in SAMPLERS.items() if sampler.robust]
 
 
-def written(choices: Mapping[str, Choice]) -> list[str]:
+def format_choices(choices: Mapping[str, Choice]) -> list[str]:
     """All values of a registry as users write them, with an example where a value takes an argument.
 
-    >>> written(MEASURES)
+    >>> format_choices(MEASURES)
     ['worst', 'mean', 'cvar:0.5']
     """
     return [f"{name}:{choice.example}" if choice.example else name for name, choice in choices.items()]
@@ -175,7 +175,7 @@ def parse_choice(field: str, text: str, choices: Mapping[str, Choice]) -> tuple[
     name, colon, argument = text.partition(":")
     choice = choices.get(name)
     if choice is None or bool(choice.example) != bool(argument) or bool(colon) != bool(argument):
-        raise InputError(f"{field} must be {join_words(written(choices))} but got {text!r}.")
+        raise InputError(f"{field} must be {join_words(format_choices(choices))} but got {text!r}.")
     return name, argument
 
 
@@ -194,20 +194,20 @@ def parse_level(field: str, name: str, argument: str) -> float:
     return level
 
 
-def pattern_of(choices: Mapping[str, Choice]) -> str:
+def choices_pattern(choices: Mapping[str, Choice]) -> str:
     """A regular expression for the JSON Schema that matches all values of a registry.
 
-    >>> pattern_of(MEASURES)
+    >>> choices_pattern(MEASURES)
     '^(worst|mean|cvar:.+)$'
     """
     forms = (f"{name}:.+" if choice.example else name for name, choice in choices.items())
     return f"^({'|'.join(forms)})$"
 
 
-def shown(values: Iterable[float]) -> str:
+def format_values(values: Iterable[float]) -> str:
     """Numbers as they are typed on the command line.
 
-    >>> shown(GridDefaults.alpha0)
+    >>> format_values(GridDefaults.alpha0)
     '0.5,1,5,10'
     """
     return ",".join(f"{value:g}" for value in values)

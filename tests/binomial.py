@@ -1,10 +1,10 @@
-"""How many hits of n are no surprise: the exact binomial band of 99.9 %."""
+"""The 99.9 % band of a binomial count."""
 
 from __future__ import annotations
 
 
 def band(count: int, share: float = 0.95, level: float = 0.999) -> tuple[int, int]:
-    """The smallest and the largest number of hits that chance allows.
+    """The smallest and the largest count in the central 99.9 % band.
 
     >>> band(1000)
     (926, 971)

@@ -1,4 +1,4 @@
-"""Policies and scenarios of a user's own that a test brought."""
+"""Plugins loaded by a test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from policies.engine import plugins
 
 
 def forget_brought() -> None:
-    """As in a new process, where nothing has been brought yet."""
+    """Unload all plugins."""
     plugins.POLICY_PLUGINS._held.clear()
     catalog.SCENARIO_PLUGINS._held.clear()

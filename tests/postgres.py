@@ -1,7 +1,7 @@
-"""A PostgreSQL server for the tests: a throw-away one of our own, or the one that RAVENLAB_TEST_POSTGRES names.
-What stops the server takes one of our own in any case.
+"""A PostgreSQL server for the tests: a temporary one, or the one that RAVENLAB_TEST_POSTGRES names.
 
-Our own runs as an unprivileged user when we are root, and ends with the process that started it, however that ends.
+Tests that stop the server always use a temporary one. It runs as an unprivileged user if the tests run as root, and
+ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.requirements import lacking
 
 VARIABLE = "RAVENLAB_TEST_POSTGRES"
 PASSWORD = "g{ehe}im @%40/:#"
-"""Letters that a URL, a template or a configuration file could trip over."""
+"""Characters that require quoting in a URL, a template or a configuration file."""
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -39,11 +39,11 @@ SETTINGS = {
     "log_min_messages": "panic",
 }
 FAST, IMMEDIATE = signal.SIGINT, signal.SIGQUIT
-"""What `pg_ctl stop -m fast` and `-m immediate` send."""
+"""The signals of `pg_ctl stop -m fast` and `-m immediate`."""
 
 
 class Server:
-    """A server that databases may be made on; `process` is None where it is not ours to stop."""
+    """A server for test databases; `process` is None if the tests must not stop it."""
 
     def __init__(self, url: URL, start: list[str] | None = None) -> None:
         self.url, self.command = url, start
@@ -59,25 +59,25 @@ class Server:
         return self.url.set(database=name).render_as_string(hide_password=False)
 
     def connect(self, url: str | None = None) -> psycopg.Connection[Any]:
-        """A connection of the test's own."""
+        """A separate connection."""
         to = self.url if url is None else make_url(url)
         return psycopg.connect(
             host=to.host, port=to.port, user=to.username, password=to.password, dbname=to.database, autocommit=True
         )
 
     def run(self, statement: str, *values: Any, url: str | None = None) -> list[tuple[Any, ...]]:
-        """Run a statement and give its rows."""
+        """Run a statement and return its rows."""
         with self.connect(url) as connection:
             cursor = connection.execute(statement.encode(), values)
             return cursor.fetchall() if cursor.description else []
 
     def cut(self, url: str) -> int:
-        """Terminate ravenlab's sessions in a database; tells how many there were."""
+        """Terminate ravenlab's sessions in a database and return their number."""
         asked = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ravenlab'"
         return len(self.run(f"{asked} AND datname = %s", make_url(url).database))
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
+        """Start the server and wait until it responds."""
         assert self.command is not None, "not ours to start"
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 60
@@ -91,25 +91,25 @@ class Server:
                 time.sleep(0.02)
 
     def stop(self, how: signal.Signals = FAST) -> None:
-        """Stop it and wait until it is gone."""
+        """Stop the server and wait for it."""
         assert self.process is not None, "not ours to stop"
         self.process.send_signal(how)
         self.process.wait(timeout=60)
 
     def restart(self, how: signal.Signals) -> None:
-        """As `pg_ctl restart -m` does."""
+        """Restart the server."""
         self.stop(how)
         self.start()
 
 
 def given() -> bool:
-    """Whether somebody has named a server for the tests."""
+    """Whether RAVENLAB_TEST_POSTGRES is set."""
     return bool(os.environ.get(VARIABLE))
 
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """The server for this run: the one that is named, or one of our own."""
+    """The server for this run."""
     if not given():
         with own_server() as mine:
             yield mine
@@ -124,7 +124,7 @@ def server() -> Iterator[Server]:
 
 @contextmanager
 def own_server() -> Iterator[Server]:
-    """One that may be stopped; where there can be none the test is skipped, but fails where CI is set."""
+    """A temporary server. Without PostgreSQL the test is skipped, or fails if CI is set."""
     folder = Path(tempfile.mkdtemp(prefix="ravenlab-postgres-"))
     try:
         try:
@@ -142,7 +142,7 @@ def own_server() -> Iterator[Server]:
 
 
 def _binaries() -> Path:
-    """Where initdb and postgres are: the newest of Debian's places, or on the path."""
+    """The folder of initdb and postgres."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
     found = shutil.which("initdb")
     places = [*([Path(found).resolve().parent] if found else []), *places]
@@ -153,7 +153,7 @@ def _binaries() -> Path:
 
 
 def _made(binaries: Path, folder: Path) -> Server:
-    """A new cluster in a folder."""
+    """Create a database cluster in a folder."""
     secret, data = folder / "password", folder / "data"
     secret.write_text(PASSWORD)
     dying = shutil.which("setpriv")

@@ -1,4 +1,4 @@
-"""Where the project is, and how its code runs in a process of its own."""
+"""Paths of the project, and running its code in a subprocess."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's, with the project found first."""
+    """The environment of this process, with the project first on the path."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 def python(*words: str | Path, folder: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run this Python in a folder, with more in its environment, and wait for it."""
+    """Run this Python in a folder with additional environment variables."""
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment(**more), capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""Skipping what a machine can't do, where that may be: not where CI is set, which is to test everything."""
+"""Skipping tests whose requirements are not installed, except in CI."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def lacking(reason: str) -> NoReturn:
-    """Skip the test that asks, or fail it where nothing may be skipped."""
+    """Skip the current test, or fail it in CI."""
     if os.environ.get("CI"):
         pytest.fail(f"{reason}; CI skips nothing")
     pytest.skip(reason)

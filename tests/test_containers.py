@@ -1,4 +1,4 @@
-"""The Dockerfile and compose.yaml, as far as they can be checked without a Docker engine."""
+"""The Dockerfile and compose.yaml, checked without a Docker engine."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 INSTRUCTIONS = {"FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "CMD"}
 OURS = ("scheduler", "worker", "driver", "dashboard")
 NO_ENGINE = "--host", "127.0.0.1"
-"""Added to what a container runs when it is run here: a container has a network of its own, this machine has not."""
+"""Additional arguments, because the tests have no network per container."""
 
 
 def resolved(text: str, given: dict[str, str]) -> str:
-    """Put variables in as compose does: `${NAME:-default}` and `${NAME:?refusal}`."""
+    """Substitute variables as compose does: `${NAME:-default}` and `${NAME:?refusal}`."""
 
     def value(found: re.Match[str]) -> str:
         name, how, rest = found.groups()
@@ -139,7 +139,7 @@ def test_the_image_runs_as_nobody_in_particular() -> None:
 
 @contextmanager
 def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A command of compose.yaml as a process of its own group, which is killed whole: a nanny has a worker."""
+    """Run a command of compose.yaml in a process group, which is killed as a whole."""
     with (folder / "log").open("ab") as log:
         started = subprocess.Popen(
             [str(BIN / command[0]), *command[1:]],
@@ -158,7 +158,7 @@ def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[byt
 
 
 def until_healthy(check: list[str], started: subprocess.Popen[bytes]) -> None:
-    """Run a health check, as the engine would, until it passes."""
+    """Run a health check until it passes."""
     until = time.monotonic() + 60
     while subprocess.run([str(BIN / check[0]), *check[1:]], capture_output=True, check=False).returncode != 0:
         assert started.poll() is None, "it ended"
@@ -167,7 +167,7 @@ def until_healthy(check: list[str], started: subprocess.Popen[bytes]) -> None:
 
 
 def test_the_commands_work_when_run_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scheduler, worker and driver with the very words of the file; only hosts, ports and folders are those of here."""
+    """Scheduler, worker and driver with the commands of the file; only hosts, ports and folders differ."""
     scheduler, health, worker_health = map(str, free_ports(3))
     here = {
         "tcp://scheduler:8786": f"tcp://127.0.0.1:{scheduler}",

@@ -10,7 +10,7 @@ import optuna
 import optuna_dashboard
 import pytest
 
-from dashboards.figures import explain, plot_front, plot_heat_map, plot_history, plot_world
+from dashboards.figures import get_alt_text, plot_heat_map, plot_pareto_front, plot_search_history, plot_world
 from environments import find_scenario
 from tests.command import refused, said_by
 from tests.dashboards.drawn import made_grid, names
@@ -140,9 +140,9 @@ def test_figures() -> None:
     """Title, legend and description of each figure; the report shows the others."""
     figures = [
         plot_heat_map(made_grid(), recommendation()),
-        plot_history(made_rows(20), recommendation(), SPEC),
-        plot_front(made_front(["blips", "periodic"])),
+        plot_search_history(made_rows(20), recommendation(), SPEC),
+        plot_pareto_front(made_front(["blips", "periodic"])),
         plot_world(find_scenario("arm-churn"), 1000, 5),
     ]
-    lines = [(figure.layout.title.text, *names(figure), explain(figure)) for figure in figures]
+    lines = [(figure.layout.title.text, *names(figure), get_alt_text(figure)) for figure in figures]
     assert_golden("figures", "\n\n".join("\n".join(each) for each in lines))

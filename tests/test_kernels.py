@@ -1,4 +1,4 @@
-"""Compiled code is found in the cache by the next process, and never served stale."""
+"""The cache of compiled code is used by the next process and never stale."""
 
 from __future__ import annotations
 

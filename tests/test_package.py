@@ -1,4 +1,4 @@
-"""What is installed, and that it stands beside folders of the same name."""
+"""The installed package, also next to folders with the same names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHILDREN = resource.RUSAGE_CHILDREN
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sdist, and the wheel that was made of the sdist."""
+    """A folder with the sdist and the wheel built from it."""
     folder = tmp_path_factory.mktemp("built")
     source = folder / "source"
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -68,15 +68,12 @@ def test_the_sdist_holds_all_that_the_tests_need(built: Path) -> None:
 
 
 def elsewhere() -> dict[str, str]:
-    """The environment of a process that must not see this folder."""
+    """The environment of a process that must not import from this folder."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def smoke(python: Path, folder: Path, study: bool) -> None:
-    """What someone does first, in an environment that has the wheel and nothing of this folder.
-
-    A study there compiles all kernels anew.
-    """
+    """First steps of a user in an environment with only the wheel."""
 
     def run(*words: str) -> str:
         done = subprocess.run(
@@ -114,7 +111,7 @@ def smoke(python: Path, folder: Path, study: bool) -> None:
 
 
 def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
-    """Its dependencies are those that are installed here; `make stress` installs all of them anew, and runs a study."""
+    """Uses the dependencies of this environment; `make stress` installs all of them."""
     (wheel,) = built.glob("ravenlab-*.whl")
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv" / "bin" / "python"
@@ -157,7 +154,7 @@ def test_works_beside_a_users_own_folders(command: list[str], tmp_path: Path) ->
 
 
 def test_a_clone_in_the_current_folder_hides_nothing(tmp_path: Path) -> None:
-    """One who has just cloned and installed stands beside a folder called ravenlab."""
+    """After cloning, the current folder contains a folder called ravenlab."""
     (tmp_path / "ravenlab").mkdir()
     code = "import ravenlab; print(ravenlab.RavenUCB(arms=2))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -177,7 +174,7 @@ def test_says_what_shadows_it(tmp_path: Path) -> None:
 
 
 def test_help_answers_at_once() -> None:
-    """CPU seconds, not wall time: the best of five, since other processes share the caches."""
+    """CPU seconds, the best of five runs."""
     spent = []
     for _ in range(5):
         before = resource.getrusage(CHILDREN)

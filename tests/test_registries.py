@@ -31,16 +31,16 @@ from studies.registry import (
     ComparisonDefaults,
     GridDefaults,
     ObjectiveChoice,
-    Sampler,
+    SamplerChoice,
     StudyDefaults,
-    shown,
-    written,
+    format_choices,
+    format_values,
 )
 from studies.spec import objective, robust
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.files import study_template
 from studies.spec.grid import GridSpec
-from studies.spec.robust import RobustSpec, robust_spec_from
+from studies.spec.robust import RobustSpec, parse_robust_spec
 from studies.spec.schema import study_file_schema
 from studies.spec.study import StudySpec
 from tests.project import ROOT, python
@@ -65,7 +65,7 @@ KEYED = {
     "tuning/search/pruning.py": "pruner",
     "studies/spec/objective.py": "objective",
     "studies/spec/robust.py": "measure",
-    "studies/diagnosis/base.py": "noise",
+    "studies/diagnosis/proposal.py": "noise",
 }
 """Modules that implement a registry with a table of functions by name."""
 
@@ -99,13 +99,13 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         option("tune", "--sampler").help == f"Sampler: {join_words(list(SAMPLERS))}. [default: {StudyDefaults.sampler}]"
     )
-    monkeypatch.setitem(SAMPLERS, "shuffled", Sampler("an added sampler", robust=True))
+    monkeypatch.setitem(SAMPLERS, "shuffled", SamplerChoice("an added sampler", robust=True))
     monkeypatch.setitem(samplers.OPTUNA_SAMPLERS, "shuffled", samplers.OPTUNA_SAMPLERS["random"])
     spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled").resolved()
     plain = spec.model_copy(update={"sampler": "random"})
     asked = [[trial.params for trial in samplers.ask_batch(one, optuna.create_study(), 1)] for one in (spec, plain)]
     assert asked[0] == asked[1]
-    assert robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 100, "sampler": "shuffled"})
+    assert parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 100, "sampler": "shuffled"})
     assert "shuffled" in field_schema("sampler")["enum"]
     assert "shuffled" in field_schema("sampler", "Robust")["enum"]
     assert completed("tune", "--sampler", "sh") == ["shuffled"]
@@ -129,14 +129,14 @@ def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(objective.VALUES) == set(OBJECTIVES)
+    assert set(objective.STATISTICS) == set(OBJECTIVES)
     assert (
         option("tune", "--objective").help
-        == f"Objective: {join_words(written(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
+        == f"Objective: {join_words(format_choices(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
     )
     added = ObjectiveChoice("an added objective", label="median regret", by_rank=True)
     monkeypatch.setitem(OBJECTIVES, "median", added)
-    monkeypatch.setitem(objective.VALUES, "median", lambda sample, level: np.median(sample, axis=-1))
+    monkeypatch.setitem(objective.STATISTICS, "median", lambda sample, level: np.median(sample, axis=-1))
     parsed = objective.parse_objective("median")
     assert parsed.value(np.array([1.0, 2.0, 9.0])) == 2.0
     assert parsed.by_rank
@@ -151,12 +151,12 @@ def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(robust.COUNTED) == set(MEASURES)
+    assert set(robust.WORST_COUNTS) == set(MEASURES)
     assert option("tune", "--measure").help.endswith(
-        f"{join_words(written(MEASURES))}. [default: {StudyDefaults.measure}]"
+        f"{join_words(format_choices(MEASURES))}. [default: {StudyDefaults.measure}]"
     )
     monkeypatch.setitem(MEASURES, "two-worst", Choice("an added measure"))
-    monkeypatch.setitem(robust.COUNTED, "two-worst", lambda scenarios, level: 2)
+    monkeypatch.setitem(robust.WORST_COUNTS, "two-worst", lambda scenarios, level: 2)
     assert robust.parse_measure("two-worst").value(np.array([1.0, 4.0, 2.0])) == 3.0
     assert re.search(field_schema("measure", "Robust")["pattern"], "two-worst")
     assert completed("tune", "--measure", "tw") == ["two-worst"]
@@ -190,10 +190,10 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
         assert inspect.signature(function).parameters["backend"].default == local.DEFAULT_BACKEND
         assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
     monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", joblib="threading"))
-    assert local.LocalCrew(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
+    assert local.LocalWorkers(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
     assert completed("tune", "--backend", "fi") == ["fibers"]
     with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
-        local.LocalCrew(2, "fibres")
+        local.LocalWorkers(2, "fibres")
 
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +235,7 @@ def test_help_shows_the_registered_defaults() -> None:
             if found is None:
                 assert name == "candidates"
             elif found.default is None:
-                text = shown(value) if isinstance(value, tuple) else value
+                text = format_values(value) if isinstance(value, tuple) else value
                 assert found.help.endswith(f"[default: {text}]"), (command, name)
             else:
                 assert found.default == value, (command, name)

@@ -1,7 +1,7 @@
-"""`python -m tools.compile_kernels`: compile what most tests need, before several processes compile the same at once.
+"""Compile the kernels that most tests need: python -m tools.compile_kernels.
 
-In a new clone nothing is compiled yet. Each test process, and each command that a test starts, would begin with the
-same kernels. All others are left to the first test that needs them: two processes compile them in half the time.
+In a new clone nothing is compiled, and every test process would start by compiling the same kernels. Other kernels are
+compiled by the first test that needs them, in parallel.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ NAMES = ("raven-ucb", "ucb1", "epsilon-greedy", "thompson", "sw-raven", "d-raven
 
 
 def warm(name: str) -> None:
-    """Compile the ways in which a policy is played: the general loop, the fast one if it has it, and online."""
+    """Compile the general loop, the fast loop if there is one, and the online rules of a policy."""
     for checkpoints in (2, None):
         simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=checkpoints)
-    if not find_policy(name).peeks:
+    if not find_policy(name).uses_true_means:
         policy = find_policy(name)(3, seed=1, horizon=30)
         for _ in range(5):
             policy.update(policy.select(), 0.5)

@@ -1,4 +1,4 @@
-"""python -m tools.diagnosis_accuracy: how often `diagnose` names our own scenarios, as tables for the docs."""
+"""Accuracy of `diagnose` on simulated scenarios: python -m tools.diagnosis_accuracy writes the tables of the docs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from studies.diagnosis import diagnose
-from studies.diagnosis.choose import KINDS
+from studies.diagnosis.model_selection import KINDS
 from tests.project import DOCS
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
 from tools.docs.marks import filled
@@ -31,7 +31,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any]]] = [
     *((name, "K 5", {"arms": 5}) for name in WORLDS),
     *((name, "student-t noise", {"noise": "student-t"}) for name in WORLDS),
     *((name, "T 1000", {"horizon": 1000}) for name in WORLDS),
-    *((name, "log of one arm a step", {"log": True}) for name in WORLDS),
+    *((name, "log of one arm per step", {"log": True}) for name in WORLDS),
     ("periodic+blips", "both", {}),
     ("incremental-drift+periodic", "both", {}),
     ("localized-jump+arm-churn", "both", {}),
@@ -39,7 +39,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def answers(name: str, tries: int, log: bool = False, **settings: Any) -> Counter[str]:
-    """How often each answer was given; the order of kinds does not count."""
+    """Count the diagnoses; the order of kinds does not matter."""
     out: Counter[str] = Counter()
     for number in range(tries):
         table = full_trace(name, number, **settings)
@@ -48,25 +48,25 @@ def answers(name: str, tries: int, log: bool = False, **settings: Any) -> Counte
 
 
 def in_order(verdict: str) -> str:
-    """Kinds in the order of the alphabet."""
+    """Sort the kinds of a diagnosis alphabetically."""
     return "+".join(sorted(verdict.split("+")))
 
 
 def matrix(tries: int) -> list[str]:
-    """The rows are what a world was, the columns what was said."""
-    lines = [f"| world | {' | '.join(WORLDS)} | {OTHER} |", "| --- |" + " ---: |" * (len(WORLDS) + 1)]
+    """The confusion matrix: rows are scenarios, columns are diagnoses."""
+    lines = [f"| scenario | {' | '.join(WORLDS)} | {OTHER} |", "| --- |" + " ---: |" * (len(WORLDS) + 1)]
     for name in WORLDS:
         counted = answers(name, tries)
-        told = [counted[kind] for kind in WORLDS]
-        cells = [str(number or "–") for number in (*told, tries - sum(told))]
+        known = [counted[kind] for kind in WORLDS]
+        cells = [str(number or "–") for number in (*known, tries - sum(known))]
         lines.append(f"| {name} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return lines
 
 
 def elsewhere(tries: int) -> list[str]:
-    """Other settings than the defaults: weaker, shorter, fewer arms, other noise, a log, several kinds at once."""
-    lines = ["| world | setting | right | else |", "| --- | --- | ---: | --- |"]
+    """Accuracy for other settings: weaker or shorter changes, fewer arms, other noise, logs, combinations."""
+    lines = ["| scenario | setting | correct | other diagnoses |", "| --- | --- | ---: | --- |"]
     for name, words, settings in ELSEWHERE:
         counted = answers(name, tries, **settings)
         right = counted.pop(in_order(name), 0)
@@ -77,12 +77,12 @@ def elsewhere(tries: int) -> list[str]:
 
 
 def main() -> None:
-    """Remake the tables of the page."""
+    """Recompute the tables of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=200, help="worlds of each row of the matrix; 0 leaves it")
-    parser.add_argument("--elsewhere", type=int, default=20, help="worlds of each other setting; 0 leaves that table")
-    given = parser.parse_args()
-    for name, tries, made in (("matrix", given.tries, matrix), ("elsewhere", given.elsewhere, elsewhere)):
+    parser.add_argument("--tries", type=int, default=200, help="worlds per row of the matrix (0: skip)")
+    parser.add_argument("--elsewhere", type=int, default=20, help="worlds per other setting (0: skip)")
+    options = parser.parse_args()
+    for name, tries, made in (("matrix", options.tries, matrix), ("elsewhere", options.elsewhere, elsewhere)):
         if tries:
             lines = [f"{tries} worlds each.", "", *made(tries)]
             PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
 
-`python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not the
-project's to ship, and writes the page anew.
+`python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
+part of the project, and writes the page.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from studies.statistics.bootstrap import sum_interval
 from studies.symbols import format_params
 from tests.project import DOCS
 from tuning.study_run import run_study
-from tuning.validation.recorded import Placed, place, row_memory
-from tuning.workers.local import LocalCrew
+from tuning.validation.recorded import TracePlay, play_on_trace, row_autocorrelation
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 TRACES = {
@@ -48,25 +48,25 @@ METHOD = (
 
 @dataclass(frozen=True)
 class Tuned:
-    """A policy after its search."""
+    """A tuned policy with its regret on the report segment."""
 
     policy: str
     params: dict[str, Value]
     regret: str
     evaluator: Evaluator
-    placed: Placed
+    placed: TracePlay
 
 
 def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float, bool]:
-    """Search and validate one policy, and play what it recommends on the reported stretch."""
+    """Tune one policy and play the recommended parameters on the report segment."""
     budget = {"trials": TRIALS, "replications": REPLICATIONS, "selection": SELECTION, "report": REPORT}
     spec = StudySpec.model_validate({"trace": str(path), "policy": policy, **budget})
-    found = run_study(spec, f"sqlite:///{folder}/studies.sqlite3", crew=LocalCrew(2)).recommendation
+    found = run_study(spec, f"sqlite:///{folder}/studies.sqlite3", workers=LocalWorkers(2)).recommendation
     assert found is not None
     assert found.trace is not None
-    evaluator = Evaluator(spec, LocalCrew(2))
+    evaluator = Evaluator(spec, LocalWorkers(2))
     chosen = {name: value for name, value in found.params.items() if name in spec.resolved().space}
-    placed = place(evaluator, [spec.values(chosen)], Stream.REPORT, REPORT)  # type: ignore[arg-type]
+    placed = play_on_trace(evaluator, [spec.values(chosen)], Stream.REPORT, REPORT)  # type: ignore[arg-type]
     regret = f"{format_interval(found.regret.mean, found.regret.low, found.regret.high, level=None)}"
     one = Tuned(policy, {**chosen}, regret, evaluator, placed)
     return spec, one, found.trace.effective, found.trace.enough
@@ -75,9 +75,9 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
 def against(one: Tuned, reference: Tuned, seed: int) -> str:
     """The paired difference in regret from the reference policy, with its confidence interval."""
     series = one.placed.parts[0] - reference.placed.parts[0]
-    scenario = one.evaluator.game.scenario
+    scenario = one.evaluator.problem.scenario
     assert isinstance(scenario, TraceScenario)
-    known = row_memory(scenario, one.evaluator.game.horizon, series, Stream.REPORT)
+    known = row_autocorrelation(scenario, one.evaluator.problem.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
     low, high = (mean + end for end in sum_interval(series, known, seed))
     word = "" if known.enough and (low > 0 or high < 0) else ", inconclusive"
@@ -85,7 +85,7 @@ def against(one: Tuned, reference: Tuned, seed: int) -> str:
 
 
 def section(path: Path) -> list[str]:
-    """The lines of one trace."""
+    """The Markdown section of one trace."""
     with tempfile.TemporaryDirectory() as folder:
         found = {policy: tuned(path, policy, folder) for policy in POLICIES}
     spec, reference, *_ = found[REFERENCE]

@@ -1,9 +1,7 @@
-"""How often the 95 % interval of a replay score holds the truth, on logs of a uniform policy in stationary worlds.
+"""Coverage of the 95 % interval of a replay score: python -m tools.replay_coverage 1000.
 
-The truth is the expected mean reward of the policy's first m matched events, m being how many matched: the policy plays
-m steps in the same world many times over, with rewards of its own, and not by replay.
-
-`python -m tools.replay_coverage 1000` measures all that is claimed.
+Logs come from a uniform policy in stationary worlds. The true score is the expected mean reward of the policy's first m
+steps, where m is the number of matched events. It is estimated by simulating m steps in the same world many times.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ class Case:
 
 
 def covered(case: Case, tries: int, seed: int = 11, resamples: int = 640, runs: int = RUNS) -> tuple[int, float, float]:
-    """In how many tries the interval held the truth; mean error and mean half-width."""
+    """The number of logs whose interval covers the true score, the mean error and the mean half-width."""
     hits, errors, widths = 0, [], []
     worlds = min(WORLDS, tries)
     for world in range(worlds):
@@ -46,7 +44,7 @@ def covered(case: Case, tries: int, seed: int = 11, resamples: int = 640, runs: 
         for _ in range(tries // worlds + (world < tries % worlds)):
             arm = rng.integers(0, case.arms, case.events)
             reward = _rewards(case, rng, means, spreads, (case.events,))[arm, np.arange(case.events)]
-            log = Log.of([str(k) for k in arm], reward)
+            log = Log.from_columns([str(k) for k in arm], reward)
             found.append(replay(case.policy, log, resamples=resamples, seed=int(rng.integers(2**31))))
         marks = np.unique(np.linspace(min(r.matched for r in found), max(r.matched for r in found), 9).astype(int))
         truth = expected(case, means, spreads, marks, rng, runs, horizon=case.events // case.arms)
@@ -61,7 +59,7 @@ def covered(case: Case, tries: int, seed: int = 11, resamples: int = 640, runs: 
 def expected(
     case: Case, means: Floats, spreads: Floats, marks: Floats, rng: np.random.Generator, runs: int, horizon: int
 ) -> Floats:
-    """Expected mean reward of the policy's first m steps, for each m."""
+    """The expected mean reward of the policy's first m steps, for each m."""
     policy = find_policy(case.policy)
     values = policy.resolve({}, case.arms, horizon)
     steps, sums = int(marks[-1]), np.zeros(len(marks))
@@ -72,7 +70,7 @@ def expected(
             values=table,
             smoothed=table,
             best=nothing,
-            turns=np.zeros(table.shape[0], dtype=np.uint8),
+            switches=np.zeros(table.shape[0], dtype=np.uint8),
             offsets=np.arange(CHUNK) * steps,
             horizon=steps,
         )
@@ -82,7 +80,7 @@ def expected(
 
 
 def _rewards(case: Case, rng: np.random.Generator, means: Floats, spreads: Floats, shape: tuple[int, ...]) -> Floats:
-    """[K, …]."""
+    """Rewards of all arms, with the arms as the first axis."""
     if case.noise == "bernoulli":
         return np.asarray(rng.random((case.arms, *shape)) < means[:, None], dtype=np.float64)
     return np.asarray(rng.normal(means[:, None], spreads[:, None], (case.arms, *shape)))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dashboards.pages.reproduction.page import SIGNS
+from dashboards.pages.reproduction import SIGNS
 from environments.text import format_number
 from studies.paper.claims import Verdict
 from tests.dashboards.browser import find_browser, launched

@@ -1,4 +1,4 @@
-"""The dashboard's picture for the README: the page of a grid, with its heat map."""
+"""Screenshots of the report and the dashboard for the README: python -m tools.screenshots."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ WORLD = ["variance-drift", "--horizon=10000", "--quiet"]
 
 
 def dashboard_screenshot(path: Path) -> None:
-    """Tune and play a small grid, serve them, and take the picture of the figures that we attach."""
+    """Run a small study and a grid, and take a screenshot of the grid's page in the dashboard."""
     browser = find_browser()
     if browser is None:
-        raise SystemExit("no Chromium was found (apt-get install chromium)")
+        raise SystemExit("Chromium is required (apt-get install chromium)")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for words in (["tune", *WORLD, "--trials=60", "--replications=100"], ["grid", *WORLD, "--replications=1000"]):
@@ -46,10 +46,10 @@ IMAGES = DOCS / "images"
 
 
 def main() -> None:
-    """Tune, play a grid, write the report, and take pictures of it and of the dashboard."""
+    """Run the studies, write the report, and take all screenshots."""
     browser_path = find_browser()
     if browser_path is None:
-        sys.exit("a Chromium is needed (apt-get install chromium)")
+        sys.exit("Chromium is required (apt-get install chromium)")
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/studies.sqlite3"

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from environments.catalog import load_scenario_plugin
-from environments.errors import nonnegative
+from environments.checks import check_nonnegative
 from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
-from studies.export.comparison import Document as Comparisons
+from studies.export.comparison import ComparisonDocument as Comparisons
 from studies.paper.results import ReproductionResult
 from studies.registry import ComparisonDefaults, StudyDefaults
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.grid import FINE_VALUES
-from studies.spec.parse import grid_spec_from, spec_from
-from studies.spec.robust import robust_spec_from
+from studies.spec.parse import parse_grid_spec, parse_study_spec
+from studies.spec.robust import parse_robust_spec
 from studies.storage.urls import storage_url
 from tuning.grid_run import run_grid
 from tuning.robust.run import run_robust
 from tuning.study_run import run_study
-from tuning.workers.local import DEFAULT_BACKEND, hired, side_by_side
+from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
 
 
 def _each(given: Any) -> list[Any]:
@@ -34,7 +34,7 @@ def _each(given: Any) -> list[Any]:
 
 
 def _seconds(timeout: float | None) -> float | None:
-    return None if timeout is None else nonnegative("timeout", timeout)
+    return None if timeout is None else check_nonnegative("timeout", timeout)
 
 
 def _with_own_policy(fields: dict[str, Any]) -> dict[str, Any]:
@@ -78,10 +78,10 @@ def tune(
     """
     asked = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _each(scenario)]
     fields = _with_own_policy(fields)
-    specs = [spec_from({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
+    specs = [parse_study_spec({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
     url, limit = storage_url(storage), _seconds(timeout)
-    with hired(jobs, backend, cluster) as crew:
-        ran = side_by_side(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
+    with open_workers(jobs, backend, cluster) as crew:
+        ran = run_concurrently(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
     return [each.recommendation for each in ran if each.recommendation is not None]
 
 
@@ -123,9 +123,9 @@ def tune_robust(
     """
     brought = [load_scenario_plugin(name) for name in _each(scenarios)]
     asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
-    spec = robust_spec_from({key: value for key, value in asked.items() if value is not None})
+    spec = parse_robust_spec({key: value for key, value in asked.items() if value is not None})
     limit = _seconds(timeout)
-    with hired(jobs, backend, cluster) as crew:
+    with open_workers(jobs, backend, cluster) as crew:
         return run_robust(spec, storage_url(storage), crew, limit).found
 
 
@@ -162,10 +162,10 @@ def grid(
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
     asked = product(map(load_scenario_plugin, _each(scenario)), _each(horizon))
-    specs = [grid_spec_from({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
+    specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
     url = storage_url(storage)
-    with hired(jobs, backend, cluster) as crew:
-        return side_by_side(crew, [partial(run_grid, spec, url, crew) for spec in specs])
+    with open_workers(jobs, backend, cluster) as crew:
+        return run_concurrently(crew, [partial(run_grid, spec, url, crew) for spec in specs])
 
 
 def compare(
@@ -200,16 +200,16 @@ def compare(
     >>> sorted(standing.policy for standing in found.results[0].main.standings)
     ['ccb', 'ucb1']
     """
-    from tuning.comparison.run import compare_all, specs_of
+    from tuning.comparison.run import comparison_specs, run_comparisons
 
-    specs = specs_of(_each(scenario), _each(horizon), policies, fields)
+    specs = comparison_specs(_each(scenario), _each(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         from tuning.files import check_folder
 
         check_folder(folder)
-    with hired(jobs, backend, cluster) as crew:
-        document = compare_all(specs, storage_url(storage), crew)
+    with open_workers(jobs, backend, cluster) as crew:
+        document = run_comparisons(specs, storage_url(storage), crew)
     if folder is not None:
         from tuning.page_files import write_comparison
 
@@ -236,12 +236,12 @@ def export(
     """
     from studies.export import export as written
     from studies.storage.database import opened
-    from studies.storage.library import recommendations, robust_findings
+    from studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else _each(studies)
     with opened(storage) as store:
-        several = [each for each in robust_findings(store, names) if isinstance(each, RobustRecommendation)]
-        return written([*recommendations(store, names), *several], form)
+        several = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
+        return written([*read_recommendations(store, names), *several], form)
 
 
 def report(
@@ -312,7 +312,7 @@ def reproduce(
     folder, selected = Path(output), select_experiments(_each(names))
     check_folder(folder)
     make_folder(folder)
-    with hired(jobs, backend, cluster) as workers:
+    with open_workers(jobs, backend, cluster) as workers:
         context = make_context(folder, protocol=protocol, replications=replications, seed=seed, workers=workers)
         result = run(selected, context, folder)
     write_reproduction(result, folder)

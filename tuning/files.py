@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
-from environments.files import resolved
+from environments.paths import resolve_path
 
 LONGEST_NAME = 255
 """Bytes of a file's or folder's name that any file system of today takes."""
 
 
-def check_place(path: Path) -> None:
+def check_file_writable(path: Path) -> None:
     """Refuse a place where no file can be, before long work that would end in it."""
     try:
-        folder = resolved(path).parent
+        folder = resolve_path(path).parent
         if path.exists() and not path.is_file() and not path.is_dir():
             return
     except (OSError, RuntimeError, ValueError):
@@ -37,7 +37,7 @@ def check_folder(folder: Path, field: str = "output") -> None:
     """Refuse a folder that cannot be created or written, before long work. It is not created yet."""
     try:
         a_file = folder.exists() and not folder.is_dir()
-        whole = resolved(folder)
+        whole = resolve_path(folder)
         nearest = next(place for place in (whole, *whole.parents) if os.path.lexists(place))
         if any(len(os.fsencode(part)) > LONGEST_NAME for part in whole.relative_to(nearest).parts):
             raise ValueError("too long, which a folder above it that is not there hides from the file system")
@@ -60,12 +60,12 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[str]]:
+def atomic_write(path: Path) -> Iterator[IO[str]]:
     """A text file that takes the place of `path` when the block ends well, and leaves no trace when not.
 
     A device or a pipe (/dev/null, /dev/stdout) is written into: putting a file in its place would break the machine.
     """
-    check_place(path)
+    check_file_writable(path)
     if path.exists() and not path.is_file():
         with _into(path) as file:
             yield file

@@ -22,12 +22,12 @@ from studies.results.grid import Grid
 from studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
 from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import check_cells, land_cell, read_grid
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import check_cells, read_grid, store_cell
 from tuning.search.loop import Progress
-from tuning.study_run import at_hand, open_study, refuse_differences
-from tuning.workers.local import ALONE, Crew
-from tuning.workers.problem import Evaluator, Game
+from tuning.study_run import check_comparable, open_study, require_loaded
+from tuning.workers.local import SERIAL, Workers
+from tuning.workers.problem import Evaluator, Problem
 
 if TYPE_CHECKING:
     import optuna
@@ -52,7 +52,7 @@ class GridListener:
     complete: Callable[[GridSpec], None]
 
 
-def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListener | None = None) -> Grid:
+def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: GridListener | None = None) -> Grid:
     """Play what is missing of a grid and compare its cells; do nothing where it is finished.
 
     The same for any number of workers, in one go or in pieces.
@@ -73,24 +73,24 @@ def run_grid(spec: GridSpec, url: str, crew: Crew = ALONE, listener: GridListene
             if listener is not None:
                 listener.complete(agreed)
             return done
-        samples = _Run(agreed, study, Evaluator(game_of(agreed), crew), listener).play()
+        samples = _Run(agreed, study, Evaluator(grid_problem(agreed), workers), listener).play()
         mask = indistinguishable(samples, agreed.seed)
         keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
         grid = read_grid(study)
         assert grid is not None
         return grid
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
-def game_of(spec: GridSpec) -> Game:
+def grid_problem(spec: GridSpec) -> Problem:
     """What the cells of a grid play.
 
     >>> game_of(GridSpec(scenario="blips", horizon=100)).horizon
     100
     """
     here = spec.resolved()
-    return Game(GRID_POLICY, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in=0)
+    return Problem(GRID_POLICY, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in=0)
 
 
 class _Run:
@@ -114,7 +114,7 @@ class _Run:
             numbers = self._play(first, len(self.cells))
             seconds = (time.perf_counter() - begin) / len(numbers)
             for number in numbers:
-                land_cell(self.study, self.spec, number, self.samples[number], seconds)
+                store_cell(self.study, self.spec, number, self.samples[number], seconds)
                 self.stored.append(float(self.samples[number].mean()))
             self._tell(len(numbers))
         if self.listener is not None:
@@ -144,7 +144,7 @@ class _Run:
 
     def _tell(self, count: int) -> None:
         if self.listener is not None:
-            steps = float(count * self.spec.replications * self.evaluator.game.horizon)
+            steps = float(count * self.spec.replications * self.evaluator.problem.horizon)
             self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
 
 
@@ -152,7 +152,7 @@ def _agreed(spec: GridSpec, study: optuna.Study) -> ResolvedGridSpec:
     """The specification to go on with: refuses what would mix cells that can't be compared."""
     name = study.study_name
     what = f"grid {name!r}"
-    stored = at_hand(keys.read_grid_spec(study), what)
-    refuse_differences(what, "cells", spec.differences(stored))
+    stored = require_loaded(keys.read_grid_spec(study), what)
+    check_comparable(what, "cells", spec.differences(stored))
     check_cells(name, stored, study.get_trials(deepcopy=False))
     return spec.resolved()

@@ -30,14 +30,14 @@ class Interrupted(Exception):
         return f"interrupted: {'; '.join(map(str, self.args))}." if self.args else "interrupted."
 
 
-def heard() -> None:
+def acknowledge_interrupt() -> None:
     """Stop insisting: whoever calls this is about to clean up and to let the interrupt go on."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def handle_interrupts() -> Iterator[None]:
     """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost.
 
     A callback from C that was cut short may have its caller fail in its own words; they too are the interrupt's.
@@ -65,7 +65,7 @@ def interruptible() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        heard()
+        acknowledge_interrupt()
         sys.unraisablehook = shown
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
-from tuning.files import check_folder, check_place, make_folder, replacing
+from tuning.files import atomic_write, check_file_writable, check_folder, make_folder
 
 if TYPE_CHECKING:
-    from dashboards.pages.report.material import Material
-    from studies.export.comparison import Document as ComparisonDocument
+    from dashboards.pages.report.data import ReportData
+    from studies.export.comparison import ComparisonDocument
 
 
 COMPARISON_NAME = "compare"
@@ -34,49 +34,49 @@ def write_report(
     names: Sequence[str] | None, output: Path, figure_folder: Path | None, storage: str | None
 ) -> WrittenReport:
     """Write the report as one HTML file, atomically, and then the figures where a folder is given."""
-    from dashboards.pages.report.page import build, render, write_pictures
+    from dashboards.pages.report.page import build_report, render_report, write_figures
 
-    check_place(output)
+    check_file_writable(output)
     if figure_folder is not None:
         check_folder(figure_folder, "figures")
         if figure_folder.resolve() == output.resolve():
             raise InputError(f"figures {figure_folder} is the report's own file, not a folder.", field="figures")
-    with replacing(output) as file:  # an unwritable file is refused before any simulation
+    with atomic_write(output) as file:  # an unwritable file is refused before any simulation
         material = _gather(names, storage)
-        page = build(material)
-        text = render(material, page)
+        page = build_report(material)
+        text = render_report(material, page)
         file.write(text)
     warnings = [f"study {each.name!r}: {each.text}" for each in page.missing if each.name]
     if not material.studies and not material.grids:
         warnings.append(f"there are no studies in {material.where} yet, so the report is empty; run ravenlab tune.")
     count = 0
     if figure_folder is not None:
-        count, warning = write_pictures(page, figure_folder)
+        count, warning = write_figures(page, figure_folder)
         warnings += [warning] if warning else []
     size = len(text.encode())
     return WrittenReport(output, size, len(material.recommendations), len(page.all_panels), count, warnings)
 
 
-def _gather(names: Sequence[str] | None, storage: str | None) -> Material:
+def _gather(names: Sequence[str] | None, storage: str | None) -> ReportData:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
-    from dashboards.pages.report.material import gather
+    from dashboards.pages.report.data import load_report_data
     from studies.storage.database import opened
-    from studies.storage.urls import DEFAULT_URL, shown, sqlite_file, storage_url
+    from studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
     if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
-        return gather(None, url)
+        return load_report_data(None, url)
     with opened(storage) as store:
-        return gather(store, shown(url), names)
+        return load_report_data(store, mask_url(url), names)
 
 
 def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
     """Write a comparison as HTML, JSON, CSV, Markdown and LaTeX, each file atomically."""
-    from dashboards.pages.comparison.page import render
+    from dashboards.pages.comparison import render_comparison
 
     texts = {
-        "html": render(document),
+        "html": render_comparison(document),
         "json": document.as_json(),
         "csv": document.as_csv(),
         "md": document.as_markdown(),
@@ -84,6 +84,6 @@ def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
     }
     make_folder(folder)
     for ending, text in texts.items():
-        with replacing(folder / f"{COMPARISON_NAME}.{ending}") as file:
+        with atomic_write(folder / f"{COMPARISON_NAME}.{ending}") as file:
             file.write(text)
     return [folder / f"{COMPARISON_NAME}.{ending}" for ending in texts]

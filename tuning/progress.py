@@ -11,26 +11,26 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from studies.results.comparison import Entry
-from studies.spec.comparison import ComparisonSpec, SettingOf
+from studies.results.comparison import ComparisonEntry
+from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.lock import log
 from tuning.comparison.run import ComparisonListener
 from tuning.grid_run import GridListener
 from tuning.search.loop import Progress
-from tuning.study_run import Listener
+from tuning.study_run import StudyListener
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
 
-LINE_EVERY = 10.0
+LINE_INTERVAL = 10.0
 """Seconds between plain lines."""
 
 
-def has_bars() -> bool:
+def supports_bars() -> bool:
     """Whether stderr is a terminal that can draw over what it has drawn."""
     return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
@@ -49,13 +49,13 @@ def fitted(name: str, room: int) -> str:
     return f"{name[: max(room, 3) - 1 - end]}…{name[-end:]}"
 
 
-class Screen(ABC):
+class ProgressScreen(ABC):
     """Stderr while something runs; what a bar shows beside itself, a subclass says."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         self.level = logging.NOTSET
-        self.terminal = has_bars() and not quiet
+        self.terminal = supports_bars() and not quiet
         self.bars: Bars | None = None
 
     @abstractmethod
@@ -100,7 +100,7 @@ BESIDE = BAR + NOTE + 8 + 7 + 4
 
 
 @dataclass
-class Begun:
+class StartedStudy:
     """A study, grid or comparison that was begun, and how much of it had landed when it was last heard of."""
 
     name: str
@@ -109,13 +109,13 @@ class Begun:
     landed: int = 0
 
 
-class Reporter(Screen):
+class Reporter(ProgressScreen):
     """Shows studies on stderr, `many` of them at a time or one after the other; `quiet` shows nothing."""
 
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
         super().__init__(quiet)
         self.many = many
-        self.begun: dict[str, Begun] = {}
+        self.begun: dict[str, StartedStudy] = {}
 
     def columns(self) -> list[ProgressColumn]:
         """The name, the bar, how much has landed, what is known so far, and the time left."""
@@ -137,7 +137,7 @@ class Reporter(Screen):
         room = self.bars.console.width - BESIDE
         return self.bars.add_task(fitted(name, room), total=total, completed=landed, note="starting")
 
-    def listener(self) -> Listener:
+    def listener(self) -> StudyListener:
         """What `run_study` tells; one a study, since several may run at a time."""
         return StudyProgress(self).listener()
 
@@ -163,9 +163,9 @@ class StudyProgress:
         self.before = 0
         self.steps = 0.0
 
-    def listener(self) -> Listener:
+    def listener(self) -> StudyListener:
         """What `run_study` tells."""
-        return Listener(self.begin, self.batch, self.validate, self.found)
+        return StudyListener(self.begin, self.batch, self.validate, self.found)
 
     def begin(self, spec: StudySpec, landed: int) -> None:
         """A study starts, or goes on."""
@@ -179,7 +179,7 @@ class StudyProgress:
         self.name, self.total, self.unit, self.before, self.steps = name, total, unit, landed, 0.0
         self.begun = self.said = time.monotonic()
         if self.counted:
-            self.reporter.begun[name] = Begun(name, total, unit, landed)
+            self.reporter.begun[name] = StartedStudy(name, total, unit, landed)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
             self.task = self.reporter.add(name, total, landed)
@@ -197,7 +197,7 @@ class StudyProgress:
         note = f"best {best}, {self.steps / spent / 1e6:.0f} M steps/s"
         if self.reporter.bars is not None and self.task is not None:
             self.reporter.bars.update(self.task, completed=progress.trials, note=note)
-        elif time.monotonic() - self.said > LINE_EVERY:
+        elif time.monotonic() - self.said > LINE_INTERVAL:
             self.said = time.monotonic()
             left = spent / max(1, progress.trials - self.before) * (self.total - progress.trials)
             self._say(f"{progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")
@@ -237,7 +237,7 @@ class ComparisonReporter(Reporter):
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
         self.whole: TaskID | None = None
-        self.now: Begun | None = None
+        self.now: StartedStudy | None = None
         self.entries = 0
         self.said = 0.0
 
@@ -247,7 +247,7 @@ class ComparisonReporter(Reporter):
 
     def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
-        self.begun[name] = self.now = Begun(name, self.entries, "entries", landed)
+        self.begun[name] = self.now = StartedStudy(name, self.entries, "entries", landed)
         if landed == self.entries:
             self.line(f"{name}: already complete.")
         elif self.bars is not None:
@@ -257,17 +257,17 @@ class ComparisonReporter(Reporter):
             budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
             self.line(f"{name}: {self.entries} entries in {spec.replications:,} worlds{budget}{going_on}")
 
-    def _playing(self, policy: str, setting: SettingOf) -> None:
+    def _playing(self, policy: str, setting: SettingKind) -> None:
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, note=f"{policy}, {setting}")
 
-    def _landed(self, count: int, entry: Entry) -> None:
+    def _landed(self, count: int, entry: ComparisonEntry) -> None:
         mean = float(entry.regret.mean())
         if self.now is not None:
             self.now.landed = count
         if self.bars is not None and self.whole is not None:
             self.bars.update(self.whole, completed=count, note=f"{entry.policy} {mean:.4g}")
-        elif count == self.entries or time.monotonic() - self.said > LINE_EVERY:
+        elif count == self.entries or time.monotonic() - self.said > LINE_INTERVAL:
             self.said = time.monotonic()
             self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean:.4g}")
 
@@ -284,7 +284,7 @@ class _Searches(StudyProgress):
         if bars is not None and self.task is not None:
             bars.remove_task(self.task)
             self.task = None
-        if bars is not None or time.monotonic() - self.told > LINE_EVERY:
+        if bars is not None or time.monotonic() - self.told > LINE_INTERVAL:
             self.told = time.monotonic()
             super().begin(spec, landed)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
-from studies.spec.study import BUDGET, ResolvedStudy, StudySpec
+from studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
 from studies.storage import keys
-from studies.storage.database import holds
+from studies.storage.database import has_study
 from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tuning.search.loop import Progress, search
-from tuning.workers.local import ALONE, Crew
+from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def open_study(
     """
     import optuna
 
-    if holds(storage, name):
+    if has_study(storage, name):
         study = optuna.load_study(storage=storage, study_name=name)
         if kind in study.user_attrs:
             return study
@@ -72,7 +72,7 @@ def _refuse_others(study: optuna.Study, kind: str, directions: Sequence[Directio
         raise InputError(f"study {study.study_name!r} was not made by ravenlab; choose another name.", field="name")
 
 
-def at_hand(stored: Stored | None, what: str) -> Stored:
+def require_loaded(stored: Stored | None, what: str) -> Stored:
     """The specification that was stored; one that plays something that is not here reads as None, and is refused.
 
     >>> at_hand(None, "grid 'mine'")
@@ -85,7 +85,7 @@ def at_hand(stored: Stored | None, what: str) -> Stored:
     return stored
 
 
-def refuse_differences(what: str, parts: str, differences: Sequence[str]) -> None:
+def check_comparable(what: str, parts: str, differences: Sequence[str]) -> None:
     """Raise InputError where specifications differ in what would mix parts that can't be compared.
 
     >>> refuse_differences("grid 'mine'", "cells", ["seed 1 instead of 0"])
@@ -102,11 +102,11 @@ of 0; delete it or choose another name.
         )
 
 
-def take_budget(
+def update_budget(
     asked: StudySpec, stored: StudySpec, landed: int, forget: Callable[[], None], write: Callable[[], None]
 ) -> None:
     """Write a budget that is not the stored one; forget what was recommended if it could come out otherwise."""
-    if _differ(asked, stored, BUDGET):
+    if _differ(asked, stored, BUDGET_FIELDS):
         if _differ(asked, stored, VALIDATED) or asked.trials > landed:
             forget()
         write()
@@ -117,7 +117,7 @@ def _differ(asked: StudySpec, stored: StudySpec, fields: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Ran:
+class StudyRun:
     """What came of running a study: `finished` is False when time was up first, `fresh` when nothing was to do."""
 
     study: str
@@ -128,7 +128,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Listener:
+class StudyListener:
     """Who wants to know: the start (with trials landed before), every batch, the validation, its end."""
 
     begin: Callable[[StudySpec, int], None]
@@ -140,29 +140,31 @@ class Listener:
 def run_study(
     spec: StudySpec,
     url: str,
-    crew: Crew = ALONE,
+    workers: Workers = SERIAL,
     timeout: float | None = None,
-    listener: Listener | None = None,
-) -> Ran:
+    listener: StudyListener | None = None,
+) -> StudyRun:
     """Search, validate and recommend; go on where an earlier run stopped, do nothing where it is complete."""
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
     worked = False
 
-    def go_on(storage: RDBStorage) -> Ran:
+    def go_on(storage: RDBStorage) -> StudyRun:
         nonlocal worked
         study = open_study(storage, name, keys.SPEC, [_direction(spec)], lambda new: keys.write_spec(new, spec))
         agreed = _agreed(spec, study)
         landed = len(study.get_trials(deepcopy=False))
         stored = keys.read_recommendation(study)
         if stored is not None and landed >= agreed.trials:
-            return Ran(name, landed, finished=True, fresh=worked, recommendation=stored)
+            return StudyRun(name, landed, finished=True, fresh=worked, recommendation=stored)
         worked = True
-        evaluator = Evaluator(agreed, crew)
+        evaluator = Evaluator(agreed, workers)
         if listener is not None:
             listener.begin(agreed, landed)
         if not search(agreed, study, evaluator, listener.batch if listener else None, deadline):
-            return Ran(name, len(study.get_trials(deepcopy=False)), finished=False, fresh=True, recommendation=None)
+            return StudyRun(
+                name, len(study.get_trials(deepcopy=False)), finished=False, fresh=True, recommendation=None
+            )
         from tuning.validation.recommend import recommend
 
         if listener is not None:
@@ -171,25 +173,25 @@ def run_study(
         keys.write_recommendation(study, recommendation)
         if listener is not None:
             listener.found()
-        return Ran(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
+        return StudyRun(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def _direction(spec: StudySpec) -> Direction:
     from studies.spec.objective import parse_objective
 
-    return "maximize" if parse_objective(spec.objective).maximise else "minimize"
+    return "maximize" if parse_objective(spec.objective).maximize else "minimize"
 
 
 def _agreed(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
     what = f"study {study.study_name!r}"
-    stored = at_hand(keys.read_spec(study), what)
+    stored = require_loaded(keys.read_spec(study), what)
     landed = len(study.get_trials(deepcopy=False))
-    refuse_differences(what, "trials", spec.differences(stored))
+    check_comparable(what, "trials", spec.differences(stored))
     agreed = spec.resolved().model_copy(update={"trials": max(spec.trials, landed)})
-    take_budget(
+    update_budget(
         agreed,
         stored,
         landed,

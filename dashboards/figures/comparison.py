@@ -7,28 +7,31 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dashboards.figures.style import (
-    CHANGE,
-    SCALE,
-    Trace,
-    axis,
-    colour_at,
-    counts,
-    heading,
-    labelled,
-    legend_only,
-    log_ticks,
-    make,
-    nothing,
-    numbers,
-    rounded,
-    safe,
-    whiskers,
-    wide,
+    CHANGE_COLOR,
+    COLOR_SCALE,
+    PlotlyTrace,
+    choose_log_ticks,
+    escape_text,
+    format_sizes,
+    format_title,
+    get_color,
+    make_axis,
+    make_category_axis,
+    make_change_lines,
+    make_empty_figure,
+    make_error_bars,
+    make_figure,
+    make_legend_entry,
+    make_line_with_band,
+    round_number,
+    round_numbers,
+    spans_decades,
 )
 from environments.text import format_interval, format_number, format_percent
-from studies.export.comparison import by_relative_regret, mark, relative
-from studies.results.comparison import SETTINGS, Board, Result, Standing
-from studies.spec.comparison import SettingOf
+from environments.view import change_steps
+from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
+from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
+from studies.spec.comparison import SettingKind
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -45,57 +48,63 @@ APART = 0.14
 NAMES = {"tuned": "tuned", "defaults": "at its defaults"}
 
 
-def plot_standings(result: Result, order: Sequence[str]) -> go.Figure:
+def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     """Means with 95 % intervals, the best of the main board on top; `order` settles the policies' colours."""
     spec = result.comparison.spec
     rows = [each.policy for each in result.main.standings]
-    marks = {each.policy: mark(each) for each in result.main.standings}
+    marks = {each.policy: mark_standing(each) for each in result.main.standings}
     values = [value for board in result.boards for each in board.standings for value in (each.low, each.high)]
-    log = wide(values)
+    log = spans_decades(values)
     dots = [
         _dot(board.find(policy), board.setting, row + shift, order.index(policy))
         for board, shift in zip(result.boards, (-APART, APART) if len(result.boards) > 1 else (0.0,), strict=True)
         for row, policy in enumerate(rows)
     ]
     said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
-    return make(
+    return make_figure(
         [*dots, *(_entry(board.setting) for board in result.boards)],
-        heading("Regret of every policy", safe(spec.scenario), *counts(spec.horizon, spec.arms, spec.replications)),
+        format_title(
+            "Regret of every policy",
+            escape_text(spec.scenario),
+            *format_sizes(spec.horizon, spec.arms, spec.replications),
+        ),
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
         f" R = {spec.replications:,}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
         height=150 + ROW * len(rows),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
-        xaxis=axis("mean regret, less is better", "log" if log else "linear", log_ticks(values) if log else None),
-        yaxis=labelled(
-            [f"{safe(policy, 30)} {marks[policy]}".strip() for policy in rows], range=[len(rows) - 0.4, -0.6]
+        xaxis=make_axis(
+            "mean regret, less is better", "log" if log else "linear", choose_log_ticks(values) if log else None
+        ),
+        yaxis=make_category_axis(
+            [f"{escape_text(policy, 30)} {marks[policy]}".strip() for policy in rows], range=[len(rows) - 0.4, -0.6]
         ),
     )
 
 
-def _dot(each: Standing, setting: SettingOf, y: float, place: int) -> Trace:
-    colour = colour_at(place)
+def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTrace:
+    colour = get_color(place)
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers([each.mean]),
+        "x": round_numbers([each.mean]),
         "y": [y],
-        "error_x": whiskers([each.mean], [each.low], [each.high], colour),
+        "error_x": make_error_bars([each.mean], [each.low], [each.high], colour),
         "marker": {"color": colour, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": colour}},
         "legendgroup": setting,
         "showlegend": False,
         "hovertext": (
-            f"<b>{safe(each.policy)}</b>, {NAMES[setting]}: place {each.place}<br>mean regret"
+            f"<b>{escape_text(each.policy)}</b>, {NAMES[setting]}: place {each.place}<br>mean regret"
             f" {format_interval(each.mean, each.low, each.high)}<br>"
-            f"{safe(format_params(each.entry.shown_params()), 120)}"
+            f"{escape_text(format_params(each.entry.shown_params()), 120)}"
         ),
         "hovertemplate": "%{hovertext}<extra></extra>",
     }
 
 
-def _entry(setting: SettingOf) -> Trace:
+def _entry(setting: SettingKind) -> PlotlyTrace:
     """What the marks of a setting are, in no policy's colour."""
-    look = {"color": CHANGE, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE}}
-    return legend_only(NAMES[setting], mode="markers", marker=look, legendgroup=setting)
+    look = {"color": CHANGE_COLOR, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE_COLOR}}
+    return make_legend_entry(NAMES[setting], mode="markers", marker=look, legendgroup=setting)
 
 
 WINNERS_ROW = 26
@@ -108,13 +117,13 @@ WORST = 10.0
 """Ten times the best one's regret and more is all the same colour."""
 
 
-def plot_winners(results: Sequence[Result]) -> go.Figure:
+def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
     """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
-    policies = by_relative_regret(results)
-    shares = [[relative(result, policy) for result in results] for policy in policies]
-    marks = [[mark(result.main.find(policy)) for result in results] for policy in policies]
+    policies = order_by_relative_regret(results)
+    shares = [[relative_regret(result, policy) for result in results] for policy in policies]
+    marks = [[mark_standing(result.main.find(policy)) for result in results] for policy in policies]
     written = len(results) <= MOST_WRITTEN
-    cells: Trace = {
+    cells: PlotlyTrace = {
         "type": "heatmap",
         "x": list(range(len(results))),
         "y": list(range(len(policies))),
@@ -129,7 +138,7 @@ def plot_winners(results: Sequence[Result]) -> go.Figure:
             for policy, row in zip(policies, shares, strict=True)
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
-        "colorscale": SCALE,
+        "colorscale": COLOR_SCALE,
         "reversescale": True,
         "zmin": 0,
         "zmax": math.log10(1 + WORST),
@@ -148,22 +157,24 @@ def plot_winners(results: Sequence[Result]) -> go.Figure:
     }
     best = "; ".join(f"{result.label}: {result.main.best.policy}" for result in results)
     how = SETTINGS[results[0].main.setting]
-    return make(
+    return make_figure(
         [cells],
-        heading("Who wins where", how, f"{len(results)} scenarios and horizons"),
+        format_title("Who wins where", how, f"{len(results)} scenarios and horizons"),
         f"Regret of {len(policies)} policies relative to the best in each of {len(results)} scenarios and horizons,"
         f" {how}. The best: {best}.",
         height=430 + WINNERS_ROW * len(policies),
         margin={"t": 150, "r": 16, "b": 150, "l": 60},
-        xaxis=labelled(
-            [safe(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
+        xaxis=make_category_axis(
+            [escape_text(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
         ),
-        yaxis=labelled([safe(policy, 30) for policy in policies], range=[len(policies) - 0.5, -0.5], showgrid=False),
+        yaxis=make_category_axis(
+            [escape_text(policy, 30) for policy in policies], range=[len(policies) - 0.5, -0.5], showgrid=False
+        ),
     )
 
 
 def _depth(share: float | None) -> float | None:
-    return None if share is None else rounded(math.log10(1.0 + min(share, WORST)), 4)
+    return None if share is None else round_number(math.log10(1.0 + min(share, WORST)), 4)
 
 
 def _written(share: float | None, sign: str, written: bool) -> str:
@@ -172,53 +183,57 @@ def _written(share: float | None, sign: str, written: bool) -> str:
     return sign if share == 0.0 else format_percent(share, unit="") + sign
 
 
-def _says(result: Result, policy: str, share: float | None) -> str:
+def _says(result: ComparisonResult, policy: str, share: float | None) -> str:
     each = result.main.find(policy)
     behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} behind the best"
     told = ", not told from it" if each.behind is not None and each.among_the_best else ""
-    return f"<b>{safe(policy)}</b><br>{safe(result.label)}<br>mean regret {each.mean:.4g}<br>{behind}{told}"
+    return (
+        f"<b>{escape_text(policy)}</b><br>{escape_text(result.label)}<br>mean regret {each.mean:.4g}<br>{behind}{told}"
+    )
 
 
 CRITICAL_DIFFERENCE_ROW = 28
 """Pixels of a policy."""
 
 
-def plot_critical_difference(result: Result, board: Board, order: Sequence[str]) -> go.Figure:
+def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
     """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
 
     Two policies whose whiskers overlap are not significantly different (Demšar 2006, Nemenyi's test). `order` sets the
     policies' colours.
     """
     spec, ranks = result.comparison.spec, board.ranks
-    title = heading("Mean rank over worlds", safe(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}")
+    title = format_title(
+        "Mean rank over worlds", escape_text(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}"
+    )
     if ranks is None:
-        return nothing(title, "One policy has no rank.", "Nothing to draw: only one policy was compared.")
+        return make_empty_figure(title, "One policy has no rank.", "Nothing to draw: only one policy was compared.")
     ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
     places = {each.policy: i for i, each in enumerate(ordered)}
     half = ranks.critical / 2.0
     highest = ordered[-1].mean_rank + half
     step = 0.035 * max(1.0, highest)
     dots = [
-        _critical_difference_dot(each, row, half, colour_at(order.index(each.policy)))
+        _critical_difference_dot(each, row, half, get_color(order.index(each.policy)))
         for row, each in enumerate(ordered)
     ]
-    what = legend_only(
+    what = make_legend_entry(
         "mean rank ± half the critical difference",
         mode="markers",
-        marker={"color": CHANGE, "size": 9},
+        marker={"color": CHANGE_COLOR, "size": 9},
         legendgroup="ranks",
     )
-    bars: list[Trace] = [
+    bars: list[PlotlyTrace] = [
         {
             "type": "scatter",
             "mode": "lines",
-            "x": numbers([highest + step * (i + 1)] * 2),
+            "x": round_numbers([highest + step * (i + 1)] * 2),
             "y": [places[group[0]] - 0.25, places[group[-1]] + 0.25],
-            "line": {"color": CHANGE, "width": 5},
+            "line": {"color": CHANGE_COLOR, "width": 5},
             "name": "can't be told apart",
             "legendgroup": "groups",
             "showlegend": i == 0,
-            "hovertext": f"Can't be told apart:<br>{'<br>'.join(safe(name) for name in group)}",
+            "hovertext": f"Can't be told apart:<br>{'<br>'.join(escape_text(name) for name in group)}",
             "hoverinfo": "text",
         }
         for i, group in enumerate(ranks.groups)
@@ -227,7 +242,7 @@ def plot_critical_difference(result: Result, board: Board, order: Sequence[str])
     joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
     said = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
     alike = "" if ranks.friedman is None else f" Friedman's test of all being alike: p = {ranks.friedman:.2g}."
-    return make(
+    return make_figure(
         [*dots, what, *bars],
         title,
         f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
@@ -236,21 +251,70 @@ def plot_critical_difference(result: Result, board: Board, order: Sequence[str])
         f" Groups that can't be told apart: {joined}.",
         height=150 + CRITICAL_DIFFERENCE_ROW * len(ordered),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
-        xaxis=axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
-        yaxis=labelled([safe(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
+        xaxis=make_axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
+        yaxis=make_category_axis([escape_text(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
     )
 
 
-def _critical_difference_dot(each: Standing, row: int, half: float, colour: str) -> Trace:
+def _critical_difference_dot(each: Standing, row: int, half: float, colour: str) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": numbers([each.mean_rank]),
+        "x": round_numbers([each.mean_rank]),
         "y": [row],
         "error_x": {"type": "constant", "value": half, "color": colour, "thickness": 1.5, "width": 4},
         "marker": {"color": colour, "size": 9},
         "legendgroup": "ranks",
         "showlegend": False,
-        "hovertext": f"<b>{safe(each.policy)}</b><br>mean rank {each.mean_rank:.2f}",
+        "hovertext": f"<b>{escape_text(each.policy)}</b><br>mean rank {each.mean_rank:.2f}",
         "hovertemplate": "%{hovertext}<extra></extra>",
     }
+
+
+SHOWN = 7
+"""Lines in sight at first; the others are a click on the legend away."""
+
+
+def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
+    """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
+    spec = result.comparison.spec
+    changes = change_steps(spec.open_scenario(), spec.horizon)
+    entry, shapes = make_change_lines(changes)
+    traces = [trace for each in board.standings for trace in _regret_curves_line(each, order.index(each.policy))]
+    hidden = max(0, len(board.standings) - SHOWN)
+    more = f" The other {hidden} are shown by a click on their name." if hidden else ""
+    said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in board.standings)
+    rows = -(-len(board.standings) // 3)
+    return make_figure(
+        [*traces, *entry],
+        format_title(
+            "Regret over time",
+            escape_text(spec.scenario),
+            SETTINGS[board.setting],
+            *format_sizes(spec.horizon, spec.arms, spec.replications),
+        ),
+        f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {SETTINGS[board.setting]}, with 95 %"
+        " bands."
+        f" At the end: {said}.{more}",
+        height=420 + 20 * rows,
+        margin={"t": 60, "r": 16, "b": 64 + 20 * rows, "l": 60},
+        shapes=shapes,
+        xaxis=make_axis("step t", range=[0, spec.horizon]),
+        yaxis=make_axis("cumulative regret", rangemode="tozero"),
+    )
+
+
+def _regret_curves_line(each: Standing, look: int) -> list[PlotlyTrace]:
+    curve = each.entry.curve
+    return make_line_with_band(
+        curve.steps,
+        curve.mean,
+        curve.stderr,
+        look,
+        both={"visible": True if each.place <= SHOWN else "legendonly"},
+        name=escape_text(each.policy, 30),
+        hovertemplate=(
+            f"<b>{escape_text(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"
+            " (standard error)<extra></extra>"
+        ),
+    )

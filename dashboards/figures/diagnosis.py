@@ -8,22 +8,22 @@ import numpy as np
 
 from dashboards.figures.style import (
     BLUE,
-    COLOURS,
+    COLORS,
     DASHES,
     ORANGE,
-    Trace,
-    axis,
-    change_lines,
-    counts,
-    faded,
-    heading,
-    make,
-    numbers,
-    safe,
-    shaded,
+    PlotlyTrace,
+    escape_text,
+    fade,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_change_lines,
+    make_figure,
+    make_shading,
+    round_numbers,
 )
 from environments.world import Floats
-from studies.diagnosis.result import Diagnosis, Picture
+from studies.diagnosis.result import Diagnosis, PlotData
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -37,37 +37,39 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     """Means (above) and variances (below) of blocks of rows: faint lines are measured, bold ones are the model.
 
     >>> from studies.diagnosis import diagnose
-    >>> figure = diagnosis(diagnose(np.random.default_rng(0).normal(size=(400, 2))))
+    >>> figure = plot_diagnosis(diagnose(np.random.default_rng(0).normal(size=(400, 2))))
     >>> len(figure.data)
     8
     """
-    picture = result.picture
+    picture = result.plot_data
     assert picture is not None, "there is a picture of every trace that is decidable"
     x = (picture.starts[1:] + picture.starts[:-1] + 1) / 2.0
     shown = _shown(picture.means)
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     for y, measured, fitted in (
         ("y", picture.means, picture.fitted),
         ("y2", picture.variances, picture.fitted_variances),
     ):
         for place, k in enumerate(shown):
-            name = safe(result.names[k])
+            name = escape_text(result.names[k])
             traces.append(_line(x, measured[:, k], place, name, y, False))
             traces.append(_line(x, fitted[:, k], place, name, y, True))
     entries, shapes = _marks(picture)
-    context = [safe(source)] if source else []
-    context += [result.verdict, *counts(result.rows, result.arms), f"blocks of {result.rows / x.size:.0f} steps"]
+    context = [escape_text(source)] if source else []
+    context += [result.verdict, *format_sizes(result.rows, result.arms), f"blocks of {result.rows / x.size:.0f} steps"]
     if len(shown) < result.arms:
         context.append(f"the {len(shown)} arms that move most")
-    return make(
+    return make_figure(
         [*traces, *entries],
-        heading("The trace (faint) and the model of it (bold)", *context),
+        format_title("The trace (faint) and the model of it (bold)", *context),
         _alt(result, picture, shown),
         height=620,
         shapes=shapes,
-        xaxis=axis("step t", anchor="y2", range=[0, result.rows + 1]),
-        yaxis=axis("mean of a block", domain=[0.45, 1], **_without_spikes(picture.means)),
-        yaxis2=axis("variance in a block", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)),
+        xaxis=make_axis("step t", anchor="y2", range=[0, result.rows + 1]),
+        yaxis=make_axis("mean of a block", domain=[0.45, 1], **_without_spikes(picture.means)),
+        yaxis2=make_axis(
+            "variance in a block", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)
+        ),
     )
 
 
@@ -89,13 +91,13 @@ def _without_spikes(table: Floats) -> dict[str, Any]:
     return {"range": [float(low) - room, float(high) + room]}
 
 
-def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> Trace:
-    colour = COLOURS[place % len(COLOURS)]
-    line: dict[str, Any] = {"color": colour, "width": 2.4, "dash": DASHES[place // len(COLOURS) % len(DASHES)]}
+def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> PlotlyTrace:
+    colour = COLORS[place % len(COLORS)]
+    line: dict[str, Any] = {"color": colour, "width": 2.4, "dash": DASHES[place // len(COLORS) % len(DASHES)]}
     return {
         "type": "scatter",
-        "x": numbers(x),
-        "y": numbers(values),
+        "x": round_numbers(x),
+        "y": round_numbers(values),
         "yaxis": y,
         "mode": "lines",
         "line": line if model else {"color": colour, "width": 0.8},
@@ -107,29 +109,29 @@ def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool)
     }
 
 
-def _marks(picture: Picture) -> tuple[list[Trace], list[dict[str, Any]]]:
+def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]]:
     """Lines where something sets in for good, bands where it lasts a while, each with its legend entry."""
-    jumps = [mark.at for mark in picture.marks if mark.kind == "localized-jump"]
-    entries, shapes = change_lines(jumps)
+    jumps = [mark.at for mark in plot_data.marks if mark.kind == "localized-jump"]
+    entries, shapes = make_change_lines(jumps)
     for kind, (colour, word) in BANDS.items():
-        spans = [mark for mark in picture.marks if mark.kind == kind]
-        shapes += [shaded(mark.at, mark.until, faded(colour, 0.18)) for mark in spans if mark.until is not None]
+        spans = [mark for mark in plot_data.marks if mark.kind == kind]
+        shapes += [make_shading(mark.at, mark.until, fade(colour, 0.18)) for mark in spans if mark.until is not None]
         if spans:
-            entries.append(_entry(word, {"symbol": "square", "size": 12, "color": faded(colour, 0.35)}))
-    churn = [mark for mark in picture.marks if mark.kind == "arm-churn"]
+            entries.append(_entry(word, {"symbol": "square", "size": 12, "color": fade(colour, 0.35)}))
+    churn = [mark for mark in plot_data.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
-    entry, lines = change_lines(moments, "an arm comes or goes", dash="longdash")
+    entry, lines = make_change_lines(moments, "an arm comes or goes", dash="longdash")
     return [*entries, *entry], [*shapes, *lines]
 
 
-def _entry(name: str, marker: dict[str, Any]) -> Trace:
+def _entry(name: str, marker: dict[str, Any]) -> PlotlyTrace:
     return {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "marker": marker, "name": name}
 
 
-def _alt(result: Diagnosis, picture: Picture, shown: list[int]) -> str:
+def _alt(result: Diagnosis, plot_data: PlotData, shown: list[int]) -> str:
     found = "; ".join(f"{each.kind}: {each.strength}" for each in result.findings if each.found)
     drawn = "" if len(shown) == result.arms else f", of which {len(shown)} are drawn"
     return (
-        f"Means and variances of {picture.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
+        f"Means and variances of {plot_data.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
         f" {result.verdict}. {found or 'Nothing changes that chance does not explain'}."
     )

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dashboards.figures.style import (
-    COLOURS,
-    WHITE,
+    COLORS,
+    WHITE_MARKER,
     Z95,
-    Trace,
-    axis,
-    box,
-    counts,
-    heading,
-    labelled,
-    make,
-    nothing,
-    numbers,
-    safe,
+    PlotlyTrace,
+    escape_text,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_box,
+    make_category_axis,
+    make_empty_figure,
+    make_figure,
+    round_numbers,
 )
 from environments.text import format_number
 from environments.world import Floats
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST = 12
 
-MEAN = {"symbol": "diamond", "size": 9, **WHITE}
+MEAN_MARKER = {"symbol": "diamond", "size": 9, **WHITE_MARKER}
 """How the mean is marked on a box."""
 
 
@@ -51,7 +51,7 @@ def plot_distributions(
     Quantiles are computed here, so that the figure stays small however many worlds there are.
 
     >>> import numpy as np
-    >>> figure = distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
+    >>> figure = plot_distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
     >>> figure.data[0].median
     (49.5,)
     """
@@ -59,20 +59,23 @@ def plot_distributions(
     kept = [(name, values[np.isfinite(values)]) for name, values in kept]
     kept = [(name, values) for name, values in kept if values.size][:MOST]
     most = max((values.size for _, values in kept), default=0)
-    title = heading(
-        f"Spread of the {safe(measure)} over worlds", safe(policy), safe(scenario), *counts(horizon, arms, most)
+    title = format_title(
+        f"Spread of the {escape_text(measure)} over worlds",
+        escape_text(policy),
+        escape_text(scenario),
+        *format_sizes(horizon, arms, most),
     )
     if not kept:
-        return nothing(title, "No worlds were played.", f"Nothing to draw: no samples in {scenario}.")
-    traces: list[Trace] = []
-    means: Trace = {
+        return make_empty_figure(title, "No worlds were played.", f"Nothing to draw: no samples in {scenario}.")
+    traces: list[PlotlyTrace] = []
+    means: PlotlyTrace = {
         "type": "scatter",
         "mode": "markers",
         "x": [],
         "y": [],
         "text": [],
         "error_x": {"type": "data", "array": [], "color": "#808080", "thickness": 2, "width": 6},
-        "marker": MEAN,
+        "marker": MEAN_MARKER,
         "name": "mean and its 95 % interval",
         "hovertemplate": "%{text}<extra></extra>",
     }
@@ -81,14 +84,14 @@ def plot_distributions(
         low, q1, median, q3, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
         mean = float(values.mean())
         stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
-        colour = COLOURS[place % len(COLOURS)]
-        traces.append(box(place, (low, q1, median, q3, high), colour))
-        means["x"] += numbers([mean])
+        colour = COLORS[place % len(COLORS)]
+        traces.append(make_box(place, (low, q1, median, q3, high), colour))
+        means["x"] += round_numbers([mean])
         means["y"].append(place)
-        means["error_x"]["array"] += numbers([Z95 * stderr])
+        means["error_x"]["array"] += round_numbers([Z95 * stderr])
         means["text"].append(
-            f"<b>{safe(name, 100)}</b><br>mean {safe(measure)} {format_number(mean)} ± {format_number(stderr)}"
-            " (standard error)<br>"
+            f"<b>{escape_text(name, 100)}</b><br>"
+            f"mean {escape_text(measure)} {format_number(mean)} ± {format_number(stderr)} (standard error)<br>"
             f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
             f" {format_number(float(q3))}<br>"
             f"5 % to 95 %: {format_number(float(low))} to {format_number(float(high))}<br>R = {values.size:,} worlds"
@@ -98,15 +101,15 @@ def plot_distributions(
             f" {format_number(float(high))}"
         )
     labels = [_wrapped(name) for name, _ in kept]
-    return make(
+    return make_figure(
         [*traces, means],
         title,
         f"Box plots of the {measure} per world, {policy} in {scenario}, T = {horizon:,}, K = {arms}, R = {most:,}. "
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),
-        xaxis=axis(f"{safe(measure)} of one world (reward units)", nticks=6),
-        yaxis=labelled(labels, range=[len(kept) - 0.5, -0.5], showgrid=False),
+        xaxis=make_axis(f"{escape_text(measure)} of one world (reward units)", nticks=6),
+        yaxis=make_category_axis(labels, range=[len(kept) - 0.5, -0.5], showgrid=False),
     )
 
 
@@ -114,4 +117,4 @@ def _wrapped(name: str) -> str:
     """A label of at most three short lines, so that boxes keep their room on a telephone."""
     joined = re.sub(r" (?=[-.\d])", "\N{NO-BREAK SPACE}", " ".join(str(name).split()))
     lines = textwrap.wrap(joined, 17, max_lines=3, placeholder=" …")
-    return "<br>".join(safe(line) for line in lines)
+    return "<br>".join(escape_text(line) for line in lines)

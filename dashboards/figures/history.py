@@ -15,18 +15,18 @@ from dashboards.figures.style import (
     GREY,
     ORANGE,
     VERMILION,
-    Trace,
-    axis,
-    band,
-    faded,
-    heading,
-    log_ticks,
-    make,
-    nothing,
-    numbers,
-    rounded,
-    safe,
-    wide,
+    PlotlyTrace,
+    choose_log_ticks,
+    escape_text,
+    fade,
+    format_title,
+    make_axis,
+    make_band,
+    make_empty_figure,
+    make_figure,
+    round_number,
+    round_numbers,
+    spans_decades,
 )
 from environments.text import format_interval, format_number, plural
 from studies.results.recommendation import Recommendation
@@ -52,7 +52,7 @@ class HistoryPoint(NamedTuple):
     params: Mapping[str, float | str]
 
 
-def plot_history(
+def plot_search_history(
     rows: Sequence[HistoryPoint],
     recommendation: Recommendation | None = None,
     spec: StudySpec | None = None,
@@ -67,16 +67,16 @@ def plot_history(
         states: How many trials there are of each state, where `rows` are only some of them.
 
     >>> points = [HistoryPoint(i, 50.0 - i, 0.5, "COMPLETE", {"alpha0": 1.0 + i}) for i in range(3)]
-    >>> [trace.name for trace in history(points).data]
+    >>> [trace.name for trace in plot_search_history(points).data]
     ['trial', 'best so far']
     """
     objective = (
         spec.objective if spec is not None else recommendation.objective if recommendation is not None else "mean"
     )
-    maximise = parse_objective(objective).maximise
+    maximize = parse_objective(objective).maximize
     what = parse_objective(objective).label()
     total = len(rows) if states is None else sum(states.values())
-    title = heading("Search history", *_context(total, recommendation, spec))
+    title = format_title("Search history", *_context(total, recommendation, spec))
     done = sorted(
         (row for row in rows if row.value is not None and math.isfinite(row.value)), key=lambda row: row.number
     )
@@ -84,14 +84,14 @@ def plot_history(
         found = sorted(Counter(row.state for row in rows).items())
         said = ", ".join(f"{count} {state.lower()}" for state, count in found)
         why = f"No trial has a value yet ({said})." if rows else "No trials yet."
-        return nothing(title, why, f"Nothing to draw: {why}")
+        return make_empty_figure(title, why, f"Nothing to draw: {why}")
     complete = [row for row in done if row.state == "COMPLETE"]
     played = len(complete) if states is None else states["COMPLETE"]
     stopped = len(done) - len(complete) if states is None else total - played
     validated = [row for row in complete if _among(row, recommendation.indistinguishable if recommendation else [])]
     chosen = [row for row in complete if recommendation is not None and _among(row, [recommendation.params])]
-    better = _improvements(complete, maximise)
-    traces: list[Trace] = []
+    better = _improvements(complete, maximize)
+    traces: list[PlotlyTrace] = []
     whole = spec.replications if spec is not None else None
     for name, some, of, symbol, colour in (
         ("trial", complete, played, "circle", BLUE),
@@ -100,7 +100,7 @@ def plot_history(
         if some:
             kept = _thinned(some)
             label = name if len(kept) == of else f"{name} ({len(kept)} of {of} drawn)"
-            traces.append(_points(kept, label, symbol, faded(colour, 0.7), 6, whole))
+            traces.append(_points(kept, label, symbol, fade(colour, 0.7), 6, whole))
     if better:
         last = done[-1].number
         values = [float(row.value) for row in better if row.value is not None]
@@ -108,7 +108,7 @@ def plot_history(
             {
                 "type": "scatter",
                 "x": [*(row.number for row in better), last],
-                "y": numbers([*values, values[-1]]),
+                "y": round_numbers([*values, values[-1]]),
                 "mode": "lines",
                 "line": {"color": ORANGE, "width": 2, "shape": "hv"},
                 "name": "best so far",
@@ -122,14 +122,14 @@ def plot_history(
     if recommendation is not None and objective == "mean":
         traces = [*_fresh(recommendation, done[0].number, done[-1].number), *traces]
     shown = [value for trace in traces for value in trace["y"]]
-    log = wide(shown, 4.0)
-    return make(
+    log = spans_decades(shown, 4.0)
+    return make_figure(
         traces,
         title,
         f"Points of {played} complete trials and {stopped} that stopped early." + _alt(better, recommendation, what),
         height=520,
-        xaxis=axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
-        yaxis=axis(f"{what} (reward units)", "log" if log else "linear", log_ticks(shown) if log else None),
+        xaxis=make_axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
+        yaxis=make_axis(f"{what} (reward units)", "log" if log else "linear", choose_log_ticks(shown) if log else None),
     )
 
 
@@ -145,8 +145,8 @@ def _context(total: int, recommendation: Recommendation | None, spec: StudySpec 
         else f"R = {here.regret.replications:,} held-out worlds"
     )
     return [
-        safe(here.policy),
-        safe(here.scenario),
+        escape_text(here.policy),
+        escape_text(here.scenario),
         f"T = {here.horizon:,} steps",
         f"K = {here.arms} arms",
         worlds,
@@ -169,12 +169,12 @@ def _same(mine: Mapping[str, float | str], theirs: Mapping[str, float | str]) ->
     )
 
 
-def _improvements(complete: Sequence[HistoryPoint], maximise: bool) -> list[HistoryPoint]:
+def _improvements(complete: Sequence[HistoryPoint], maximize: bool) -> list[HistoryPoint]:
     better: list[HistoryPoint] = []
     for row in complete:
         assert row.value is not None
         before = better[-1].value if better else None
-        if before is None or (row.value > before if maximise else row.value < before):
+        if before is None or (row.value > before if maximize else row.value < before):
             better.append(row)
     return better
 
@@ -187,14 +187,14 @@ def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 
 def _points(
     rows: Sequence[HistoryPoint], name: str, symbol: str, colour: str, size: int, replications: int | None
-) -> Trace:
+) -> PlotlyTrace:
     several = f"<br>R = {replications:,} worlds" if replications is not None and symbol != "x-thin-open" else ""
     names = list(dict.fromkeys(name for row in rows for name in row.params))
-    told = ", ".join(f"{safe(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
+    told = ", ".join(f"{escape_text(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
     return {
         "type": "scatter",
         "x": [row.number for row in rows],
-        "y": [rounded(row.value) for row in rows if row.value is not None],
+        "y": [round_number(row.value) for row in rows if row.value is not None],
         "mode": "markers",
         "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 1}},
         "name": name,
@@ -209,21 +209,21 @@ def _points(
 def _brief(value: float | str | None) -> float | str:
     """Short enough for what hovering shows. A question mark where nothing is known."""
     if isinstance(value, str):
-        return safe(value)
-    short = None if value is None else rounded(value, 4)
+        return escape_text(value)
+    short = None if value is None else round_number(value, 4)
     return "?" if short is None else short
 
 
-def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Trace]:
+def _fresh(recommendation: Recommendation, first: int, last: int) -> list[PlotlyTrace]:
     """The regret that was reported, as a band: how much too good the search looked."""
     regret = recommendation.regret
     last = max(last, first + 1)
     return [
-        band([first, last], [regret.low] * 2, [regret.high] * 2, VERMILION, legendgroup="fresh"),
+        make_band([first, last], [regret.low] * 2, [regret.high] * 2, VERMILION, legendgroup="fresh"),
         {
             "type": "scatter",
             "x": [first, last],
-            "y": numbers([regret.mean, regret.mean]),
+            "y": round_numbers([regret.mean, regret.mean]),
             "mode": "lines",
             "line": {"color": VERMILION, "dash": "dash", "width": 1.5},
             "name": "its regret in fresh worlds (95 %)",

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import (
     BLUE,
-    COLOURS,
+    COLORS,
     MARKERS,
     ORANGE,
-    Trace,
-    axis,
-    counts,
-    faded,
-    heading,
-    labelled,
-    log_ticks,
-    make,
-    nothing,
-    numbers,
-    safe,
-    scale_of,
-    whiskers,
+    PlotlyTrace,
+    choose_axis_type,
+    choose_log_ticks,
+    escape_text,
+    fade,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_category_axis,
+    make_empty_figure,
+    make_error_bars,
+    make_figure,
+    round_numbers,
 )
 from environments.errors import InputError
 from environments.text import format_interval, format_number, format_range
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def plot_importances(recommendation: Recommendation) -> go.Figure:
+def plot_param_importances(recommendation: Recommendation) -> go.Figure:
     """The share of each searched parameter in the good trials' being good (PED-ANOVA); none below 20 trials.
 
     >>> from studies.results.recommendation import Estimate
@@ -43,27 +43,33 @@ def plot_importances(recommendation: Recommendation) -> go.Figure:
     ...     regret=Estimate(mean=9.0, low=8.0, high=10.0, replications=200),
     ...     importance={"alpha0": 0.75, "beta0": 0.25},
     ... )
-    >>> importances(found).data[0].x
+    >>> plot_param_importances(found).data[0].x
     (25, 75)
     """
     each = recommendation
-    where = safe(each.policy), safe(each.scenario), *counts(each.horizon, each.arms, each.regret.replications)
-    title = heading("Importance of the parameters", *where, f"{each.trials:,} trials")
+    where = (
+        escape_text(each.policy),
+        escape_text(each.scenario),
+        *format_sizes(each.horizon, each.arms, each.regret.replications),
+    )
+    title = format_title("Importance of the parameters", *where, f"{each.trials:,} trials")
     if not each.importance:
         why = "Not known: it takes 20 trials or more."
-        return nothing(title, why, f"Importances of the parameters in {each.study} are not known: too few trials.")
+        return make_empty_figure(
+            title, why, f"Importances of the parameters in {each.study} are not known: too few trials."
+        )
     ordered = sorted(each.importance.items(), key=lambda item: item[1])
     shares = [100 * share for _, share in ordered]
-    names = [safe(format_symbol(name), 24) for name, _ in ordered]
+    names = [escape_text(format_symbol(name), 24) for name, _ in ordered]
     bars = {
         "type": "bar",
         "orientation": "h",
-        "x": numbers(shares),
+        "x": round_numbers(shares),
         "y": list(range(len(names))),
         "text": [f"{share:.0f} %" for share in shares],
         "textposition": "outside",
         "textangle": 0,
-        "marker": {"color": faded(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
+        "marker": {"color": fade(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
         "customdata": names,
         "hovertemplate": (
             f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials:,} trials<extra></extra>"
@@ -71,13 +77,13 @@ def plot_importances(recommendation: Recommendation) -> go.Figure:
         "cliponaxis": False,
     }
     words = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
-    return make(
+    return make_figure(
         [bars],
         title,
         f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
         height=170 + 42 * len(names),
-        xaxis=axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
-        yaxis=labelled(names, showgrid=False),
+        xaxis=make_axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
+        yaxis=make_category_axis(names, showgrid=False),
     )
 
 
@@ -85,23 +91,23 @@ PANEL = 150
 """Height of the panel of one parameter, in pixels."""
 
 
-def plot_horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
+def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figure:
     """A panel per parameter over T, with the range of the candidates that can't be told from the best.
 
     All must be of one policy in one scenario.
 
-    >>> horizons([]).layout.annotations[0].text
+    >>> plot_params_by_horizon([]).layout.annotations[0].text
     'No recommendation yet.'
     """
     found = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
     if not found:
-        title = heading("Recommended parameters against T", "K, R: no study yet")
-        return nothing(title, "No recommendation yet.", "Nothing to draw: no recommendation yet.")
+        title = format_title("Recommended parameters against T", "K, R: no study yet")
+        return make_empty_figure(title, "No recommendation yet.", "Nothing to draw: no recommendation yet.")
     if len({(each.policy, each.scenario) for each in found}) > 1:
         raise InputError("recommendations must be of one policy and one scenario to be drawn against the horizon.")
     names = [name for name in found[0].params if all(isinstance(each.params.get(name), int | float) for each in found)]
     layout: dict[str, Any] = {}
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     gap = 0.06
     height = (1 - gap * (len(names) - 1)) / max(1, len(names))
     for place, name in enumerate(names):
@@ -110,19 +116,19 @@ def plot_horizons(recommendations: Sequence[Recommendation]) -> go.Figure:
         number = "" if place == 0 else str(place + 1)
         traces += _panel(found, name, values, place, f"y{number}")
         kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
-        ticks = log_ticks(_reach(found, name, values), 4) if kind == "log" else None
-        layout[f"yaxis{number}"] = axis(
-            safe(format_symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top]
+        ticks = choose_log_ticks(_reach(found, name, values), 4) if kind == "log" else None
+        layout[f"yaxis{number}"] = make_axis(
+            escape_text(format_symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top]
         )
     times = sorted({each.horizon for each in found})
-    layout["xaxis"] = axis("horizon T (steps)", scale_of(times), times if len(times) <= 6 else None)
+    layout["xaxis"] = make_axis("horizon T (steps)", choose_axis_type(times), times if len(times) <= 6 else None)
     layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
-    return make(
+    return make_figure(
         traces,
-        heading(
+        format_title(
             "Recommended parameters against T",
-            safe(found[0].policy),
-            safe(found[0].scenario),
+            escape_text(found[0].policy),
+            escape_text(found[0].scenario),
             *_counts(found),
         ),
         f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
@@ -151,28 +157,30 @@ def _counts(found: Sequence[Recommendation]) -> list[str]:
     ]
 
 
-def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str) -> list[Trace]:
+def _panel(
+    found: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str
+) -> list[PlotlyTrace]:
     """One parameter: what is recommended with its range, and the paper's advice."""
     ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
-    colour = COLOURS[place % len(COLOURS)]
+    colour = COLORS[place % len(COLORS)]
     text = [
-        f"<b>{safe(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
-        f"{safe(format_params(each.params), 200)}<br>"
-        f"{safe(format_symbol(name))} from {format_number(low)} to {format_number(high)} can't be told apart<br>"
+        f"<b>{escape_text(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
+        f"{escape_text(format_params(each.params), 200)}<br>"
+        f"{escape_text(format_symbol(name))} from {format_number(low)} to {format_number(high)} can't be told apart<br>"
         f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
         f" {each.regret.replications:,} fresh worlds"
         for each, (low, high) in zip(found, ends, strict=True)
     ]
-    out: list[Trace] = [
+    out: list[PlotlyTrace] = [
         {
             "type": "scatter",
             "x": [each.horizon for each in found],
-            "y": numbers(values),
+            "y": round_numbers(values),
             "yaxis": y,
             "mode": "lines+markers" if len(found) > 1 else "markers",
             "line": {"color": colour, "width": 2},
             "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
-            "error_y": whiskers(
+            "error_y": make_error_bars(
                 values,
                 [min(value, low) for value, (low, _) in zip(values, ends, strict=True)],
                 [max(value, high) for value, (_, high) in zip(values, ends, strict=True)],
@@ -192,7 +200,7 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
             {
                 "type": "scatter",
                 "x": [horizon for horizon, _ in points],
-                "y": numbers(value for _, value in points),
+                "y": round_numbers(value for _, value in points),
                 "yaxis": y,
                 "mode": "markers",
                 "marker": {"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
@@ -200,7 +208,7 @@ def _panel(found: Sequence[Recommendation], name: str, values: Sequence[float], 
                 "legendgroup": "paper",
                 "showlegend": place == 0,
                 "hovertemplate": (
-                    f"The paper's advice<br>T = %{{x}}: {safe(format_symbol(name))} = %{{y}}<extra></extra>"
+                    f"The paper's advice<br>T = %{{x}}: {escape_text(format_symbol(name))} = %{{y}}<extra></extra>"
                 ),
             }
         )

@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures.style import GREY, VERMILION, Trace, axis, faded, heading, make, numbers, rounded, safe, shaded
+from dashboards.figures.style import (
+    GREY,
+    VERMILION,
+    PlotlyTrace,
+    escape_text,
+    fade,
+    format_title,
+    make_axis,
+    make_figure,
+    make_shading,
+    round_number,
+    round_numbers,
+)
 from dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
 from environments.blocks import RecordedScenario
 from environments.recorded.log_world import LogScenario
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.text import format_number
@@ -27,9 +39,9 @@ SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
 def stretches(scenario: RecordedScenario) -> list[dict[str, Any]]:
     """What searches, chooses and reports, shaded."""
     return [
-        shaded(here.first + 0.5, here.last + 0.5, faded(GREY, SHADES[stream]))
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
+        make_shading(here.first + 0.5, here.last + 0.5, fade(GREY, SHADES[stream]))
+        for stream in SEGMENT_SHARES
+        for here in [scenario.segment(stream)]
     ]
 
 
@@ -37,15 +49,15 @@ def labels(scenario: RecordedScenario) -> list[dict[str, Any]]:
     """The same in words on the figure."""
     return [
         note((here.first + here.last) / 2, 1.0, SAID[stream], "top")
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
+        for stream in SEGMENT_SHARES
+        for here in [scenario.segment(stream)]
     ]
 
 
 def note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
     """Small words at a row."""
     return {
-        "x": rounded(x),
+        "x": round_number(x),
         "y": y,
         "xref": "x",
         "yref": "paper",
@@ -59,8 +71,8 @@ def note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
 def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
     """The same in a sentence."""
     parts = []
-    for stream in STRETCHES:
-        here = scenario.stretch(stream)
+    for stream in SEGMENT_SHARES:
+        here = scenario.segment(stream)
         parts.append(f"{what} {here.first + 1} to {here.last} {SAID[stream]}")
     return f"{', '.join(parts)}.".capitalize()
 
@@ -68,12 +80,12 @@ def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
 POINTS = 240
 
 
-def plot_recorded(scenario: TraceScenario, window: int) -> go.Figure:
+def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     """Centred means of all arms, the best of the moment in bold, the three stretches shaded, a window to scale.
 
     >>> from environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
-    >>> figure = recorded(TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine"), 50)
+    >>> figure = plot_trace(TraceScenario(Trace.from_values(["a", "b", "c"], table), "trace:mine"), 50)
     >>> figure.data[-1].name
     'best arm of the moment'
     """
@@ -83,14 +95,14 @@ def plot_recorded(scenario: TraceScenario, window: int) -> go.Figure:
     _, best = _thinned(sign * worlds.best[:, None])
     held = worlds.smoothed == worlds.best[:, None]
     shown = arms_to_draw(held.sum(axis=0), worlds.smoothed)
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     for place, k in enumerate(shown):
         traces.append(arm_line(rows, table[:, k], scenario.trace.names[k], place))
     traces.append(
         {
             "type": "scatter",
-            "x": numbers(rows),
-            "y": numbers(best[:, 0]),
+            "x": round_numbers(rows),
+            "y": round_numbers(best[:, 0]),
             "mode": "lines",
             "line": {"color": VERMILION, "width": 3.5},
             "opacity": 0.85,
@@ -101,19 +113,24 @@ def plot_recorded(scenario: TraceScenario, window: int) -> go.Figure:
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing, number = sum(scenario.trace.missing), int(held.any(axis=0).sum())
-    context = [safe(scenario.name), f"{scenario.trace.rows:,} rows", f"K = {scenario.arms} arms", f"window {window}"]
+    context = [
+        escape_text(scenario.name),
+        f"{scenario.trace.rows:,} rows",
+        f"K = {scenario.arms} arms",
+        f"window {window}",
+    ]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
-    return make(
+    return make_figure(
         traces,
-        heading("The trace: centred means over 25 rows", *context),
+        format_title("The trace: centred means over 25 rows", *context),
         f"Centred means of {scenario.arms} arms over {scenario.trace.rows:,} rows of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time;"
         f" {missing or 'no'} cells are missing. {in_words(scenario)}",
         height=520,
-        xaxis=axis("row", range=[0, scenario.trace.rows + 1]),
-        yaxis=axis(f"{unit}, centred mean", range=[bottom, top]),
+        xaxis=make_axis("row", range=[0, scenario.trace.rows + 1]),
+        yaxis=make_axis(f"{unit}, centred mean", range=[bottom, top]),
         shapes=[*stretches(scenario), _ruler(window)],
         annotations=[*labels(scenario), {**note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
@@ -145,11 +162,11 @@ def _ruler(window: int) -> dict[str, Any]:
 PARTS = 20
 
 
-def plot_logged(scenario: LogScenario) -> go.Figure:
+def plot_log(scenario: LogScenario) -> go.Figure:
     """Mean reward of each arm in even parts of the log, and the logging policy's own, the three stretches shaded.
 
     >>> from environments.recorded.examples import example_log
-    >>> logged(LogScenario(example_log(), "log:mine")).data[-1].name
+    >>> plot_log(LogScenario(example_log(), "log:mine")).data[-1].name
     'the logging policy'
     """
     log = scenario.log
@@ -160,14 +177,14 @@ def plot_logged(scenario: LogScenario) -> go.Figure:
     table = _means(part * log.arms + log.arm, log.reward, parts * log.arms).reshape(parts, log.arms)
     whole = _means(part, log.reward, parts)
     shown = sorted(int(k) for k in np.argsort([-count for count in log.counts], kind="stable")[:MOST_ARMS])
-    traces: list[Trace] = [
+    traces: list[PlotlyTrace] = [
         arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)
     ]
     traces.append(
         {
             "type": "scatter",
-            "x": numbers(middles),
-            "y": numbers(whole),
+            "x": round_numbers(middles),
+            "y": round_numbers(whole),
             "mode": "lines",
             "line": {"color": GREY, "width": 3.5},
             "name": "the logging policy",
@@ -176,18 +193,18 @@ def plot_logged(scenario: LogScenario) -> go.Figure:
     )
     bottom, top = reach(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
-    context = [safe(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
+    context = [escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
-    return make(
+    return make_figure(
         traces,
-        heading(f"The log: mean {unit} in {parts} parts of it", *context),
+        format_title(f"The log: mean {unit} in {parts} parts of it", *context),
         f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
         f" {format_number(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
         height=520,
-        xaxis=axis("event", range=[0, log.events + 1]),
-        yaxis=axis(f"mean {unit}", range=[bottom, top]),
+        xaxis=make_axis("event", range=[0, log.events + 1]),
+        yaxis=make_axis(f"mean {unit}", range=[bottom, top]),
         shapes=stretches(scenario),
         annotations=labels(scenario),
     )

@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import (
     BLUE,
+    COLOR_SCALE,
     GREY,
     ORANGE,
-    SCALE,
     VERMILION,
-    Trace,
-    axis,
-    counts,
-    folded,
-    heading,
-    ink,
-    labelled,
-    make,
-    numbers,
-    rounded,
-    safe,
-    whiskers,
+    PlotlyTrace,
+    choose_text_colors,
+    escape_text,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_number,
+    round_numbers,
+    wrap_tick_label,
 )
 from environments.text import format_interval, format_number, format_percent
-from studies.results.robust import Contender, Front, Member, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, Front, FrontMember, RobustRecommendation
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def plot_front(found: Front) -> go.Figure:
+def plot_pareto_front(found: Front) -> go.Figure:
     """The settings of a front on fresh worlds, with those that the search had but fresh worlds do not bear out.
 
     Two worlds: regret in one against regret in the other. More: a line a setting over the worlds, in percent above
@@ -45,7 +45,12 @@ def plot_front(found: Front) -> go.Figure:
     gone = [member for member in found.members if not member.kept and member not in known]
     even = min(kept, key=lambda member: member.price.mean)
     fresh = found.members[0].worlds[0].regret.replications
-    title = heading("Pareto front", safe(found.policy), safe(found.scenario), *counts(found.horizon, found.arms, fresh))
+    title = format_title(
+        "Pareto front",
+        escape_text(found.policy),
+        escape_text(found.scenario),
+        *format_sizes(found.horizon, found.arms, fresh),
+    )
     groups = [
         ("not borne out by fresh worlds", gone, GREY, "x-thin-open", "dot"),
         ("on the front", plain, BLUE, "circle", "solid"),
@@ -56,34 +61,36 @@ def plot_front(found: Front) -> go.Figure:
     draw = _points if two else _lines
     traces = [trace for group in groups if group[1] for trace in draw(*group)]
     if two:
-        names = [f"mean regret in {safe(name, 28)}" for name in found.scenarios]
-        return make(traces, title, _alt(found, even), height=520, xaxis=axis(names[0]), yaxis=axis(names[1]))
-    labels = [folded(name, 20) for name in found.scenarios]
-    return make(
+        names = [f"mean regret in {escape_text(name, 28)}" for name in found.scenarios]
+        return make_figure(
+            traces, title, _alt(found, even), height=520, xaxis=make_axis(names[0]), yaxis=make_axis(names[1])
+        )
+    labels = [wrap_tick_label(name, 20) for name in found.scenarios]
+    return make_figure(
         traces,
         title,
         _alt(found, even),
         height=520,
         margin={"t": 80, "r": 16, "b": 110, "l": 60},
-        xaxis=labelled(labels, range=[-0.2, len(labels) - 0.8]),
-        yaxis=axis("above the tuned setting (%)"),
+        xaxis=make_category_axis(labels, range=[-0.2, len(labels) - 0.8]),
+        yaxis=make_axis("above the tuned setting (%)"),
     )
 
 
-def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: str) -> list[Trace]:
+def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str, _: str) -> list[PlotlyTrace]:
     """Regret in the second world over that in the first, with both 95 % intervals."""
 
     def errors(place: int) -> dict[str, Any]:
         regrets = [member.worlds[place].regret for member in members]
         mean, low, high = ([getattr(each, name) for each in regrets] for name in ("mean", "low", "high"))
-        return whiskers(mean, low, high, colour, thickness=1, width=0)
+        return make_error_bars(mean, low, high, colour, thickness=1, width=0)
 
     return [
         {
             "type": "scatter",
             "mode": "markers",
-            "x": numbers(member.worlds[0].regret.mean for member in members),
-            "y": numbers(member.worlds[1].regret.mean for member in members),
+            "x": round_numbers(member.worlds[0].regret.mean for member in members),
+            "y": round_numbers(member.worlds[1].regret.mean for member in members),
             "error_x": errors(0),
             "error_y": errors(1),
             "marker": {"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 8, "line": {"width": 1}},
@@ -94,14 +101,14 @@ def _points(name: str, members: Sequence[Member], colour: str, symbol: str, _: s
     ]
 
 
-def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash: str) -> list[Trace]:
+def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, dash: str) -> list[PlotlyTrace]:
     """One trace for all members, with a gap after each line."""
     x: list[int | None] = []
     y: list[float | None] = []
     says: list[str | None] = []
     for member in members:
         x += [*range(len(member.worlds)), None]
-        y += [*numbers(100.0 * world.price.mean for world in member.worlds), None]
+        y += [*round_numbers(100.0 * world.price.mean for world in member.worlds), None]
         says += [*[_says(member)] * len(member.worlds), None]
     width = 3 if symbol == "star" else 1.5
     return [
@@ -120,15 +127,15 @@ def _lines(name: str, members: Sequence[Member], colour: str, symbol: str, dash:
     ]
 
 
-def _says(member: Member) -> str:
+def _says(member: FrontMember) -> str:
     worlds = "<br>".join(
-        f"{safe(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
+        f"{escape_text(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
         for world in member.worlds
     )
-    return f"{safe(member.name)}: {safe(format_params(member.params), 80)}<br>{worlds}"
+    return f"{escape_text(member.name)}: {escape_text(format_params(member.params), 80)}<br>{worlds}"
 
 
-def _alt(found: Front, even: Member) -> str:
+def _alt(found: Front, even: FrontMember) -> str:
     kept = found.kept()
     spans = [
         f"{format_number(min(member.worlds[s].regret.mean for member in kept))} to"
@@ -151,22 +158,22 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
     across, down = list(range(len(found.scenarios))), list(range(len(rows)))
     shades = [[math.sqrt(max(0.0, world.price.mean)) for world in each.worlds] for each in rows]
     top = max(max(row) for row in shades) or 1.0
-    cells: Trace = {
+    cells: PlotlyTrace = {
         "type": "heatmap",
         "x": across,
         "y": down,
-        "z": [[rounded(shade, 4) for shade in row] for row in shades],
+        "z": [[round_number(shade, 4) for shade in row] for row in shades],
         "zmin": 0,
-        "zmax": rounded(top, 4),
+        "zmax": round_number(top, 4),
         "xgap": 2,
         "ygap": 2,
         "customdata": [[_prices_says(each, s) for s in across] for each in rows],
         "hovertemplate": "%{customdata}<extra></extra>",
-        "colorscale": SCALE,
+        "colorscale": COLOR_SCALE,
         "reversescale": True,
         "showscale": False,
     }
-    written: Trace = {
+    written: PlotlyTrace = {
         "type": "scatter",
         "mode": "text",
         "x": [s for _ in rows for s in across],
@@ -176,35 +183,35 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
             for each in rows
             for world in each.worlds
         ],
-        "textfont": {"color": ink([0.0, *(shade for row in shades for shade in row)])[1:], "size": 12},
+        "textfont": {"color": choose_text_colors([0.0, *(shade for row in shades for shade in row)])[1:], "size": 12},
         "hoverinfo": "skip",
         "showlegend": False,
     }
     fresh = found.contenders[0].worlds[0].regret.replications
-    where = safe(found.policy), *counts(found.horizon, found.arms, fresh)
+    where = escape_text(found.policy), *format_sizes(found.horizon, found.arms, fresh)
     bare: dict[str, Any] = {"showgrid": False, "showline": False}
-    return make(
+    return make_figure(
         [cells, written],
-        heading("What a setting costs in each world", *where, "bold: above the tuned one; below it: mean regret"),
+        format_title("What a setting costs in each world", *where, "bold: above the tuned one; below it: mean regret"),
         _prices_alt(found),
         height=170 + 58 * len(rows),
         margin={"t": 80, "r": 8, "b": 48, "l": 8},
-        xaxis=labelled([folded(name, 24) for name in found.scenarios], "the world it is", **bare),
-        yaxis=labelled([_label(each) for each in rows], **bare),
+        xaxis=make_category_axis([wrap_tick_label(name, 24) for name in found.scenarios], "the world it is", **bare),
+        yaxis=make_category_axis([_label(each) for each in rows], **bare),
     )
 
 
-def _label(each: Contender) -> str:
+def _label(each: EvaluatedSetting) -> str:
     if each.tuned_for is None:
-        return f"<b>{safe(each.name)}</b>" if each.name == "recommended" else safe(each.name)
-    return f"tuned for<br>{safe(each.tuned_for, 24)}"
+        return f"<b>{escape_text(each.name)}</b>" if each.name == "recommended" else escape_text(each.name)
+    return f"tuned for<br>{escape_text(each.tuned_for, 24)}"
 
 
-def _prices_says(each: Contender, place: int) -> str:
+def _prices_says(each: EvaluatedSetting, place: int) -> str:
     world = each.worlds[place]
     price, regret = world.price, world.regret
     return (
-        f"{safe(each.name)}, played in {safe(world.scenario)}<br>"
+        f"{escape_text(each.name)}, played in {escape_text(world.scenario)}<br>"
         f"price {format_percent(price.mean)} (95 %: {format_percent(price.low)} to {format_percent(price.high)})<br>"
         f"regret {format_interval(regret.mean, regret.low, regret.high)}"
     )

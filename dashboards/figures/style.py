@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-Trace = dict[str, Any]
+PlotlyTrace = dict[str, Any]
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, GREY = "#56B4E9", "#D55E00", "#808080"
-COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY)
+COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down")
-SCALE = "Cividis"
+COLOR_SCALE = "Cividis"
 """Perceptually uniform and the same to colour-blind eyes; reversed, so that more regret is darker, as in print."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-LINE = "rgba(128,128,128,0.55)"
-GRID = "rgba(128,128,128,0.22)"
-CHANGE = "rgba(128,128,128,0.75)"
+LINE_COLOR = "rgba(128,128,128,0.55)"
+GRID_COLOR = "rgba(128,128,128,0.22)"
+CHANGE_COLOR = "rgba(128,128,128,0.75)"
 
 THEMES: dict[str, dict[str, str]] = {
     "light": {"font.color": "#1f2328", "hoverlabel.bgcolor": "#ffffff", "hoverlabel.font.color": "#1f2328"},
@@ -46,20 +46,20 @@ Z95 = 1.959964
 """Half the width of a 95 % interval, in standard errors."""
 
 
-def colour_at(place: int) -> str:
+def get_color(place: int) -> str:
     """The colour of what stands at a place, such as a policy in the order of a page.
 
-    >>> colour_at(0) == colour_at(7)
+    >>> get_color(0) == get_color(7)
     True
     """
-    return COLOURS[place % len(COLOURS)]
+    return COLORS[place % len(COLORS)]
 
 
-def themed(figure: go.Figure, dark: bool | None = None) -> go.Figure:
+def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
     """A copy for a light page, a dark one, or (None) one of which nothing is known.
 
     >>> from plotly.graph_objects import Figure
-    >>> themed(Figure(), dark=True).layout.font.color
+    >>> apply_theme(Figure(), dark=True).layout.font.color
     '#e6e6e6'
     """
     import plotly.graph_objects as go
@@ -71,18 +71,18 @@ def themed(figure: go.Figure, dark: bool | None = None) -> go.Figure:
     return copy
 
 
-def explain(figure: go.Figure) -> str:
+def get_alt_text(figure: go.Figure) -> str:
     """The alt text: what a person who can't see the figure should know. Plain text, not HTML.
 
     >>> from plotly.graph_objects import Figure
-    >>> explain(Figure(layout={"meta": {"alt": "A line."}}))
+    >>> get_alt_text(Figure(layout={"meta": {"alt": "A line."}}))
     'A line.'
     """
     meta = figure.layout.meta
     return str(meta["alt"]) if isinstance(meta, Mapping) and "alt" in meta else ""
 
 
-def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **layout: Any) -> go.Figure:
+def make_figure(traces: Sequence[PlotlyTrace], title: str, alt: str, *, height: int = 460, **layout: Any) -> go.Figure:
     """The figure of some traces, without Plotly's own template, which is larger than most of our figures."""
     import plotly.graph_objects as go
 
@@ -126,20 +126,20 @@ def make(traces: Sequence[Trace], title: str, alt: str, *, height: int = 460, **
     return figure
 
 
-def nothing(title: str, why: str, alt: str) -> go.Figure:
+def make_empty_figure(title: str, why: str, alt: str) -> go.Figure:
     """A figure that says why there is nothing to see."""
     note = {"text": why, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "font": {"size": 14}}
     hidden = {"visible": False}
-    return make([], title, alt, height=260, xaxis=hidden, yaxis=hidden, annotations=[note])
+    return make_figure([], title, alt, height=260, xaxis=hidden, yaxis=hidden, annotations=[note])
 
 
-LONGEST_NAME = 56
+MAX_NAME_LENGTH = 56
 
 
-def heading(main: str, *context: str) -> str:
+def format_title(main: str, *context: str) -> str:
     """A title: what it is in bold, then a line or two of where and how much, short enough for a telephone.
 
-    >>> heading("Regret", "blips", "T = 100", "K = 5", "R = 20")
+    >>> format_title("Regret", "blips", "T = 100", "K = 5", "R = 20")
     '<b>Regret</b><br><span style="font-size:12px">blips · T = 100 · K = 5 · R = 20</span>'
     """
     lines: list[list[str]] = [[]]
@@ -151,20 +151,20 @@ def heading(main: str, *context: str) -> str:
     return "<br>".join([f"<b>{main}</b>", *small])
 
 
-def counts(horizon: int, arms: int, replications: int | None = None) -> list[str]:
+def format_sizes(horizon: int, arms: int, replications: int | None = None) -> list[str]:
     """T, K and R as titles say them.
 
-    >>> counts(1000, 10, 200)
+    >>> format_sizes(1000, 10, 200)
     ['T = 1,000 steps', 'K = 10 arms', 'R = 200 worlds']
     """
     out = [f"T = {horizon:,} steps", f"K = {arms} arms"]
     return out if replications is None else [*out, f"R = {replications:,} worlds"]
 
 
-def safe(name: object, longest: int = LONGEST_NAME) -> str:
+def escape_text(name: object, longest: int = MAX_NAME_LENGTH) -> str:
     """A name that someone gave, as Plotly may render it: no tags, no templates, no control codes, not too long.
 
-    >>> safe("<script>%{x}")
+    >>> escape_text("<script>%{x}")
     '&lt;script&gt;%&#123;x}'
     """
     text = "".join(letter if letter.isprintable() else " " for letter in str(name))
@@ -173,50 +173,50 @@ def safe(name: object, longest: int = LONGEST_NAME) -> str:
     return html.escape(text, quote=False).replace("%{", "%&#123;")
 
 
-def folded(name: object, longest: int = 24) -> str:
+def wrap_tick_label(name: object, longest: int = 24) -> str:
     """A name as the label of a tick: broken after a plus, and after the first hyphen of a long one.
 
-    >>> folded("localized-jump+blips")
+    >>> wrap_tick_label("localized-jump+blips")
     'localized-<br>jump+<br>blips'
     """
-    text = safe(name, longest)
+    text = escape_text(name, longest)
     return (text.replace("-", "-<br>", 1) if len(text) > 10 else text).replace("+", "+<br>")
 
 
-def axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
+def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
     """An axis; with ticks at given values only."""
     out: dict[str, Any] = {
         "title": {"text": title, "standoff": 8, "font": {"size": 12}},
         "type": kind,
-        "gridcolor": GRID,
-        "linecolor": LINE,
+        "gridcolor": GRID_COLOR,
+        "linecolor": LINE_COLOR,
         "showline": True,
         "zeroline": False,
         "ticks": "outside",
-        "tickcolor": LINE,
+        "tickcolor": LINE_COLOR,
         "automargin": True,
     }
     if ticks is not None:
-        out |= {"tickmode": "array", "tickvals": numbers(ticks), "ticktext": [format_number(v) for v in ticks]}
+        out |= {"tickmode": "array", "tickvals": round_numbers(ticks), "ticktext": [format_number(v) for v in ticks]}
     elif kind == "log":
         out |= {"dtick": "D2", "exponentformat": "none"}
     return out | more
 
 
-def labelled(labels: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
+def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
     """An axis of names: places from 0 on, each with its label.
 
-    >>> labelled(["UCB", "CCB"])["tickvals"]
+    >>> make_category_axis(["UCB", "CCB"])["tickvals"]
     [0, 1]
     """
     ticks = {"tickmode": "array", "tickvals": list(range(len(labels))), "ticktext": list(labels)}
-    return axis(title) | ticks | more
+    return make_axis(title) | ticks | more
 
 
-def rounded(value: float, digits: int = 6) -> float | None:
+def round_number(value: float, digits: int = 6) -> float | None:
     """A few digits that count; None for what is no number.
 
-    >>> rounded(1.23456789), rounded(float("nan"))
+    >>> round_number(1.23456789), round_number(float("nan"))
     (1.23457, None)
     """
     value = float(value)
@@ -226,15 +226,15 @@ def rounded(value: float, digits: int = 6) -> float | None:
     return int(out) if out.is_integer() and abs(out) < 1e15 else out
 
 
-def numbers(values: Iterable[float]) -> list[float | None]:
+def round_numbers(values: Iterable[float]) -> list[float | None]:
     """Plain short numbers: half the size of a base64 array of doubles, and readable by every Plotly."""
-    return [rounded(value) for value in values]
+    return [round_number(value) for value in values]
 
 
-def scale_of(values: Sequence[float], most: float = 4.0) -> str:
+def choose_axis_type(values: Sequence[float], most: float = 4.0) -> str:
     """ "log" where values are positive and better spread on a log axis, else "linear".
 
-    >>> scale_of([0.5, 1, 5, 10]), scale_of([1, 2, 3, 4]), scale_of([0, 1, 10])
+    >>> choose_axis_type([0.5, 1, 5, 10]), choose_axis_type([1, 2, 3, 4]), choose_axis_type([0, 1, 10])
     ('log', 'linear', 'linear')
     """
     if len(values) < 2 or min(values) <= 0:
@@ -249,16 +249,16 @@ def scale_of(values: Sequence[float], most: float = 4.0) -> str:
     return "log" if unevenness(np.log(values)) < unevenness(np.asarray(values, dtype=float)) else "linear"
 
 
-def wide(values: Iterable[float], ratio: float = 10.0) -> bool:
+def spans_decades(values: Iterable[float], ratio: float = 10.0) -> bool:
     """Whether positive values span so much that a log scale shows more."""
     finite = [value for value in values if math.isfinite(value)]
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) > ratio
 
 
-def log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
+def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
     """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
 
-    >>> log_ticks([0.02, 30.0]), log_ticks([3.0, 60.0])
+    >>> choose_log_ticks([0.02, 30.0]), choose_log_ticks([3.0, 60.0])
     ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
     """
     finite = [value for value in values if math.isfinite(value) and value > 0]
@@ -274,29 +274,29 @@ def log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
     return [float(f"{value:.2g}") for value in (low, high)] if high > 1.2 * low else [float(f"{low:.3g}")]
 
 
-WHITE = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
+WHITE_MARKER = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
 """Marks that read on every colour, on paper and in the dark."""
 
-DARK = 0.45
+DARK_THRESHOLD = 0.45
 """Share of the way from the lightest to the darkest cell from which on writing is white."""
 
 
-def band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, **more: Any) -> Trace:
+def make_band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, **more: Any) -> PlotlyTrace:
     """An interval around a line."""
     return {
         "type": "scatter",
-        "x": numbers([*x, *reversed(x)]),
-        "y": numbers([*high, *reversed(low)]),
+        "x": round_numbers([*x, *reversed(x)]),
+        "y": round_numbers([*high, *reversed(low)]),
         "mode": "lines",
         "line": {"width": 0},
         "fill": "toself",
-        "fillcolor": faded(colour),
+        "fillcolor": fade(colour),
         "hoverinfo": "skip",
         "showlegend": False,
     } | more
 
 
-def line_in_band(
+def make_line_with_band(
     x: Sequence[float],
     mean: Sequence[float],
     stderr: Sequence[float],
@@ -304,56 +304,56 @@ def line_in_band(
     *,
     both: Mapping[str, Any] | None = None,
     **more: Any,
-) -> list[Trace]:
+) -> list[PlotlyTrace]:
     """The 95 % band of some means, and the line through them; their place settles colour and dash.
 
     `both` is said of band and line, the rest of the line alone.
 
-    >>> [trace["legendgroup"] for trace in line_in_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
+    >>> [trace["legendgroup"] for trace in make_line_with_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
     """
-    colour, shared = colour_at(place), {"legendgroup": f"g{place}", **(both or {})}
+    colour, shared = get_color(place), {"legendgroup": f"g{place}", **(both or {})}
     low = [value - Z95 * error for value, error in zip(mean, stderr, strict=True)]
     high = [value + Z95 * error for value, error in zip(mean, stderr, strict=True)]
-    line: Trace = {
+    line: PlotlyTrace = {
         "type": "scatter",
         "x": list(x),
-        "y": numbers(mean),
+        "y": round_numbers(mean),
         "mode": "lines",
         "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
-        "customdata": numbers(stderr),
+        "customdata": round_numbers(stderr),
     }
-    return [band(x, low, high, colour, **shared), line | shared | more]
+    return [make_band(x, low, high, colour, **shared), line | shared | more]
 
 
-def legend_only(name: str, **more: Any) -> Trace:
+def make_legend_entry(name: str, **more: Any) -> PlotlyTrace:
     """An entry of the legend that has no points of its own."""
     return {"type": "scatter", "x": [None], "y": [None], "name": name} | more
 
 
-def whiskers(
+def make_error_bars(
     values: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str | None = None, **more: Any
 ) -> dict[str, Any]:
     """Error bars from intervals.
 
-    >>> bars = whiskers([5.0], [4.0], [7.0])
+    >>> bars = make_error_bars([5.0], [4.0], [7.0])
     >>> bars["arrayminus"], bars["array"]
     ([1], [2])
     """
     return {
         "type": "data",
         "symmetric": False,
-        "array": numbers(top - value for top, value in zip(high, values, strict=True)),
-        "arrayminus": numbers(value - bottom for bottom, value in zip(low, values, strict=True)),
+        "array": round_numbers(top - value for top, value in zip(high, values, strict=True)),
+        "arrayminus": round_numbers(value - bottom for bottom, value in zip(low, values, strict=True)),
         "color": colour,
         "thickness": 1.5,
         "width": 4,
     } | more
 
 
-def box(place: float, quantiles: Sequence[float], colour: str, **more: Any) -> Trace:
+def make_box(place: float, quantiles: Sequence[float], colour: str, **more: Any) -> PlotlyTrace:
     """A lying box at a place, from its quantiles: lower whisker, quartile, median, quartile, upper whisker."""
-    low, q1, median, q3, high = ([rounded(each)] for each in quantiles)
+    low, q1, median, q3, high = ([round_number(each)] for each in quantiles)
     return {
         "type": "box",
         "orientation": "h",
@@ -363,7 +363,7 @@ def box(place: float, quantiles: Sequence[float], colour: str, **more: Any) -> T
         "q3": q3,
         "lowerfence": low,
         "upperfence": high,
-        "fillcolor": faded(colour, 0.35),
+        "fillcolor": fade(colour, 0.35),
         "line": {"color": colour, "width": 1.5},
         "width": 0.6,
         "showlegend": False,
@@ -371,34 +371,34 @@ def box(place: float, quantiles: Sequence[float], colour: str, **more: Any) -> T
     } | more
 
 
-def shaded(start: float, end: float, colour: str) -> dict[str, Any]:
+def make_shading(start: float, end: float, colour: str) -> dict[str, Any]:
     """A stretch of the horizontal axis on a ground of its own."""
     corners = {"x0": start, "x1": end, "y0": 0, "y1": 1, "xref": "x", "yref": "paper"}
     return {"type": "rect", **corners, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
 
 
-def ink(shades: Sequence[float]) -> list[str]:
+def choose_text_colors(shades: Sequence[float]) -> list[str]:
     """What to write in on cells of these shades, the largest being the darkest.
 
-    >>> ink([0.0, 1.0])
+    >>> choose_text_colors([0.0, 1.0])
     ['#000000', '#ffffff']
     """
     low, reach = min(shades), max(shades) - min(shades)
-    return ["#ffffff" if shade - low > DARK * (reach or 1.0) else "#000000" for shade in shades]
+    return ["#ffffff" if shade - low > DARK_THRESHOLD * (reach or 1.0) else "#000000" for shade in shades]
 
 
-def faded(colour: str, opacity: float = 0.22) -> str:
+def fade(colour: str, opacity: float = 0.22) -> str:
     """A hex colour, half-transparent.
 
-    >>> faded("#0072B2")
+    >>> fade("#0072B2")
     'rgba(0,114,178,0.22)'
     """
     return f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"
 
 
-def change_lines(
+def make_change_lines(
     changes: Sequence[int], name: str = "moment of change", dash: str = "dot"
-) -> tuple[list[Trace], list[dict[str, Any]]]:
+) -> tuple[list[PlotlyTrace], list[dict[str, Any]]]:
     """Moments of change: one shape of vertical lines, and the legend entry that says what they are."""
     if not changes:
         return [], []
@@ -407,6 +407,6 @@ def change_lines(
         every = -(-len(kept) // 60)
         kept, name = kept[::every], f"{name} (1 of {every} drawn)"
     path = "".join(f"M{t},0V1" for t in kept)
-    line = {"color": CHANGE, "width": 1, "dash": dash}
+    line = {"color": CHANGE_COLOR, "width": 1, "dash": dash}
     shape = {"type": "path", "path": path, "xref": "x", "yref": "paper", "line": line, "layer": "below"}
-    return [legend_only(name, mode="lines", line=line)], [shape]
+    return [make_legend_entry(name, mode="lines", line=line)], [shape]

@@ -16,22 +16,22 @@ from dashboards.figures.style import (
     PINK,
     SKY,
     VERMILION,
-    Trace,
-    axis,
-    band,
-    change_lines,
-    counts,
-    faded,
-    heading,
-    make,
-    numbers,
-    rounded,
-    safe,
+    PlotlyTrace,
+    escape_text,
+    fade,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_band,
+    make_change_lines,
+    make_figure,
+    round_number,
+    round_numbers,
 )
 from environments.draw import draw_worlds
 from environments.scenario import Scenario
 from environments.text import format_number
-from environments.view import View, moments_of_change, straight, view_of
+from environments.view import View, change_steps, simplify_line, view_world
 from environments.world import Floats, Ints
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ def arm_style(place: int) -> dict[str, Any]:
     return {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2}
 
 
-def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row") -> Trace:
+def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row") -> PlotlyTrace:
     """A recorded arm over time, with gaps where it has no value."""
     return {
         "type": "scatter",
-        "x": numbers(x),
-        "y": numbers(values),
+        "x": round_numbers(x),
+        "y": round_numbers(values),
         "mode": "lines",
         "connectgaps": False,
         "line": arm_style(place),
-        "name": safe(name, 24),
-        "hovertemplate": f"{safe(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>",
+        "name": escape_text(name, 24),
+        "hovertemplate": f"{escape_text(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>",
     }
 
 
@@ -79,22 +79,22 @@ def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, repli
     """Means (above) and variances (below) of all arms of one world, the best arm of the moment in bold.
 
     >>> from environments import find_scenario
-    >>> figure = world(find_scenario("stationary"), 500, 3)
+    >>> figure = plot_world(find_scenario("stationary"), 500, 3)
     >>> [len(trace.x) for trace in figure.data if trace.name == "best arm of the moment"]
     [2, 2]
     """
-    return world_figure(
-        view_of(draw_worlds(scenario, horizon, arms, seed, first=replication)),
+    return plot_world_view(
+        view_world(draw_worlds(scenario, horizon, arms, seed, first=replication)),
         name=scenario.name,
         meaning=scenario.meaning,
         horizon=horizon,
         arms=arms,
-        changes=moments_of_change(scenario, horizon),
+        changes=change_steps(scenario, horizon),
         which=f"no. {replication}, seed {seed}",
     )
 
 
-def world_figure(
+def plot_world_view(
     seen: View,
     *,
     name: str,
@@ -111,7 +111,7 @@ def world_figure(
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
     total = means.shape[1]
     shown = arms_to_draw(np.bincount(best, minlength=total), means)
-    traces: list[Trace] = []
+    traces: list[PlotlyTrace] = []
     for what, table, y in (("mean", means, "y"), ("variance", variances, "y2")):
         if len(shown) < total:
             spread = "range of all arms"
@@ -121,28 +121,28 @@ def world_figure(
             traces.append(_arm(steps, table[:, k], what, k, place, y))
         of_best = table[np.arange(steps.size), best]
         traces.append(_best(steps, of_best, best, what, y))
-    entry, shapes = change_lines(changes)
-    context = [safe(name), *counts(horizon, arms), f"R = 1 world ({which})"]
+    entry, shapes = make_change_lines(changes)
+    context = [escape_text(name), *format_sizes(horizon, arms), f"R = 1 world ({which})"]
     if len(shown) < total:
         context.append(f"{len(shown)} of {total} arms drawn")
-    return make(
+    return make_figure(
         [*traces, *entry],
-        heading(safe(title), *context),
+        format_title(escape_text(title), *context),
         _alt(name, meaning, horizon, seen, best, len(changes)),
         height=height,
         shapes=shapes,
-        xaxis=axis("step t", anchor="y2", range=[0, horizon + 1]),
-        yaxis=axis("mean reward μ", domain=[0.53, 1]),
-        yaxis2=axis("variance σ²", domain=[0, 0.47], rangemode="tozero"),
+        xaxis=make_axis("step t", anchor="y2", range=[0, horizon + 1]),
+        yaxis=make_axis("mean reward μ", domain=[0.53, 1]),
+        yaxis2=make_axis("variance σ²", domain=[0, 0.47], rangemode="tozero"),
     )
 
 
-def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> Trace:
-    kept = straight(steps, values)
+def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> PlotlyTrace:
+    kept = simplify_line(steps, values)
     return {
         "type": "scatter",
         "x": [int(steps[i]) for i in kept],
-        "y": [rounded(values[i]) for i in kept],
+        "y": [round_number(values[i]) for i in kept],
         "yaxis": y,
         "mode": "lines",
         "line": arm_style(place),
@@ -153,8 +153,8 @@ def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> 
     }
 
 
-def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> Trace:
-    kept = set(straight(steps, values))
+def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> PlotlyTrace:
+    kept = set(simplify_line(steps, values))
     turns = np.flatnonzero(np.diff(best))
     if turns.size < 40:
         kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
@@ -162,7 +162,7 @@ def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> Trace:
     return {
         "type": "scatter",
         "x": [int(steps[i]) for i in places],
-        "y": [rounded(values[i]) for i in places],
+        "y": [round_number(values[i]) for i in places],
         "yaxis": y,
         "mode": "lines",
         "line": {"color": VERMILION, "width": 4},
@@ -175,11 +175,11 @@ def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> Trace:
     }
 
 
-def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> Trace:
-    more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": faded(GREY, 0.25)}
-    below, above = straight(steps, low), straight(steps, high)
+def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> PlotlyTrace:
+    more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": fade(GREY, 0.25)}
+    below, above = simplify_line(steps, low), simplify_line(steps, high)
     kept = sorted({*below, *above})
-    return band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
+    return make_band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
 
 
 def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: int) -> str:

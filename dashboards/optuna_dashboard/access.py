@@ -22,7 +22,7 @@ MOST_DRAINED = 1_000_000
 HEADERS = [("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer")]
 
 
-def guarded(inner: Application, *, writable: bool, names: Collection[str] | None) -> Application:
+def restrict_access(inner: Application, *, writable: bool, names: Collection[str] | None) -> Application:
     """Let through what may pass: reading, or all with `writable`; only for names of this machine and those given.
 
     None lets every name pass, which a page of another site can make use of.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dashboards.optuna_dashboard.notes import grid_note, study_note, worlds_note
-from dashboards.pages.report.material import point_of, recommended_in
+from dashboards.pages.report.data import point_of, recommended_in
 from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
@@ -242,7 +242,7 @@ def attach_to_worlds(study: optuna.Study) -> int:
         return 0
     if isinstance(found, Front):
         names = [f"mean regret in {name}" for name in found.scenarios]
-        return _attach(study, names, worlds_note(found), {"front": lambda: figures.plot_front(found)})
+        return _attach(study, names, worlds_note(found), {"front": lambda: figures.plot_pareto_front(found)})
     names = [f"relative regret ({found.measure})"]
     return _attach(study, names, worlds_note(found), {"prices": lambda: figures.plot_prices(found)})
 
@@ -261,11 +261,11 @@ def _study_figures(
     from dashboards import figures
 
     if points:
-        yield "history", lambda: figures.plot_history(points, found, here)
+        yield "history", lambda: figures.plot_search_history(points, found, here)
     if found is not None and found.importance:
-        yield "importances", lambda: figures.plot_importances(found)
+        yield "importances", lambda: figures.plot_param_importances(found)
     source = here.source
-    if isinstance(source, ScenarioSource) and not SCENARIOS.absent(here.scenario):
+    if isinstance(source, ScenarioSource) and not SCENARIOS.is_missing(here.scenario):
         yield "world", lambda: figures.plot_world(source.open(), here.horizon, here.arms, seed=here.seed)
 
 

@@ -13,7 +13,7 @@ from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from dashboards.optuna_dashboard.access import guarded, is_loopback
+from dashboards.optuna_dashboard.access import is_loopback, restrict_access
 from environments.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def make_server(
         from optuna_dashboard import wsgi
 
         server.set_app(
-            guarded(wsgi(storage), writable=writable, names=answered if answered or is_loopback(host) else None)
+            restrict_access(wsgi(storage), writable=writable, names=answered if answered or is_loopback(host) else None)
         )
     except BaseException:
         server.server_close()
@@ -88,12 +88,12 @@ def make_server(
     return server
 
 
-def exposure(host: str, writable: bool) -> str | None:
+def describe_exposure(host: str, writable: bool) -> str | None:
     """What binding to this host means for others; None where only this machine can reach it.
 
-    >>> exposure("127.0.0.1", True) is None
+    >>> describe_exposure("127.0.0.1", True) is None
     True
-    >>> exposure("0.0.0.0", False)
+    >>> describe_exposure("0.0.0.0", False)
     'There is no login: everyone who can reach 0.0.0.0 can read all studies in this storage.'
     """
     if is_loopback(host):

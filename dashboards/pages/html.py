@@ -1,4 +1,4 @@
-"""Names for links and files, made of names that may hold anything."""
+"""Parts that all pages share: tables, figures, links, and rendering with Jinja."""
 
 from __future__ import annotations
 
@@ -8,128 +8,32 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dashboards.figures import THEMES, explain
+from dashboards.figures import THEMES, get_alt_text
 from environments.text import capitalize_first
 
 if TYPE_CHECKING:
     import jinja2
     import plotly.graph_objects as go
+    from pandas import DataFrame
 
+TEMPLATES = Path(__file__).parent / "templates"
 
-LONGEST = 80
-"""Letters of a slug: a file system allows 255 bytes, and something may be put before and behind."""
+MAX_SLUG_LENGTH = 80  # file names may have 255 bytes, including prefixes and extensions
+TOP_MARGIN = 30  # pixels above a figure without a title, for Plotly's buttons
 
+THREE_D_TRACES = ("surface", "scatter3d", "mesh3d")
+WEBGL_TRACES = ("scattergl",)
 
-def slug(name: str) -> str:
-    """Small letters, digits and dashes; a hash behind where something of the name was lost.
+NUMERIC_CELL = re.compile(r"(?:[<≈]\s?)?[+−-]?\d|[–-]?$")
 
-    >>> slug("raven-ucb/blips/T1000/K10")
-    'raven-ucb-blips-t1000-k10'
-    >>> slug("<b>").startswith("b-") and slug("<b>") != slug("b")
-    True
-    """
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    short = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST].strip("-")
-    if re.fullmatch(r"[A-Za-z0-9]+([-/_.][A-Za-z0-9]+)*", name) and len(name) <= LONGEST:
-        return short
-    return f"{short or 'name'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-class Slugs:
-    """Hands out slugs, no two alike.
-
-    >>> slugs = Slugs()
-    >>> slugs.new("a/b"), slugs.new("a-b")
-    ('a-b', 'a-b-2')
-    """
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def new(self, name: str) -> str:
-        """The slug of a name, with a number behind where it is taken."""
-        wanted = found = slug(name)
-        number = 1
-        while found in self._taken:
-            number += 1
-            found = f"{wanted}-{number}"
-        self._taken.add(found)
-        return found
-
-
-TOP = 30
-"""Pixels above a plot without a title: room for Plotly's buttons."""
-
-THREE_D = ("surface", "scatter3d", "mesh3d")
-GL = ("scattergl",)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One figure on the page."""
-
-    id: str
-    title: str
-    context: str
-    alt: str
-    json: str
-    height: int
-    scenes: int
-    """How many WebGL contexts it takes while it is drawn."""
-    figure: go.Figure
-
-
-def panel(slugs: Slugs, name: str, figure: go.Figure) -> Panel:
-    """A figure for the page under a link of its own."""
-    from plotly.io.json import to_json_plotly
-
-    drawn: dict[str, Any] = figure.to_plotly_json()
-    layout = drawn["layout"]
-    layout.pop("template", None)
-    title, context = split_title(str((layout.pop("title", None) or {}).get("text") or name))
-    height, margin = int(layout.get("height") or 450), dict(layout.get("margin") or {})
-    layout["height"] = height - max(0, int(margin.get("t", TOP)) - TOP)
-    layout["margin"] = {**margin, "t": min(TOP, int(margin.get("t", TOP)))}
-    return Panel(
-        id=slugs.new(name),
-        title=title,
-        context=context,
-        alt=explain(figure) or title,
-        json=to_json_plotly({"data": drawn["data"], "layout": layout}),
-        height=layout["height"],
-        scenes=_scenes(drawn),
-        figure=figure,
-    )
-
-
-def split_title(text: str) -> tuple[str, str]:
-    """Plotly's title as plain text: its first line, and the rest.
-
-    >>> split_title("<b>Regret</b><br><span style='font-size:12px'>a &lt;b&gt; · T = 5</span>")
-    ('Regret', 'a <b> · T = 5')
-    """
-    lines = [html.unescape(re.sub(r"<[^>]*>", "", line)) for line in re.split(r"<br\s*/?>", text)]
-    return lines[0], " · ".join(line for line in lines[1:] if line)
-
-
-def _scenes(drawn: dict[str, Any]) -> int:
-    """Scenes of 3-D traces; a flat trace that is drawn by WebGL takes contexts too."""
-    kinds = [trace.get("type") for trace in drawn["data"]]
-    places = {trace.get("scene", "scene") for trace in drawn["data"] if trace.get("type") in THREE_D}
-    return len(places) + any(kind in GL for kind in kinds)
-
-
-SHARED = Path(__file__).parent / "report"
-"""The folder of the style sheet, the script and the macros."""
-
-POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'unsafe-inline'",
@@ -140,51 +44,170 @@ POLICY = "; ".join(
         "form-action 'none'",
     )
 )
-"""What the browser lets the page do: nothing that needs another host."""
+"""Forbids every request to another host."""
 
 
-def environment(folder: Path) -> jinja2.Environment:
-    """Jinja for the templates of a folder and the shared ones: everything escaped, nothing silently missing."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+@dataclass(frozen=True)
+class ContentsEntry:
+    """An entry of the table of contents."""
 
-    made = Environment(
-        loader=FileSystemLoader([folder, SHARED]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    id: str
+    title: str
+    children: list[ContentsEntry] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table on a page: a data frame of formatted cells with a caption. A folded table is opened by the reader.
+
+    >>> from pandas import DataFrame
+    >>> PageTable("Events", DataFrame([["paris", "1,200", "30 %"]], columns=["arm", "events", "share"])).numeric
+    [False, True, True]
+    """
+
+    caption: str
+    frame: DataFrame
+    folded: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """Column titles."""
+        return list(self.frame.columns)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Cells, row by row."""
+        return [list(map(str, row)) for row in self.frame.itertuples(index=False, name=None)]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers, which are right-aligned."""
+        return [all(NUMERIC_CELL.match(row[place]) for row in self.rows) for place in range(len(self.columns))]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure on a page."""
+
+    id: str
+    title: str
+    context: str
+    alt: str
+    json: str
+    height: int
+    webgl_contexts: int
+    figure: go.Figure
+
+
+class Slugs:
+    """Unique slugs for the links of a page.
+
+    >>> slugs = Slugs()
+    >>> slugs.new("a/b"), slugs.new("a-b")
+    ('a-b', 'a-b-2')
+    """
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def new(self, name: str) -> str:
+        """Return the slug of a name, numbered if it is in use."""
+        base = candidate = slugify(name)
+        number = 1
+        while candidate in self._used:
+            number += 1
+            candidate = f"{base}-{number}"
+        self._used.add(candidate)
+        return candidate
+
+
+def slugify(name: str) -> str:
+    """Convert a name to lower-case letters, digits and hyphens; a hash is appended if information is lost.
+
+    >>> slugify("raven-ucb/blips/T1000/K10")
+    'raven-ucb-blips-t1000-k10'
+    >>> slugify("<b>").startswith("b-") and slugify("<b>") != slugify("b")
+    True
+    """
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain)[:MAX_SLUG_LENGTH].strip("-")
+    if re.fullmatch(r"[A-Za-z0-9]+([-/_.][A-Za-z0-9]+)*", name) and len(name) <= MAX_SLUG_LENGTH:
+        return slug
+    return f"{slug or 'name'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def make_panel(slugs: Slugs, name: str, figure: go.Figure) -> Panel:
+    """Prepare a figure for a page: its title becomes the caption, and its data become JSON."""
+    from plotly.io.json import to_json_plotly
+
+    content: dict[str, Any] = figure.to_plotly_json()
+    layout = content["layout"]
+    layout.pop("template", None)
+    title, context = split_title(str((layout.pop("title", None) or {}).get("text") or name))
+    height, margin = int(layout.get("height") or 450), dict(layout.get("margin") or {})
+    layout["height"] = height - max(0, int(margin.get("t", TOP_MARGIN)) - TOP_MARGIN)
+    layout["margin"] = {**margin, "t": min(TOP_MARGIN, int(margin.get("t", TOP_MARGIN)))}
+    return Panel(
+        id=slugs.new(name),
+        title=title,
+        context=context,
+        alt=get_alt_text(figure) or title,
+        json=to_json_plotly({"data": content["data"], "layout": layout}),
+        height=layout["height"],
+        webgl_contexts=_count_webgl_contexts(content["data"]),
+        figure=figure,
     )
-    made.filters["capitalize_first"] = capitalize_first
-    return made
 
 
-def assets(panels: Sequence[Panel], exports: Any = None) -> dict[str, Any]:
-    """What a template needs to draw its figures: styles, scripts, and the figures themselves."""
+def split_title(text: str) -> tuple[str, str]:
+    """Split a Plotly title into its first line and the rest, as plain text.
+
+    >>> split_title("<b>Regret</b><br><span style='font-size:12px'>a &lt;b&gt; · T = 5</span>")
+    ('Regret', 'a <b> · T = 5')
+    """
+    lines = [html.unescape(re.sub(r"<[^>]*>", "", line)) for line in re.split(r"<br\s*/?>", text)]
+    return lines[0], " · ".join(line for line in lines[1:] if line)
+
+
+def _count_webgl_contexts(traces: Sequence[dict[str, Any]]) -> int:
+    scenes = {trace.get("scene", "scene") for trace in traces if trace.get("type") in THREE_D_TRACES}
+    return len(scenes) + any(trace.get("type") in WEBGL_TRACES for trace in traces)
+
+
+def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **variables: Any) -> str:
+    """Render the template of a page as one self-contained HTML file.
+
+    Args:
+        name: Name of the template and of its style sheet, if it has one besides the shared one.
+        panels: All figures of the page.
+        exports: Data for the copy and save buttons, by row.
+        variables: Variables of the template.
+    """
     from plotly.offline import get_plotlyjs
 
-    return {
-        "held": [(panel.id, Markup(in_script(panel.json))) for panel in panels],
-        "policy": POLICY,
-        "css": Markup(_text("report.css")),
-        "js": Markup(_text("report.js")),
-        "plotly": Markup(get_plotlyjs()) if panels else "",
-        "exports": Markup(in_script(json.dumps(exports or {}))),
-        "themes": Markup(in_script(json.dumps(THEMES))),
-    }
+    css = _read_asset("report.css")
+    if (TEMPLATES / f"{name}.css").exists() and name != "report":
+        css += _read_asset(f"{name}.css")
+    return (
+        _environment()
+        .get_template(f"{name}.html.j2")
+        .render(
+            **variables,
+            figures=[(panel.id, Markup(escape_json(panel.json))) for panel in panels],
+            policy=CONTENT_SECURITY_POLICY,
+            css=Markup(css),
+            js=Markup(_read_asset("report.js")),
+            plotly=Markup(get_plotlyjs()) if panels else "",
+            exports=Markup(escape_json(json.dumps(exports or {}))),
+            themes=Markup(escape_json(json.dumps(THEMES))),
+        )
+    )
 
 
-def render_page(folder: Path, name: str, panels: Sequence[Panel], /, **shown: Any) -> str:
-    """The text of a page whose template and style sheet, both of one name, lie in a folder; the style adds to ours."""
-    template = environment(folder).get_template(f"{name}.html.j2")
-    shared = assets(panels)
-    own = Markup((folder / f"{name}.css").read_text(encoding="utf-8"))
-    return template.render(**shown, **{**shared, "css": shared["css"] + own})
+def escape_json(text: str) -> str:
+    """Escape JSON for a script element, so that nothing in it can end the element.
 
-
-def in_script(text: str) -> str:
-    """JSON that can stand inside a script element: nothing in it can end the element or a line of code.
-
-    >>> in_script('["</script>", "<!--"]')
+    >>> escape_json('["</script>", "<!--"]')
     '["\\\\u003c/script\\\\u003e", "\\\\u003c!--"]'
     """
     for letter in "<>&\u2028\u2029":
@@ -192,6 +215,22 @@ def in_script(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=4)
-def _text(name: str) -> str:
-    return (SHARED / name).read_text(encoding="utf-8")
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    """Jinja with autoescaping; undefined variables are errors."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["capitalize_first"] = capitalize_first
+    return environment
+
+
+@lru_cache(maxsize=8)
+def _read_asset(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")

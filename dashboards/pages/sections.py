@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from dashboards.pages.html import Panel
+from dashboards.pages.html import PageTable, Panel
 from environments import Scenario
 from environments.base import Effect
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
 from environments.text import (
     format_count,
     format_number,
@@ -21,7 +22,7 @@ from environments.text import (
     plural,
 )
 from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE, warn_few_events
-from studies.results.recommendation import Estimate, Recommendation, Rival
+from studies.results.recommendation import Baseline, Estimate, Recommendation
 from studies.symbols import format_symbol
 
 
@@ -75,7 +76,7 @@ def _formula(effect: Effect) -> str:
 def _value(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
-            return f"{value} ({steps(key, value, horizon)} steps at T = {horizon:,})"
+            return f"{value} ({parse_steps(key, value, horizon)} steps at T = {horizon:,})"
         except InputError:
             return value
     return format_value(value)
@@ -113,11 +114,11 @@ class Sentence:
         return "".join(piece.text for piece in self.pieces)
 
 
-def judge_baseline(found: Recommendation, rival: Rival) -> Verdict:
+def judge_baseline(found: Recommendation, rival: Baseline) -> Verdict:
     """Compare a baseline with the recommendation on the same held-out worlds."""
     if all(found.params.get(name) == value for name, value in rival.params.items()) and rival.difference == 0.0:
         return "same"
-    if not rival.told:
+    if not rival.significant:
         return "unclear"
     return "worse" if rival.low > 0.0 else "better"
 
@@ -206,7 +207,7 @@ def _estimate(estimate: Estimate, field: str) -> list[Piece]:
     ]
 
 
-def _compare(found: Recommendation, rival: Rival) -> list[Piece]:
+def _compare(found: Recommendation, rival: Baseline) -> list[Piece]:
     """Compare one baseline with the recommendation."""
     name, verdict = BASELINES[rival.name], judge_baseline(found, rival)
     verb = "has" if rival.name == "paper" else "have"
@@ -223,7 +224,7 @@ def _compare(found: Recommendation, rival: Rival) -> list[Piece]:
     return pieces
 
 
-def _amount(found: Recommendation, rival: Rival) -> Piece:
+def _amount(found: Recommendation, rival: Baseline) -> Piece:
     """Format the absolute difference: relative where that has a meaning."""
     share = relative_difference(found, rival.difference)
     if share is None:
@@ -254,27 +255,6 @@ def _count_verdicts(name: str, verdicts: Sequence[Verdict]) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A line of the table of contents."""
-
-    id: str
-    title: str
-    children: list[Entry] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class ShownTable:
-    """A table for people: cells are words already. `numbers` says which columns are set flush right."""
-
-    caption: str
-    columns: list[str]
-    rows: list[list[str]]
-    numbers: tuple[int, ...] = ()
-    folded: bool = False
-    """Whether the reader has to open it."""
-
-
-@dataclass(frozen=True)
 class SaidOf:
     """A sentence and the study it is about."""
 
@@ -301,7 +281,7 @@ class ScenarioSection:
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
-    table: ShownTable | None = None
+    table: PageTable | None = None
 
 
 @dataclass(frozen=True)
@@ -313,7 +293,7 @@ class GridSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-    table: ShownTable | None
+    table: PageTable | None
 
 
 @dataclass(frozen=True)

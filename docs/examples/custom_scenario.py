@@ -1,10 +1,10 @@
-"""A world of your own: made, looked at, checked, played and tuned.
+"""A custom scenario: define, plot, check, play and tune it.
 
-Run it whole, or cell by cell in an editor that knows `# %%`. It writes into the folder that it is run in.
+Run the whole script, or its cells (`# %%`) one at a time in an editor. Files are written to the current folder.
 """
 
-# %% A scenario is a file of its own, as a study remembers it by its name and a hash of the file: here `night_shift.py`,
-# in which all arms pay less in the second half of each day. It has an effect, `NightShift`, and a scenario of it.
+# %% A custom scenario is defined in its own file, because a study identifies it by a hash of the file. In
+# `night_shift.py`, all arms pay less in the second half of each day: an effect `NightShift` and a scenario with it.
 import os
 import sys
 from pathlib import Path
@@ -20,35 +20,35 @@ sys.path.insert(0, str(HERE))
 
 from night_shift import NightShift, night_shift  # noqa: E402
 
-# %% The fields of the effect are its settings; those of the base draw and the noise come with every scenario.
+# %% The fields of the effect are its settings. Every scenario also has settings for the base draw and the noise.
 print(night_shift.parameters())
 harder = night_shift.with_settings({"loss": 0.6, "noise": "laplace"})
 
-# %% Look at one world: means and variances of the arms over time, in a page of its own.
+# %% Plot one world: means and variances of the arms over time.
 from dashboards.figures import plot_world  # noqa: E402
 
 plot_world(night_shift, horizon=5000, arms=5).write_html("night_shift.html", include_plotlyjs="directory")
 
-# %% Check what must hold: nights without a loss are days, so nothing changes at all.
+# %% Check a property: without a loss at night nothing changes, as in the stationary scenario.
 calm = night_shift.with_settings({"loss": 0.0})
-asked = {"horizon": 5000, "arms": 5, "replications": WORLDS, "seed": 1}
-without = ravenlab.simulate("ucb1", calm, **asked)
-control = ravenlab.simulate("ucb1", "stationary", **asked)
-assert np.allclose(without.regret, control.regret)
+simulation = {"horizon": 5000, "arms": 5, "replications": WORLDS, "seed": 1}
+no_loss = ravenlab.simulate("ucb1", calm, **simulation)
+control = ravenlab.simulate("ucb1", "stationary", **simulation)
+assert np.allclose(no_loss.regret, control.regret)
 
-# %% Effects combine. Those of the named scenarios are in `effects`.
+# %% Combine effects. The effects of a named scenario are in `effects`.
 blips = ravenlab.find_scenario("blips", {"every": "20%"}).effects
-both = ravenlab.Scenario("night-shift+blips", "nights, and now and then a blip", (NightShift(), *blips), arms=5)
+both = ravenlab.Scenario("night-shift+blips", "nights and blips", (NightShift(), *blips), arms=5)
 
-# %% Who plays well? Every policy meets the same worlds, so differences are paired.
+# %% Compare policies. All of them play the same worlds, so differences are paired.
 for scenario in (night_shift, harder, both):
     for policy in ("raven-ucb", "sw-raven", "ucb1"):
-        result = ravenlab.simulate(policy, scenario, **asked)
+        result = ravenlab.simulate(policy, scenario, **simulation)
         mean, stderr = result.summary()["regret"].values()
         print(f"{scenario.name}: {policy} {mean:.1f} ± {stderr:.1f}")
 
-# %% Tune for it. The file is named, so that its code may be run, as in `ravenlab tune ./night_shift.py:night_shift`.
-(found,) = ravenlab.tune(
+# %% Tune a policy. Naming the file permits ravenlab to run it, as in `ravenlab tune ./night_shift.py:night_shift`.
+(recommendation,) = ravenlab.tune(
     f"{HERE}/night_shift.py:night_shift",
     5000,
     policy="sw-raven",
@@ -60,4 +60,4 @@ for scenario in (night_shift, harder, both):
     storage="sqlite:///example.sqlite3",
     jobs=2,
 )
-print(f"{found.scenario}: {found.params}, regret {found.regret.mean:.1f}")
+print(f"{recommendation.scenario}: {recommendation.params}, regret {recommendation.regret.mean:.1f}")

@@ -1,4 +1,4 @@
-"""A plain policy: pull a random arm with probability start/√t, else the one with the best mean so far."""
+"""A plain policy: a random arm with probability start/√t, otherwise the arm with the highest mean."""
 
 import random
 

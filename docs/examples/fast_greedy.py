@@ -1,8 +1,8 @@
-"""A policy with compiled rules, as fast as the built-in ones: the best mean, plus a bonus that falls with pulls."""
+"""A policy with compiled rules: the highest mean plus a bonus that decreases with the number of pulls."""
 
 import ravenlab
 
-PULLS, MEAN = 0, 1  # rows of `arms`; the loop counts pulls by itself
+PULLS, MEAN = 0, 1  # rows of `arms`; the engine counts pulls
 
 
 @ravenlab.inlined

@@ -1,4 +1,4 @@
-"""A scenario: every night (the second half of each day) all arms pay less, and some of them much less."""
+"""A scenario in which all arms pay less at night, the second half of each day."""
 
 from dataclasses import dataclass
 

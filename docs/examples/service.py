@@ -1,10 +1,10 @@
-"""A service that uses an exported policy, and goes on after a kill as if nothing had been.
+"""A service that uses an exported policy and resumes after being killed.
 
-Run it whole, or cell by cell in an editor that knows `# %%`; `python service.py serve 8000` serves until it is ended.
-It reads `service-policy.json`, an export, and keeps `service-state.json`, both in the folder that it is run in.
+Run the whole script, or its cells (`# %%`) one at a time in an editor; `python service.py serve 8000` starts a
+server. It reads `service-policy.json`, an export, and writes `service-state.json`, both in the current folder.
 
-The rule is: first on the disk, then in the answer. Whoever asks gives each request an id and asks again with the same
-id until there is an answer. So a kill at any moment loses nothing and counts nothing twice.
+The state is written to disk before a response is sent. Clients give each request an ID and repeat it with the same ID
+until they receive a response. So a kill at any moment loses nothing and counts nothing twice.
 """
 
 # %%
@@ -20,19 +20,19 @@ import ravenlab
 
 EXPORT, STATE = Path("service-policy.json"), Path("service-state.json")
 LONGEST = 10_000
-"""Requests that may wait for their reward; of more, the oldest is given up."""
+"""Maximum number of requests without a reward; the oldest are dropped."""
 
 
-# %% What is kept: the policy's own state, which holds the random generator too, and which arm each open request got.
+# %% The stored state: the policy's state, including its random generator, and the arms of open requests.
 class Service:
-    """Chooses arms and takes in rewards, each request once however often it is asked."""
+    """Chooses arms and processes rewards; repeated requests have no further effect."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._recover()
 
     def _recover(self) -> None:
-        """What is on the disk, or a policy fresh from the export."""
+        """Load the stored state, or the policy from the export."""
         if STATE.exists():
             saved = json.loads(STATE.read_text(encoding="utf-8"))
             self.policy = ravenlab.Policy.from_state(saved["policy"])
@@ -40,57 +40,57 @@ class Service:
         else:
             self.policy, self.waiting = ravenlab.Policy.load(EXPORT, seed=0), {}
 
-    def _keep(self) -> None:
-        """Write beside the file, make sure that it is on the disk, then put it in place: all or nothing."""
-        beside = STATE.with_suffix(".part")
+    def _save(self) -> None:
+        """Replace the state file atomically."""
+        temporary = STATE.with_suffix(".part")
         try:
-            with beside.open("w", encoding="utf-8") as file:
+            with temporary.open("w", encoding="utf-8") as file:
                 json.dump({"policy": self.policy.state(), "waiting": self.waiting}, file)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(beside, STATE)
+            os.replace(temporary, STATE)
             folder = os.open(STATE.resolve().parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
         except OSError:
-            self._recover()  # what can't be kept has not been
+            self._recover()  # discard the change that could not be saved
             raise
 
     def choose(self, request: str) -> int:
-        """The arm of a request; the same one if it is asked again."""
+        """Return the arm of a request; a repeated request gets the same arm."""
         with self.lock:
             if request not in self.waiting:
                 self.waiting[request] = self.policy.select()
                 if len(self.waiting) > LONGEST:
                     del self.waiting[next(iter(self.waiting))]
-                self._keep()
+                self._save()
             return self.waiting[request]
 
     def reward(self, request: str, value: float) -> None:
-        """Take in what a request's arm paid; a second time nothing happens."""
+        """Process the reward of a request once."""
         with self.lock:
             if request in self.waiting:
                 self.policy.update(self.waiting[request], value)
                 del self.waiting[request]
-                self._keep()
+                self._save()
 
 
-# %% The same over HTTP: POST /choose {"request": "17"} and POST /reward {"request": "17", "value": 0.7}.
+# %% The HTTP interface: POST /choose {"request": "17"} and POST /reward {"request": "17", "value": 0.7}.
 class Handler(BaseHTTPRequestHandler):
-    """Answers with JSON; what is wrong with a request is 400, what is wrong with us 500."""
+    """Responds with JSON; 400 for an invalid request, 500 for an error of the service."""
 
     service: Service
 
     def do_POST(self) -> None:
         try:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.path == "/choose":
-                self._answer(200, {"arm": self.service.choose(str(asked["request"]))})
+                self._answer(200, {"arm": self.service.choose(str(content["request"]))})
             elif self.path == "/reward":
-                self.service.reward(str(asked["request"]), asked["value"])
+                self.service.reward(str(content["request"]), content["value"])
                 self._answer(200, {"taken": True})
             else:
-                self._answer(404, {"error": f"there is no {self.path}"})
+                self._answer(404, {"error": f"unknown path {self.path}"})
         except (KeyError, TypeError, ValueError) as error:
             self._answer(400, {"error": str(error)})
         except OSError as error:
@@ -105,11 +105,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing is printed for each request."""
+        """Do not log requests."""
 
 
 def serving(port: int) -> ThreadingHTTPServer:
-    """A server on this machine only; port 0 takes a free one."""
+    """Create a server on 127.0.0.1; port 0 selects a free port."""
     handler = type("Bound", (Handler,), {"service": Service()})
     return ThreadingHTTPServer(("127.0.0.1", port), handler)
 
@@ -120,10 +120,10 @@ if sys.argv[1:2] == ["serve"]:
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
-# %% Without a recommendation there is nothing to serve, so make a small one. `ravenlab tune` and `export` do the same.
+# %% Create a small export if there is none. `ravenlab tune` and `ravenlab export` do the same.
 if not EXPORT.exists():
     trials, worlds = int(os.environ.get("EXAMPLE_TRIALS", "50")), int(os.environ.get("EXAMPLE_WORLDS", "100"))
-    (found,) = ravenlab.tune(
+    (recommendation,) = ravenlab.tune(
         "localized-jump",
         2000,
         arms=4,
@@ -133,19 +133,19 @@ if not EXPORT.exists():
         report=worlds,
         storage="sqlite:///example.sqlite3",
     )
-    EXPORT.write_text(ravenlab.export([found.study], storage="sqlite:///example.sqlite3"), encoding="utf-8")
+    EXPORT.write_text(ravenlab.export([recommendation.study], storage="sqlite:///example.sqlite3"), encoding="utf-8")
 
 
-# %% Somebody who asks: the arms pay 0.2, 0.4, 0.6 and 0.8, give or take what the number of the request says.
+# %% A client. The arms pay 0.2, 0.4, 0.6 and 0.8 plus a small value that depends on the request.
 def ask(port: int, path: str, **content: object) -> dict[str, object]:
-    """One request."""
+    """Send one request."""
     url = f"http://127.0.0.1:{port}{path}"
     with urlopen(Request(url, json.dumps(content).encode()), timeout=10) as answer:
         return json.load(answer)
 
 
 def play(port: int, first: int, last: int) -> list[int]:
-    """Requests one after the other; gives the arms."""
+    """Send requests one after another and return the arms."""
     arms = []
     for number in range(first, last):
         arm = ask(port, "/choose", request=number)["arm"]
@@ -154,7 +154,7 @@ def play(port: int, first: int, last: int) -> list[int]:
     return arms
 
 
-# %% Serve, stop in the middle, and go on in a server that knows nothing but the file.
+# %% Serve, stop, and resume with a new server from the state file.
 STATE.unlink(missing_ok=True)
 arms = []
 for first, last in ((0, 40), (40, 80)):

@@ -1,9 +1,9 @@
-"""Tuning by the Python API: from a scenario to a policy that plays.
+"""Tuning with the Python API: from a scenario to a running policy.
 
-Run it whole, or cell by cell in an editor that knows `# %%`. It writes into the folder that it is run in.
+Run the whole script, or its cells (`# %%`) one at a time in an editor. Files are written to the current folder.
 """
 
-# %% How much work: 100 candidates in 200 worlds each take a few seconds. The tests ask for less.
+# %% The budget: 100 trials on 200 worlds each take a few seconds. The tests use less.
 import os
 from pathlib import Path
 
@@ -14,22 +14,21 @@ WORLDS = int(os.environ.get("EXAMPLE_WORLDS", "200"))
 STORAGE = "sqlite:///example.sqlite3"
 BUDGET = {"trials": TRIALS, "replications": WORLDS, "selection": 10 * WORLDS, "report": 10 * WORLDS}
 
-# %% Search, choose on fresh worlds, and report on yet others. Run again, it goes on where it stopped.
-print("two searches, some ten seconds each")
-found = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE, jobs=2)
+# %% Search, select and report on disjoint worlds. Rerun to resume.
+print("two studies, about ten seconds each")
+recommendations = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE, jobs=2)
 
-# %% What to use in each world. The interval is of the mean regret, on worlds that chose nothing; the search's own
-# estimate chose by its own noise, so it is mostly too good.
-for each in found:
+# %% The recommendations. The interval is that of the mean regret on held-out worlds. The search estimate is biased:
+# it is optimistic.
+for each in recommendations:
     params = ", ".join(f"{name} {value:.3g}" for name, value in each.params.items())
     print(f"{each.scenario}: {params}")
     print(f"  regret {each.regret.mean:.1f} (95 %: {each.regret.low:.1f} to {each.regret.high:.1f})")
-    print(f"  the search saw {each.search_estimate:.1f}")
-    for rival in each.versus:
-        said = "" if rival.told else ", which could be nothing"
-        print(f"  {rival.name}: {rival.difference:+.1f} ({rival.low:+.1f} to {rival.high:+.1f}){said}")
+    print(f"  search estimate {each.search_estimate:.1f}")
+    for baseline in each.versus:
+        print(f"  {baseline.name}: {baseline.difference:+.1f} ({baseline.low:+.1f} to {baseline.high:+.1f})")
 
-# %% Another policy in the same worlds, over a box of our own. A plain value fixes a parameter.
+# %% Another policy on the same worlds, with a custom search space. A plain value fixes a parameter.
 (forgetting,) = ravenlab.tune(
     "localized-jump",
     5000,
@@ -41,16 +40,16 @@ for each in found:
 )
 print(f"with a window of {forgetting.params['tau']:.0f}: {forgetting.regret.mean:.1f}")
 
-# %% Is it true? A seed of `simulate` names other worlds than those of any study.
-jumps = found[0]
+# %% Verify the regret: `simulate` plays other worlds than any study.
+jumps = recommendations[0]
 again = ravenlab.simulate(
     "raven-ucb", "localized-jump", horizon=5000, replications=10 * WORLDS, seed=1, params=jumps.params
 ).summary()["regret"]
-print(f"played again: {again['mean']:.1f} ± {again['stderr']:.1f}, reported: {jumps.regret.mean:.1f}")
+print(f"simulated: {again['mean']:.1f} ± {again['stderr']:.1f}, reported: {jumps.regret.mean:.1f}")
 
-# %% Everything that was recommended, in a file; and a policy of it, ready to play.
+# %% Export all recommendations, and create a policy from the file.
 Path("recommended.json").write_text(ravenlab.export(storage=STORAGE), encoding="utf-8")
 policy = ravenlab.RavenUCB.load("recommended.json", scenario="localized-jump", horizon=5000, arms=5)
 arm = policy.select()
 policy.update(arm, 0.7)
-print(f"{policy.name} with {policy.arms} arms begins with arm {arm}")
+print(f"{policy.name} with {policy.arms} arms starts with arm {arm}")

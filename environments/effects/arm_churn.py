@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.base import Draft, Effect
-from environments.errors import InputError, Time, steps
+from environments.checks import Time, parse_steps
+from environments.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class ArmChurn(Effect):
     closing: str = "best"
 
     def check(self, horizon: int, arms: int) -> None:
-        opens, closes = steps("opens", self.opens, horizon), steps("closes", self.closes, horizon)
+        opens, closes = parse_steps("opens", self.opens, horizon), parse_steps("closes", self.closes, horizon)
         if self.closing not in ("best", "random"):
             raise InputError(f"closing must be 'best' or 'random' but got {self.closing!r}.")
         if arms == 1 and 1 < closes <= horizon and not 1 < opens <= closes:
@@ -37,7 +38,10 @@ class ArmChurn(Effect):
     def apply(self, draft: Draft) -> None:
         from environments.draw import means_at
 
-        opens, closes = steps("opens", self.opens, draft.horizon), steps("closes", self.closes, draft.horizon)
+        opens, closes = (
+            parse_steps("opens", self.opens, draft.horizon),
+            parse_steps("closes", self.closes, draft.horizon),
+        )
         never = draft.horizon + 1
         draft.opens[:, -1] = min(opens, never) if opens > 1 else never
         if not 1 < closes <= draft.horizon:

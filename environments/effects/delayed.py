@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import MOST_STEPS, whole
+from environments.checks import MAX_STEPS, check_integer
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Delayed(Effect):
     longest: int = 20
 
     def check(self, horizon: int, arms: int) -> None:
-        whole("longest", self.longest, least=0, most=MOST_STEPS)
+        check_integer("longest", self.longest, least=0, most=MAX_STEPS)
 
     def apply(self, draft: Draft) -> None:
         draft.longest_delay = self.longest

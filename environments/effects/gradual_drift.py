@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import InputError, Time, steps
+from environments.checks import Time, parse_steps
+from environments.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,10 @@ class GradualDrift(Effect):
     end: Time = "75%"
 
     def check(self, horizon: int, arms: int) -> None:
-        start, end = steps("start", self.start, horizon), steps("end", self.end, horizon)
+        start, end = parse_steps("start", self.start, horizon), parse_steps("end", self.end, horizon)
         if end <= start:
             raise InputError(f"end must come after start but got start {start} and end {end} (steps).")
 
     def apply(self, draft: Draft) -> None:
-        draft.ramp = (steps("start", self.start, draft.horizon), steps("end", self.end, draft.horizon))
+        draft.ramp = (parse_steps("start", self.start, draft.horizon), parse_steps("end", self.end, draft.horizon))
         draft.new_mean, draft.new_variance = draft.draw_base(self.stream_key)

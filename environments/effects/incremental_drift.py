@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import Time, nonnegative, steps
+from environments.checks import Time, check_nonnegative, parse_steps
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class IncrementalDrift(Effect):
     over: Time = "100%"
 
     def check(self, horizon: int, arms: int) -> None:
-        nonnegative("drift", self.drift)
-        steps("over", self.over, horizon)
+        check_nonnegative("drift", self.drift)
+        parse_steps("over", self.over, horizon)
 
     def apply(self, draft: Draft) -> None:
-        over = steps("over", self.over, draft.horizon)
+        over = parse_steps("over", self.over, draft.horizon)
         draft.slope = draft.uniform(self.stream_key, -self.drift, self.drift) / over

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.base import Change, Draft, Effect
-from environments.errors import Share, Time, share_of, steps
+from environments.checks import Share, Time, parse_share, parse_steps
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ class LocalizedJump(Effect):
     fraction: Share = "1/3"
 
     def rows(self, horizon: int) -> int:
-        return horizon // steps("every", self.every, horizon)
+        return horizon // parse_steps("every", self.every, horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        steps("every", self.every, horizon)
-        share_of("fraction", self.fraction)
+        parse_steps("every", self.every, horizon)
+        parse_share("fraction", self.fraction)
 
     def apply(self, draft: Draft) -> None:
-        times = draft.times(steps("every", self.every, draft.horizon))
+        times = draft.times(parse_steps("every", self.every, draft.horizon))
         if not times:
             return
-        count = max(1, math.floor(share_of("fraction", self.fraction) * (draft.arms - draft.extra_arms)))
+        count = max(1, math.floor(parse_share("fraction", self.fraction) * (draft.arms - draft.extra_arms)))
         levels = [draft.mean, draft.variance]
         if draft.new_mean is not None and draft.new_variance is not None:
             levels += [draft.new_mean, draft.new_variance]

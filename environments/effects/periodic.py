@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import Time, nonnegative, steps
+from environments.checks import Time, check_nonnegative, parse_steps
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Periodic(Effect):
     period: Time = "20%"
 
     def check(self, horizon: int, arms: int) -> None:
-        nonnegative("amplitude", self.amplitude)
-        steps("period", self.period, horizon)
+        check_nonnegative("amplitude", self.amplitude)
+        parse_steps("period", self.period, horizon)
 
     def apply(self, draft: Draft) -> None:
-        draft.period = steps("period", self.period, draft.horizon)
+        draft.period = parse_steps("period", self.period, draft.horizon)
         draft.amplitude = draft.uniform(self.amplitude_stream_key, 0.0, self.amplitude)
         draft.phase = draft.uniform(self.phase_stream_key, 0.0, 2.0 * math.pi)

@@ -29,13 +29,13 @@ def example_log(events: int = EVENTS) -> Log:
     rate = np.array([0.12, 0.22, 0.13, 0.16, 0.06])[arm]
     rate = np.where((arm == 1) & (np.arange(events) > 0.45 * events), 0.15, rate)
     clicked = (rng.random(events) < rate).astype(np.float64)
-    return Log.of([BANNERS[k] for k in arm], clicked, np.round(shares[arm], 6))
+    return Log.from_columns([BANNERS[k] for k in arm], clicked, np.round(shares[arm], 6))
 
 
 def log_to_csv(log: Log) -> str:
     """A log as the text of a CSV file.
 
-    >>> as_csv(example_log(events=600)).splitlines()[0]
+    >>> log_to_csv(example_log(events=600)).splitlines()[0]
     'step,arm,reward,propensity'
     """
     known = log.propensity is not None
@@ -69,13 +69,13 @@ def example_trace(rows: int = ROWS) -> Trace:
     values = (base + day + slow) * rng.gamma(8.0, 1.0 / 8.0, (rows, len(SERVERS)))
     for first in rng.integers(0, rows, 9):
         values[first : first + rows // 60, 1] = np.nan
-    return Trace.of(SERVERS, np.round(values, 2))
+    return Trace.from_values(SERVERS, np.round(values, 2))
 
 
 def trace_to_csv(trace: Trace) -> str:
     """A trace as the text of a CSV file with a column of steps.
 
-    >>> as_csv(example_trace()).splitlines()[0]
+    >>> trace_to_csv(example_trace()).splitlines()[0]
     'step,amsterdam,berlin,cairo,delhi,essen'
     """
     lines = [",".join(["step", *trace.names])]

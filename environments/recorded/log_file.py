@@ -14,19 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from environments.errors import LARGEST, InputError
-from environments.recorded.files import NO_ROWS, Chunk, ParquetTable, Table, check_growing, open_table
+from environments.checks import LARGEST_NUMBER
+from environments.errors import InputError
+from environments.recorded.table_file import NO_ROWS, Chunk, ParquetTable, Table, check_growing, open_table
 from environments.world import Floats
 
 Arms = np.ndarray[Any, np.dtype[np.int32]]
 
-MOST_EVENTS = 2_000_000
+MAX_EVENTS = 2_000_000
 """A longer log is refused while it is being read; replaying it hundreds of times would take days."""
 
-MOST_ARMS = 1000
+MAX_ARMS = 1000
 
-NEEDED = ("step", "arm", "reward")
-COLUMNS = (*NEEDED, "propensity")
+REQUIRED_COLUMNS = ("step", "arm", "reward")
+COLUMNS = (*REQUIRED_COLUMNS, "propensity")
 
 ARROW_FLOATS = ("double", "float", "halffloat")
 """Arrow's names of types that cannot name arms."""
@@ -36,7 +37,7 @@ ARROW_FLOATS = ("double", "float", "halffloat")
 class Log:
     """The contents of a log file. Two logs are equal if their events are, whatever the files.
 
-    >>> log = Log.of(["b", "a", "b"], [1.0, 0.0, 0.5])
+    >>> log = Log.from_columns(["b", "a", "b"], [1.0, 0.0, 0.5])
     >>> log.names, log.arm.tolist(), log.events
     (('a', 'b'), [1, 0, 1], 3)
     """
@@ -55,7 +56,7 @@ class Log:
     """SHA-256 of all that."""
 
     @staticmethod
-    def of(
+    def from_columns(
         arm: Sequence[str] | Arms,
         reward: Sequence[float] | Floats,
         propensity: Sequence[float] | Floats | None = None,
@@ -65,7 +66,7 @@ class Log:
         written = [str(name) for name in arm]
         known = {name: place for place, name in enumerate(dict.fromkeys(written))}
         codes = np.array([known[name] for name in written], dtype=np.int32)
-        return log_of_codes(list(known), codes, reward, propensity, step)
+        return build_log(list(known), codes, reward, propensity, step)
 
     @property
     def events(self) -> int:
@@ -95,7 +96,7 @@ def read_log(path: str | Path) -> Log:
     Raises:
         InputError: The file cannot be read or is no log; the message begins with its name.
     """
-    with open_table(Path(path), "log", must=f"name the columns {', '.join(NEEDED)}") as table:
+    with open_table(Path(path), "log", must=f"name the columns {', '.join(REQUIRED_COLUMNS)}") as table:
         return _log_of(table)
 
 
@@ -112,7 +113,7 @@ def _log_of(table: Table) -> Log:
     parts: dict[str, list[Any]] = {name: [] for name in (*numeric, "arm", "number")}
     codes: dict[str, int] = {}
     word = ""
-    for chunk in table.chunks(list(places.values()), check_size, MOST_EVENTS):
+    for chunk in table.chunks(list(places.values()), check_size, MAX_EVENTS):
         word = chunk.word
         columns = {name: chunk.floats(place, name) for name, place in numeric.items()}
         _check_values(columns, chunk.where, partial(_written, chunk, places))
@@ -125,12 +126,12 @@ def _log_of(table: Table) -> Log:
         raise InputError(NO_ROWS)
     whole = {name: np.concatenate(columns) for name, columns in parts.items()}
     propensity, numbers = whole.get("propensity"), whole["number"]
-    return log_of_codes(
+    return build_log(
         list(codes), whole["arm"], whole["reward"], propensity, whole["step"], lambda row: f"{word} {numbers[row]}"
     )
 
 
-def log_of_codes(
+def build_log(
     names: list[str],
     codes: Arms,
     reward: Any,
@@ -177,7 +178,7 @@ def _check_values(
 ) -> None:
     """Raise InputError for a value that is not allowed; `where` and `shown` write its row and the value."""
     for name, values in columns.items():
-        must, right = "be a finite number", np.abs(values) <= LARGEST
+        must, right = "be a finite number", np.abs(values) <= LARGEST_NUMBER
         if name == "propensity" and right.all():
             must, right = "be above 0 and at most 1", (values > 0.0) & (values <= 1.0)
         for row in np.flatnonzero(~right)[:1]:
@@ -187,7 +188,7 @@ def _check_values(
 def _places_of(header: Sequence[str]) -> dict[str, int]:
     """The places of the columns of a log among all columns; others are ignored."""
     lowered = [name.strip().lower() for name in header]
-    lacking = [name for name in NEEDED if name not in lowered]
+    lacking = [name for name in REQUIRED_COLUMNS if name not in lowered]
     if lacking:
         found = ", ".join(name[:30] for name in header[:8]) + (", …" if len(header) > 8 else "")
         columns = "columns" if len(lacking) > 1 else "column"
@@ -200,8 +201,8 @@ def _places_of(header: Sequence[str]) -> dict[str, int]:
 
 def check_size(events: int) -> None:
     """Raise InputError for more events than are read."""
-    if events > MOST_EVENTS:
-        raise InputError(f"it has more than {MOST_EVENTS:,} events, the most that are read; cut it.")
+    if events > MAX_EVENTS:
+        raise InputError(f"it has more than {MAX_EVENTS:,} events, the most that are read; cut it.")
 
 
 def _code_of(codes: dict[str, int], name: str, row: int, where: Callable[[int], str]) -> int:
@@ -209,7 +210,7 @@ def _code_of(codes: dict[str, int], name: str, row: int, where: Callable[[int], 
     if name not in codes:
         if not name:
             raise InputError(f"{where(row)}: arm must not be empty.")
-        if len(codes) == MOST_ARMS:
-            raise InputError(f"{where(row)}: it has more than {MOST_ARMS:,} arms, the most that are read.")
+        if len(codes) == MAX_ARMS:
+            raise InputError(f"{where(row)}: it has more than {MAX_ARMS:,} arms, the most that are read.")
         codes[name] = len(codes)
     return codes[name]

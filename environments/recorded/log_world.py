@@ -9,7 +9,7 @@ of the stretch itself, its blocks in other orders that move them as little, and 
 such orders: then the luck of one order can be told from what another log would have given. All candidates replay the
 same logs in the same orders.
 
-An arm is open but where it does not occur for far longer than usual (`opening`): there it was
+An arm is open but where it does not occur for far longer than usual (`find_openings`): there it was
 not to be had, and a policy that waited for it would pass over all the others.
 """
 
@@ -22,45 +22,46 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.recorded.log_file import Arms, Log, read_log
 from environments.recorded.recording import (
-    LONGER,
+    BLOCK_FACTOR,
     Recording,
-    Scale,
-    Stretch,
-    best_block,
-    own_name,
-    scale_of,
-    stamp,
-    stretch_of,
+    RewardScale,
+    Segment,
+    file_stamp,
+    measure_scale,
+    optimal_block_length,
+    recording_name,
+    segment_of,
 )
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
-REACH = 20
+SHIFT_DIVISOR = 20
 """Blocks come from at most this part of the stretch earlier or later."""
 
-CLIP = 100.0
+DEFAULT_CLIP = 100.0
 """The largest inverse-propensity weight."""
 
-EVENTS_PER_ARM = 50
+MIN_EVENTS_PER_ARM = 50
 """A log of fewer is refused: of its shortest stretch only ten events an arm would be left."""
 
-ORDERS = 16
+ORDERS_PER_LOG = 16
 """Orders in which a log is replayed in a row, where that is what is reported."""
 
-LOGS = 3
+RESAMPLED_PER_CYCLE = 3
 """Resampled logs, each in so many orders, for so many orders of the log itself."""
 
-FEWEST_REPLAYS = 2 * ORDERS * (1 + LOGS)
+MIN_REPLAYS = 2 * ORDERS_PER_LOG * (1 + RESAMPLED_PER_CYCLE)
 """Of fewer no interval can be made."""
 
 
 CLOSED = 20
 """An arm is closed where it does not occur for this many mean distances between its events; by chance 1 in 10⁸."""
 
-FEWEST_BLOCKS = 20
+MIN_BLOCKS = 20
 """A block is at most the stretch divided by this."""
 
 
@@ -81,13 +82,13 @@ class LogWorlds(NamedTuple):
     """[R, blocks] where each block begins."""
     block: int
     """Events of a block."""
-    begins: Bytes
+    open_at_start: Bytes
     """[K] whether each arm is open at the first event."""
-    turn_at: Ints
+    switch_at: Ints
     """[turns] events before which an arm opens or closes, in order."""
-    turn_arm: Ints
+    switch_arm: Ints
     """[turns] which."""
-    turn_open: Bytes
+    switch_open: Bytes
     """[turns] 1 where it opens."""
     logged: float
     """The logging policy's own mean reward in the stretch."""
@@ -100,16 +101,16 @@ class LogScenario(Recording):
     """A log in the place of a scenario.
 
     >>> rng = np.random.default_rng(1)
-    >>> log = Log.of([str(arm) for arm in rng.integers(0, 3, 600)], rng.normal(size=600))
+    >>> log = Log.from_columns([str(arm) for arm in rng.integers(0, 3, 600)], rng.normal(size=600))
     >>> scenario = LogScenario(log, "log:mine")
-    >>> scenario.horizon, scenario.stretch(Stream.REPORT)
-    (100, Stretch(first=420, last=600))
+    >>> scenario.horizon, scenario.segment(Stream.REPORT)
+    (100, Segment(first=420, last=600))
     """
 
     log: Log
     name: str
     minimize: bool = False
-    clip: float = CLIP
+    clip: float = DEFAULT_CLIP
 
     kind = "log"
 
@@ -121,26 +122,26 @@ class LogScenario(Recording):
     @property
     def horizon(self) -> int:
         """About as many events as match in the searched stretch, if all arms are logged equally often."""
-        return max(1, self.stretch(Stream.SEARCH).rows // self.arms)
+        return max(1, self.segment(Stream.SEARCH).rows // self.arms)
 
     @property
     def digest(self) -> str:
         """Of what the file held."""
         return self.log.digest
 
-    def stretch(self, stream: int) -> Stretch:
+    def segment(self, stream: int) -> Segment:
         """The events that a stream replays; all of them for streams that choose nothing."""
-        return stretch_of(self.log.events, stream)
+        return segment_of(self.log.events, stream)
 
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError for a log that is too short to be cut into stretches."""
         if arms != self.arms:
             raise InputError(f"arms must be {self.arms}, those of the log, but got {arms}.")
-        whole("horizon", horizon, least=1)
-        least = EVENTS_PER_ARM * self.arms
+        check_integer("horizon", horizon, least=1)
+        least = MIN_EVENTS_PER_ARM * self.arms
         if self.log.events < least:
             raise InputError(
-                f"a log of {self.arms} arms must have at least {least} events ({EVENTS_PER_ARM} an arm) to search,"
+                f"a log of {self.arms} arms must have at least {least} events ({MIN_EVENTS_PER_ARM} an arm) to search,"
                 f" choose and report on different ones, but got {self.log.events}."
             )
 
@@ -154,14 +155,14 @@ class LogScenario(Recording):
         n, block = shared.arm.size, shared.block
         usual = np.arange(0, n, block)
         starts = np.empty((replications, usual.size), dtype=np.int64)
-        reach = max(1, n // REACH)
+        reach = max(1, n // SHIFT_DIVISOR)
         last = n - block
         lowest = np.clip(usual - reach, 0, max(0, last - 2 * reach))
         for r in range(replications):
             if first + r == 0:
                 starts[r] = usual
                 continue
-            log = first + r if stream == Stream.SEARCH else log_of(first + r)
+            log = first + r if stream == Stream.SEARCH else source_log(first + r)
             drawn = np.minimum(usual, last)
             if log > 0:
                 rng = generator(seed, stream, log, "blocks")
@@ -174,60 +175,60 @@ class LogScenario(Recording):
         return shared._replace(starts=starts, horizon=horizon)
 
     @cached_property
-    def _by_stretch(self) -> dict[Stretch, LogWorlds]:
+    def _by_stretch(self) -> dict[Segment, LogWorlds]:
         return {}
 
     def _shared(self, stream: int) -> LogWorlds:
         """What all logs of a stretch share."""
-        here = self.stretch(stream)
+        here = self.segment(stream)
         if here not in self._by_stretch:
             self._by_stretch[here] = self._prepared(here)
         return self._by_stretch[here]
 
-    def _prepared(self, here: Stretch) -> LogWorlds:
+    def _prepared(self, here: Segment) -> LogWorlds:
         part = slice(here.first, here.last)
         arm, reward = self.log.arm[part], self.log.reward[part] * (-1.0 if self.minimize else 1.0)
         weight = np.ones(reward.size)
         if self.log.propensity is not None:
             weight = np.minimum(1.0 / self.log.propensity[part], self.clip)
-        begins, turns = opening(arm, self.arms)
+        begins, turns = find_openings(arm, self.arms)
         return LogWorlds(
             arm=arm,
             reward=reward,
             weight=weight,
             weighted=int(self.log.propensity is not None),
             starts=np.empty((0, 0), dtype=np.int64),
-            block=block_of(arm, reward, self.arms),
-            begins=begins,
-            turn_at=np.array([at for at, _, _ in turns], dtype=np.int64),
-            turn_arm=np.array([k for _, k, _ in turns], dtype=np.int64),
-            turn_open=np.array([opens for _, _, opens in turns], dtype=np.uint8),
+            block=choose_block_length(arm, reward, self.arms),
+            open_at_start=begins,
+            switch_at=np.array([at for at, _, _ in turns], dtype=np.int64),
+            switch_arm=np.array([k for _, k, _ in turns], dtype=np.int64),
+            switch_open=np.array([opens for _, _, opens in turns], dtype=np.uint8),
             logged=float(reward.mean()),
             horizon=0,
         )
 
     @cached_property
-    def scale(self) -> Scale:
+    def scale(self) -> RewardScale:
         """How large rewards are, told by the searched stretch alone."""
-        return scale_of(self._shared(Stream.SEARCH).reward, "rewards of the searched half of the log")
+        return measure_scale(self._shared(Stream.SEARCH).reward, "rewards of the searched half of the log")
 
 
-def log_of(replication: int) -> int:
+def source_log(replication: int) -> int:
     """Which log a replication reorders: 0, the log itself, or the number of a resampled one.
 
-    >>> [log_of(r) for r in (0, 15, 16, 31, 32, 63, 64, 80)]
+    >>> [source_log(r) for r in (0, 15, 16, 31, 32, 63, 64, 80)]
     [0, 0, 1, 1, 2, 3, 0, 4]
     """
-    cycle, place = divmod(replication, ORDERS * (1 + LOGS))
-    group = place // ORDERS
-    return 0 if group == 0 else LOGS * cycle + group
+    cycle, place = divmod(replication, ORDERS_PER_LOG * (1 + RESAMPLED_PER_CYCLE))
+    group = place // ORDERS_PER_LOG
+    return 0 if group == 0 else RESAMPLED_PER_CYCLE * cycle + group
 
 
-def opening(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:
+def find_openings(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:
     """Which arms are open at the first event [K], and (event, arm, opens) wherever one opens or closes.
 
     >>> once = np.array([0, 1] * 50 + [0] * 100, dtype=np.int32)
-    >>> opening(once, 3)
+    >>> find_openings(once, 3)
     (array([1, 1, 0], dtype=uint8), [(100, 1, 0)])
     """
     begins, turns = np.zeros(arms, dtype=np.uint8), []
@@ -246,21 +247,21 @@ def opening(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:
     return begins, sorted(turns)
 
 
-def block_of(arm: Arms, reward: Floats, arms: int) -> int:
+def choose_block_length(arm: Arms, reward: Floats, arms: int) -> int:
     """The block length, in events, from the autocorrelation of the residuals from the arms' means."""
     counts = np.maximum(1, np.bincount(arm, minlength=arms))
     rest = reward - (np.bincount(arm, reward, minlength=arms) / counts)[arm]
-    longest = max(1, reward.size // FEWEST_BLOCKS)
-    if reward.size < 2 * FEWEST_BLOCKS or not np.abs(rest).max() > 1e-12 * max(1e-300, np.abs(reward).max()):
+    longest = max(1, reward.size // MIN_BLOCKS)
+    if reward.size < 2 * MIN_BLOCKS or not np.abs(rest).max() > 1e-12 * max(1e-300, np.abs(reward).max()):
         return 1
-    return int(min(max(1, round(LONGER * best_block(rest - rest.mean(), longest)[0])), longest))
+    return int(min(max(1, round(BLOCK_FACTOR * optimal_block_length(rest - rest.mean(), longest)[0])), longest))
 
 
 def open_log(path: str | Path, minimize: bool = False) -> LogScenario:
     """The scenario of a file; one that has not changed since it was read is not read again."""
-    return _opened(str(path), minimize, stamp(path))
+    return _opened(str(path), minimize, file_stamp(path))
 
 
 @lru_cache(maxsize=4)
 def _opened(path: str, minimize: bool, _stamp: object) -> LogScenario:
-    return LogScenario(read_log(path), own_name("log", path), minimize)
+    return LogScenario(read_log(path), recording_name("log", path), minimize)

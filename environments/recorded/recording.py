@@ -16,15 +16,15 @@ from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
 
-LONGER = 2.5
+BLOCK_FACTOR = 2.5
 """How many times as long as the length that is best for the variance a block is."""
 
 
-def best_block(centred: Floats, longest: int) -> tuple[float, float]:
+def optimal_block_length(centred: Floats, longest: int) -> tuple[float, float]:
     """The length of a block that is best for the variance of a mean, and the variance of a single value.
 
     >>> series = np.random.default_rng(1).normal(size=500)
-    >>> bool(best_block(series - series.mean(), 125)[0] < 5)
+    >>> bool(optimal_block_length(series - series.mean(), 125)[0] < 5)
     True
     """
     n = centred.size
@@ -55,18 +55,18 @@ def _cut(correlations: Floats, n: int) -> int:
     return int(small.size)
 
 
-STRETCHES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
+SEGMENT_SHARES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
 """Shares of the rows, in order of time. Of the two that are held out the reported one is the larger: what is believed
 comes from it."""
 
-USUAL_SPREAD = 0.36
+BASE_QUARTILE_RANGE = 0.36
 """Distance between the quartiles of a reward of the base world; what policies' own ranges are made for."""
 
 LONGEST_STEM = 60
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Segment:
     """Rows first … last − 1."""
 
     first: int
@@ -79,7 +79,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Scale:
+class RewardScale:
     """How large the rewards of the searched stretch are."""
 
     low: float
@@ -104,20 +104,20 @@ class Recording:
         return self
 
 
-def stretch_of(rows: int, stream: int) -> Stretch:
+def segment_of(rows: int, stream: int) -> Segment:
     """The rows of a stream; all of them for streams that choose nothing.
 
-    >>> stretch_of(400, Stream.REPORT)
-    Stretch(first=280, last=400)
+    >>> segment_of(400, Stream.REPORT)
+    Segment(first=280, last=400)
     """
-    if stream not in STRETCHES:
-        return Stretch(0, rows)
-    before = sum(share for other, share in STRETCHES.items() if other < stream)
-    ends = (before, before + STRETCHES[Stream(stream)])
-    return Stretch(*(int(end * rows) for end in ends))
+    if stream not in SEGMENT_SHARES:
+        return Segment(0, rows)
+    before = sum(share for other, share in SEGMENT_SHARES.items() if other < stream)
+    ends = (before, before + SEGMENT_SHARES[Stream(stream)])
+    return Segment(*(int(end * rows) for end in ends))
 
 
-def scale_of(rewards: Floats, what: str) -> Scale:
+def measure_scale(rewards: Floats, what: str) -> RewardScale:
     """How large rewards are.
 
     The distance between the quartiles counts, not the standard deviation: one outage would blow that up.
@@ -128,13 +128,13 @@ def scale_of(rewards: Floats, what: str) -> Scale:
     if low == high:
         low, high = rewards.min(), rewards.max()
     spread = (upper - lower) or (high - low)
-    return Scale(float(low), float(high), float(spread / USUAL_SPREAD))
+    return RewardScale(float(low), float(high), float(spread / BASE_QUARTILE_RANGE))
 
 
-def own_name(kind: str, path: str | Path) -> str:
+def recording_name(kind: str, path: str | Path) -> str:
     """What a file's world is called: its kind, and the file's name without anything that could be misread.
 
-    >>> own_name("log", "/data/Ads (2016).csv")
+    >>> recording_name("log", "/data/Ads (2016).csv")
     'log:Ads-2016'
     """
     plain = unicodedata.normalize("NFKC", Path(path).stem)
@@ -142,7 +142,7 @@ def own_name(kind: str, path: str | Path) -> str:
     return f"{kind}:{clean[:LONGEST_STEM] or 'unnamed'}"
 
 
-def stamp(path: str | Path) -> object:
+def file_stamp(path: str | Path) -> object:
     """What changes when a file does; None where there is no such file."""
     try:
         stat = Path(path).stat()

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.errors import LARGEST, InputError
-from environments.recorded.files import NO_ROWS, CsvTable, Table, check_growing, open_table
+from environments.checks import LARGEST_NUMBER
+from environments.errors import InputError
+from environments.recorded.table_file import NO_ROWS, CsvTable, Table, check_growing, open_table
 from environments.world import Floats
 
-MOST_CELLS = 10_000_000
+MAX_CELLS = 10_000_000
 """Rows × arms; 80 MB, and twice that with the smoothed table."""
 
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
@@ -39,7 +40,7 @@ MISSING = ("", "na", "n/a", "nan", "null", "none")
 class Trace:
     """The contents of a trace file. Two traces are equal if their names and values are, whatever the files.
 
-    >>> trace = Trace.of(("a", "b"), np.array([[1.0, 2.0], [np.nan, 3.0]]))
+    >>> trace = Trace.from_values(("a", "b"), np.array([[1.0, 2.0], [np.nan, 3.0]]))
     >>> trace.rows, trace.arms, trace.missing
     (2, 2, (1, 0))
     """
@@ -53,14 +54,14 @@ class Trace:
     """Number of rows without any value, which were left out."""
 
     @staticmethod
-    def of(names: Sequence[str], values: Floats) -> Trace:
+    def from_values(names: Sequence[str], values: Floats) -> Trace:
         """A trace of a table, checked; rows without any value are left out."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != len(names):
             raise InputError(f"a trace must be a table of {len(names)} columns but got shape {values.shape}.")
         check_names(names)
         check_size(values.shape[0], len(names))
-        for row, place in np.argwhere(np.abs(values) > LARGEST)[:1]:
+        for row, place in np.argwhere(np.abs(values) > LARGEST_NUMBER)[:1]:
             got = values[row, place]
             raise InputError(f"row {row + 1}: arm {names[place]!r} must be a finite number but got {got:g}.")
         there = ~np.isnan(values)
@@ -129,7 +130,7 @@ def _trace_of(table: Table) -> Trace:
             raise InputError(f"arm {name[:60]!r} must hold numbers but holds {kind}.")
     values, steps, numbers, word = [], [], [], ""
     chunks = table.chunks(
-        [0, *places] if counts else places, lambda rows: check_size(rows, len(names)), MOST_CELLS // len(names)
+        [0, *places] if counts else places, lambda rows: check_size(rows, len(names)), MAX_CELLS // len(names)
     )
     for chunk in chunks:
         word = chunk.word
@@ -143,7 +144,7 @@ def _trace_of(table: Table) -> Trace:
     if counts:
         places_of_rows = np.concatenate(numbers)
         check_growing(columns[0], np.concatenate(steps), lambda row: f"{word} {places_of_rows[row]}")
-    return Trace.of(names, np.concatenate(values))
+    return Trace.from_values(names, np.concatenate(values))
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -164,9 +165,9 @@ def check_names(names: Sequence[str]) -> None:
 
 def check_size(rows: int, arms: int) -> None:
     """Raise InputError for more cells than are read."""
-    if rows * arms > MOST_CELLS:
+    if rows * arms > MAX_CELLS:
         raise InputError(
-            f"it has more than {MOST_CELLS // arms:,} rows of {arms} arms; at most {MOST_CELLS:,} cells are read, so"
+            f"it has more than {MAX_CELLS // arms:,} rows of {arms} arms; at most {MAX_CELLS:,} cells are read, so"
             " cut it or keep every n-th row."
         )
 

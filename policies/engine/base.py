@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from environments.checks import LARGEST_NUMBER, check_integer
 from environments.compiled import inlined
-from environments.errors import LARGEST, InputError, unknown, whole
+from environments.errors import InputError, unknown_name
 from environments.text import format_value
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ Values = dict[str, Value]
 
 
 @dataclass(frozen=True)
-class Setting:
+class ParamContext:
     """What a default or a range may depend on: the horizon, the number of arms, and parameters before it."""
 
     horizon: int | None
@@ -60,7 +61,7 @@ class Setting:
         return float(self.values[name])
 
 
-Number = float | Callable[[Setting], float]
+Number = float | Callable[[ParamContext], float]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Param:
     meaning: str = ""
     power: float = 0
 
-    def resolve(self, given: Value | None, setting: Setting) -> Value:
+    def resolve(self, given: Value | None, setting: ParamContext) -> Value:
         """The value to use, checked; the default when none is given."""
         if given is None:
             default = self.default
@@ -96,7 +97,7 @@ class Param:
             if given not in self.choices:
                 raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {given!r}.")
             return given
-        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST:
+        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST_NUMBER:
             raise InputError(f"{self.name} must be a finite number but got {given!r}.")
         if not self.least <= given <= self.most:
             allowed = f"at least {self.least:g}" if math.isinf(self.most) else f"in [{self.least:g}, {self.most:g}]"
@@ -163,7 +164,7 @@ class Policy:
     parameters: ClassVar[tuple[Param, ...]] = ()
     random: ClassVar[bool] = False
     """Whether its rules draw random numbers."""
-    peeks: ClassVar[bool] = False
+    uses_true_means: ClassVar[bool] = False
     """Whether it reads the true means: only in simulation, and only to rebuild a published table."""
     slow: ClassVar[bool] = False
     """Whether its rules draw a Beta or Gamma variate or two for each arm and step, which no loop makes fast: it costs
@@ -194,10 +195,10 @@ class Policy:
         known = [param.name for param in cls.parameters]
         for name in given:
             if name not in known:
-                raise unknown(f"parameter of {cls.name}", name, known)
+                raise unknown_name(f"parameter of {cls.name}", name, known)
         values: Values = {}
         for param in cls.parameters:
-            values[param.name] = param.resolve(given.get(param.name), Setting(horizon, arms, values))
+            values[param.name] = param.resolve(given.get(param.name), ParamContext(horizon, arms, values))
         cls.check(values)
         return values
 
@@ -211,15 +212,15 @@ class Policy:
         return np.array([param.code(values[param.name]) for param in cls.parameters], dtype=np.float64)
 
     def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
-        if self.peeks:
+        if self.uses_true_means:
             raise InputError(f"{self.name} reads the true means, so it exists in simulation only.")
-        whole("arms", arms, least=1)
+        check_integer("arms", arms, least=1)
         if horizon is not None:
-            whole("horizon", horizon, least=1)
+            check_integer("horizon", horizon, least=1)
             if any(param.name == "horizon" for param in self.parameters):
                 params["horizon"] = horizon
         if seed is not None:
-            whole("seed", seed, least=0)
+            check_integer("seed", seed, least=0)
         self.arms = arms
         self.values = self.resolve(params, arms, horizon)
         self._p = self.vector(self.values)
@@ -367,6 +368,6 @@ def _check_reward(reward: float) -> float:
         return float(reward)
     if isinstance(reward, np.integer | np.floating):
         reward = reward.item()  # a float32 can't be compared with the largest number
-    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST:
+    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST_NUMBER:
         raise InputError(f"reward must be a finite number but got {reward!r}.")
     return float(reward)

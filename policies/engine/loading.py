@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from environments.errors import InputError, number, whole
+from environments.checks import check_integer, check_number
+from environments.errors import InputError
 from policies import find_policy
 from policies.engine.base import Policy, Value, Values
 
@@ -57,7 +58,7 @@ def load(
     found = find_policy(entry.policy)
     if not issubclass(found, cls):
         raise InputError(f"{path} has {found.name}, not {cls.__name__}.")
-    count = entry.arms if arms is None else whole("arms", arms, least=1)
+    count = entry.arms if arms is None else check_integer("arms", arms, least=1)
     values = found.resolve(entry.params, count, entry.horizon)
     values = scaled(found, values, 1.0 if scale is None else scale)
     steps = values.pop("horizon", None)
@@ -71,7 +72,7 @@ def scaled(policy: type[Policy], values: Mapping[str, Value], scale: float) -> V
     >>> scaled(RavenUCB, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}, 2.0)
     {'alpha0': 2.0, 'beta0': 5.0, 'epsilon': 0.4}
     """
-    factor = number("scale", scale)
+    factor = check_number("scale", scale)
     if factor <= 0.0:
         raise InputError(f"scale must be above 0 but got {scale!r}.")
     if factor == 1.0:

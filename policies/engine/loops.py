@@ -1,4 +1,8 @@
-"""Steps that the loops share, written into each of them."""
+"""Templates of the compiled loops: simulated worlds, windows of a trace, and resampled logs.
+
+`policies.engine.play.compile_loop` copies a template, replaces the placeholders `start`, `select`, `update` and
+`USES_TRUE_MEANS` by those of a policy, and compiles the copy.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,15 @@ from environments.compiled import inlined
 from environments.world import DELAYED, mean_of, reward_of
 from policies.engine.base import PULLS
 
+start: Any = None
+select: Any = None
+update: Any = None
+USES_TRUE_MEANS = False
+
 
 @inlined
 def first_untried(open_, arms):  # type: ignore[no-untyped-def]
-    """The open arm of lowest index that was never pulled; there is one."""
+    """Return the lowest open arm without pulls; there must be one."""
     k = 0
     while open_[k] == 0 or arms[PULLS, k] > 0.0:
         k += 1
@@ -21,8 +30,8 @@ def first_untried(open_, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def note_step(r, t, k, regret, reward, mark, marks, curve, pulls):  # type: ignore[no-untyped-def]
-    """Keep what is asked for of step t of replication r; gives the next mark to come to."""
+def record_step(r, t, k, regret, reward, mark, marks, curve, pulls):  # type: ignore[no-untyped-def]
+    """Record the pull of step t, and the curve if t is the next mark; return the index of the next mark."""
     if pulls.shape[1] > 0:
         pulls[r, t - 1] = k
     if mark < marks.shape[0] and marks[mark] == t:
@@ -32,20 +41,12 @@ def note_step(r, t, k, regret, reward, mark, marks, curve, pulls):  # type: igno
     return mark
 
 
-PEEKS = False
-
-
-start: Any = None
-select: Any = None
-update: Any = None
-
-
 def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]
-    """Play worlds first … last − 1 and write regret, reward and suboptimal pulls into out[r].
+    """Play worlds first … last − 1 and write regret, reward and suboptimal pulls to out[r].
 
-    Scratch: open_ [K], arms [rows, K], cells, memory, due (a ring for delayed feedback). `curve`
-    [R, marks, 2] takes regret and reward up to each marked step; `pulls` [R, T] who was pulled
-    when; either may be empty.
+    p holds the parameters. Scratch space: open_ [K], arms [rows, K], cells, memory, due (ring of delayed rewards).
+    Optional outputs, which may be empty: curve [R, marks, 2] (cumulative regret and reward at the steps in marks) and
+    pulls [R, T] (arm pulled at each step).
     """
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
     horizon, count = worlds.noise.shape[1], open_.shape[0]
@@ -94,7 +95,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
                     due[(t + worlds.delay[r, t - 1, i]) % ring] += x * worlds.parts[r, t - 1, i]
                 seen = due[t % ring]
                 due[t % ring] = 0.0
-            if PEEKS:
+            if USES_TRUE_MEANS:
                 low, high = np.inf, -np.inf
                 for j in range(count):
                     if open_[j] == 1:
@@ -108,19 +109,19 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
             reward += x
             if mean < best[t - 1]:
                 suboptimal += 1
-            mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
+            mark = record_step(r, t, k, regret, reward, mark, marks, curve, pulls)
         out[r, 0] = regret
         out[r, 1] = reward
         out[r, 2] = suboptimal
 
 
 def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, out, curve, pulls, by_row, by_step):  # type: ignore[no-untyped-def]
-    """Play windows first … last − 1 and write regret, reward and suboptimal pulls into out[r].
+    """Play trace windows first … last − 1 and write regret, reward and suboptimal pulls to out[r].
 
-    `by_row` [N] and `by_step` [T] add up regret by the row and by the step of the window at which it came; either
-    may be empty. The rest is as in `_loop.play`.
+    by_row [N] and by_step [T] sum regret by row of the trace and by step of the window; both may be empty. The other
+    arguments are those of `play_worlds`.
     """
-    values, smoothed, best, turns = worlds.values, worlds.smoothed, worlds.best, worlds.turns
+    values, smoothed, best, turns = worlds.values, worlds.smoothed, worlds.best, worlds.switches
     horizon, count = worlds.horizon, open_.shape[0]
     for r in range(first, last):
         offset = worlds.offsets[r]
@@ -151,7 +152,7 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
             reward += x
             if lost > 0.0:
                 suboptimal += 1
-            mark = note_step(r, t, k, regret, reward, mark, marks, curve, pulls)
+            mark = record_step(r, t, k, regret, reward, mark, marks, curve, pulls)
             if by_row.shape[0] > 0:
                 by_row[row] += lost
                 by_step[t - 1] += lost
@@ -160,14 +161,14 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
         out[r, 2] = suboptimal
 
 
-def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, again, tally):  # type: ignore[no-untyped-def]
+def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, reselect, tally):  # type: ignore[no-untyped-def]
     """Replay logs first … last − 1 and write Σ w·reward, Σ w, Σ w², matched events and Σ of all rewards to tally[r].
 
-    `again` says whether the policy draws anew at each event or holds on to its choice until that arm comes. The rest
-    is as in `_loop.play`.
+    With `reselect` the policy selects at every event; otherwise it keeps its selection until that arm is logged. The
+    other arguments are those of `play_worlds`.
     """
     arm, reward, weight, block = worlds.arm, worlds.reward, worlds.weight, worlds.block
-    events, count, turns = arm.shape[0], open_.shape[0], worlds.turn_at.shape[0]
+    events, count, turns = arm.shape[0], open_.shape[0], worlds.switch_at.shape[0]
     for r in range(first, last):
         arms[:] = 0.0
         cells[:] = 0.0
@@ -176,19 +177,19 @@ def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, again, t
         untried, turn, t, k = 0, 0, 1, -1
         gained, weights, squares, total = 0.0, 0.0, 0.0, 0.0
         for i in range(count):
-            open_[i] = worlds.begins[i]
+            open_[i] = worlds.open_at_start[i]
             untried += open_[i]
         for place in range(worlds.starts.shape[1]):
             begin = worlds.starts[r, place]
             for offset in range(min(block, events - place * block)):
-                while turn < turns and worlds.turn_at[turn] <= place * block + offset:
-                    i = worlds.turn_arm[turn]
-                    if open_[i] != worlds.turn_open[turn] and arms[PULLS, i] == 0.0:
-                        untried += 1 if worlds.turn_open[turn] == 1 else -1
-                    open_[i] = worlds.turn_open[turn]
+                while turn < turns and worlds.switch_at[turn] <= place * block + offset:
+                    i = worlds.switch_arm[turn]
+                    if open_[i] != worlds.switch_open[turn] and arms[PULLS, i] == 0.0:
+                        untried += 1 if worlds.switch_open[turn] == 1 else -1
+                    open_[i] = worlds.switch_open[turn]
                     turn += 1
                     k = -1
-                if k < 0 or again:
+                if k < 0 or reselect:
                     k = first_untried(open_, arms) if untried > 0 else select(t, open_, arms, cells, memory, p, rng)
                 event = begin + offset
                 x = reward[event]

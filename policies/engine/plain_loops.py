@@ -148,7 +148,7 @@ def _play_window(
     suboptimal = 0
     for t in range(1, worlds.horizon + 1):
         row = int(worlds.offsets[r]) + t - 1
-        if t == 1 or worlds.turns[row]:
+        if t == 1 or worlds.switches[row]:
             tell(policy, player, is_open, ~np.isnan(worlds.values[row]))
         k = pulled(policy, player.select(), is_open)
         x = float(worlds.values[row, k])
@@ -161,9 +161,9 @@ def _play_window(
             into.curve[r, marks[t]] = regret, reward
         if into.pulls.shape[1]:
             into.pulls[r, t - 1] = k
-        if into.by_row.size:
-            into.by_row[row] += lost
-            into.by_step[t - 1] += lost
+        if into.regret_by_row.size:
+            into.regret_by_row[row] += lost
+            into.regret_by_step[t - 1] += lost
     into.out[r] = regret, reward, suboptimal
 
 
@@ -180,16 +180,16 @@ def replay_plain(
     for r in range(worlds.starts.shape[0]):
         drawn = int(generator(seed, stream, first + r, "policy").integers(2**63))
         with guarded(policy):
-            player = policy.make(worlds.begins.size, worlds.horizon, values, drawn)
+            player = policy.make(worlds.open_at_start.size, worlds.horizon, values, drawn)
             tally[r] = _replay_one(policy, player, worlds, r)
 
 
 def _replay_one(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int) -> tuple[float, ...]:
-    now = worlds.begins.astype(np.bool_)
+    now = worlds.open_at_start.astype(np.bool_)
     is_open = [True] * now.size
     tell(policy, player, is_open, now)
     turns: dict[int, list[tuple[int, bool]]] = {}
-    for at, k, opens in zip(worlds.turn_at, worlds.turn_arm, worlds.turn_open, strict=True):
+    for at, k, opens in zip(worlds.switch_at, worlds.switch_arm, worlds.switch_open, strict=True):
         turns.setdefault(int(at), []).append((int(k), bool(opens)))
     gained = weights = squares = total = 0.0
     matched, chosen = 0, -1

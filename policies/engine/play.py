@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from environments.blocks import AnyWorlds
-from environments.compiled import specialised
+from environments.compiled import specialize
 from environments.errors import InputError
 from environments.recorded.log_world import LogWorlds
 from environments.recorded.trace_world import TraceWorlds
@@ -39,8 +39,8 @@ class Played:
 class PlayedWindows(Played):
     """The same of windows of a trace, with regret by the row of the trace and by the step of the window."""
 
-    by_row: Floats
-    by_step: Floats
+    regret_by_row: Floats
+    regret_by_step: Floats
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,16 @@ Loop = Callable[..., None]
 _KERNELS: dict[tuple[type[Policy], Loop], Loop] = {}
 
 
-def kernel(policy: type[Policy], template: Loop = loops.play_worlds) -> Loop:
+def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Loop:
     """A loop with a policy's rules in it, made when it is first needed; the general one if nothing else is said."""
     if (policy, template) not in _KERNELS:
-        rules = {"start": policy.start, "select": policy.choose, "update": policy.learn, "PEEKS": policy.peeks}
-        _KERNELS[policy, template] = specialised(template, policy.name.replace("-", "_"), **rules)
+        rules = {
+            "start": policy.start,
+            "select": policy.choose,
+            "update": policy.learn,
+            "USES_TRUE_MEANS": policy.uses_true_means,
+        }
+        _KERNELS[policy, template] = specialize(template, policy.name.replace("-", "_"), **rules)
     return _KERNELS[policy, template]
 
 
@@ -101,7 +106,7 @@ def run_loop(
     A policy that draws gets a generator of its own for each replication, so that blocks may be cut anyhow.
     """
     (replications, arms), (seed, first, stream) = size, seeds
-    sizes, p, loop = policy.sizes(arms, values), policy.vector(values), kernel(policy, template)
+    sizes, p, loop = policy.sizes(arms, values), policy.vector(values), compile_loop(policy, template)
     room = (
         np.empty(arms, dtype=np.int64),
         np.empty((sizes.rows, arms)),
@@ -125,13 +130,13 @@ def play_windows(
     stream: int,
     marks: Marks,
     pulls: bool = False,
-    placed: bool = False,
+    locate_regret: bool = False,
 ) -> PlayedWindows:
     """Regret, reward and suboptimal pulls of each window; with `placed` also where regret came about.
 
     What was placed is summed over the windows of this very block: cut blocks the same way for the same sums.
     """
-    if policy.peeks:
+    if policy.uses_true_means:
         raise InputError(f"{policy.name} reads the true means, which a trace does not tell.")
     replications, horizon = worlds.offsets.size, worlds.horizon
     rows, arms = worlds.values.shape
@@ -142,13 +147,13 @@ def play_windows(
         pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
         best=below[worlds.offsets + horizon] - below[worlds.offsets],
         best_curve=below[worlds.offsets[:, None] + marks] - below[worlds.offsets, None],
-        by_row=np.zeros(rows if placed else 0),
-        by_step=np.zeros(horizon if placed else 0),
+        regret_by_row=np.zeros(rows if locate_regret else 0),
+        regret_by_step=np.zeros(horizon if locate_regret else 0),
     )
     if issubclass(policy, PlainPolicy):
         play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
     else:
-        into = (marks, result.out, result.curve, result.pulls, result.by_row, result.by_step)
+        into = (marks, result.out, result.curve, result.pulls, result.regret_by_row, result.regret_by_step)
         run_loop(loops.play_trace, policy, values, worlds, (replications, arms), (seed, first, stream), into)
     return result
 
@@ -157,9 +162,9 @@ def play_logs(
     policy: type[Policy], values: Mapping[str, Value], worlds: LogWorlds, seed: int, first: int, stream: int
 ) -> PlayedLogs:
     """What the matched events of each log add up to."""
-    if policy.peeks:
+    if policy.uses_true_means:
         raise InputError(f"{policy.name} reads the true means, which a log does not tell.")
-    replications, arms = worlds.starts.shape[0], worlds.begins.size
+    replications, arms = worlds.starts.shape[0], worlds.open_at_start.size
     tally = np.empty((replications, 5))
     if issubclass(policy, PlainPolicy):
         replay_plain(policy, values, worlds, seed, first, stream, tally)

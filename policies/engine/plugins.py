@@ -52,7 +52,7 @@ def load_policy_plugin(text: str) -> str:
     """
     from policies import policy_names
 
-    return POLICY_PLUGINS.bring(text, policy_names(), _adapted)
+    return POLICY_PLUGINS.load(text, policy_names(), _adapted)
 
 
 def _adapted(found: Any, name: str) -> type[Policy]:

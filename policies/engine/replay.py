@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import CLIP, FEWEST_REPLAYS, ORDERS, LogScenario, log_of, open_log
+from environments.recorded.log_world import DEFAULT_CLIP, MIN_REPLAYS, ORDERS_PER_LOG, LogScenario, open_log, source_log
 from environments.streams import Stream
 from environments.world import Floats
 from policies import find_policy
@@ -46,7 +47,7 @@ def replay(
     *,
     params: Mapping[str, Value] | None = None,
     minimize: bool = False,
-    clip: float = CLIP,
+    clip: float = DEFAULT_CLIP,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Replay:
@@ -63,14 +64,14 @@ def replay(
 
     >>> rng = np.random.default_rng(1)
     >>> arm = rng.integers(0, 3, 3000)
-    >>> log = Log.of([str(k) for k in arm], rng.normal(0.5 * arm, 0.5))
+    >>> log = Log.from_columns([str(k) for k in arm], rng.normal(0.5 * arm, 0.5))
     >>> found = replay("ucb1", log, resamples=256)
     >>> bool(found.low < found.score < found.high), 800 < found.matched < 1200
     (True, True)
     """
     found = policy if isinstance(policy, type) and issubclass(policy, Policy) else find_policy(policy)
-    whole("resamples", resamples, least=FEWEST_REPLAYS)
-    whole("seed", seed, least=0)
+    check_integer("resamples", resamples, least=MIN_REPLAYS)
+    check_integer("seed", seed, least=0)
     if not clip >= 1.0:
         raise InputError(f"clip must be at least 1 but got {clip!r}.")
     opened = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
@@ -79,8 +80,8 @@ def replay(
     values = found.resolve(params, scenario.arms, horizon)
     worlds = scenario.draw(horizon, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(found, values, worlds, seed, 0, Stream.SIMULATE)
-    score, *ends = around(played.score)
-    logged, *logged_ends = around(played.logged)
+    score, *ends = estimate_interval(played.score)
+    logged, *logged_ends = estimate_interval(played.logged)
     sign = -1.0 if minimize else 1.0
     ends, logged_ends = (sorted(sign * end for end in both) for both in (ends, logged_ends))
     return Replay(
@@ -98,14 +99,14 @@ def replay(
     )
 
 
-def by_log(found: Floats) -> tuple[Floats, Floats]:
+def split_by_log(found: Floats) -> tuple[Floats, Floats]:
     """Replications [R] as the orders of the log itself, and of each resampled log [logs, orders]."""
-    which = np.array([log_of(r) for r in range(found.size)])
-    full = 1 + np.flatnonzero(np.bincount(which)[1:] == ORDERS)
-    return found[which == 0], found[np.isin(which, full)].reshape(full.size, ORDERS)
+    which = np.array([source_log(r) for r in range(found.size)])
+    full = 1 + np.flatnonzero(np.bincount(which)[1:] == ORDERS_PER_LOG)
+    return found[which == 0], found[np.isin(which, full)].reshape(full.size, ORDERS_PER_LOG)
 
 
-def around(found: Floats) -> tuple[float, float, float]:
+def estimate_interval(found: Floats) -> tuple[float, float, float]:
     """Mean and 95 % interval of a number over the orders of a log, from replications as `log_of` lays them out.
 
     The mean over the orders of the log itself is the estimate: a single order would add the luck of its path. How far
@@ -119,11 +120,11 @@ def around(found: Floats) -> tuple[float, float, float]:
     """
     from scipy.stats import t
 
-    own, groups = by_log(found)
+    own, groups = split_by_log(found)
     count = groups.shape[0]
     within = float(groups.var(axis=1, ddof=1).mean())
     between = float(groups.mean(axis=1).var(ddof=1))
-    left = max(between - within / ORDERS, between / 4.0)
+    left = max(between - within / ORDERS_PER_LOG, between / 4.0)
     # A difference of two variances is less sure than either, so Student's t has fewer degrees of freedom.
     freedom = (count - 1) * (left / between) ** 2 if between > 0.0 else 1.0
     half = float(t.ppf(0.975, max(3.0, freedom)) * np.sqrt(left + within / own.size))

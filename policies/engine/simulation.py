@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from environments import Scenario, find_scenario
-from environments.blocks import AnyScenario, blocks, draw_any
-from environments.draw import check_room
-from environments.errors import InputError, whole
+from environments.blocks import AnyScenario, draw_any, split_into_blocks
+from environments.checks import check_integer
+from environments.draw import check_memory
+from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_file import Trace
 from environments.recorded.trace_world import TraceScenario, open_trace
@@ -136,11 +137,11 @@ def simulate(
     horizon = world.horizon if horizon is None else horizon
     arms = world.arms if arms is None else arms
     world.check(horizon, arms)
-    whole("replications", replications, least=1, most=MOST_REPLICATIONS)
-    whole("seed", seed, least=0)
-    whole("jobs", jobs, least=1, most=1024)
+    check_integer("replications", replications, least=1, most=MOST_REPLICATIONS)
+    check_integer("seed", seed, least=0)
+    check_integer("jobs", jobs, least=1, most=1024)
     if pulls:
-        check_room(4 * replications * horizon, f"pulls of {replications} replications of {horizon} steps")
+        check_memory(4 * replications * horizon, f"pulls of {replications} replications of {horizon} steps")
     marks = _marks(checkpoints, horizon)
     values = found.resolve(params, arms + world.extra_arms, horizon)
     parts = _ranges(world, horizon, arms, replications, jobs)
@@ -159,7 +160,7 @@ def simulate(
         best_curve = np.concatenate([part.best_curve for part in played])
         constant_curve = world.constant * marks - best_curve + curve[..., REGRET]
     if isinstance(world, TraceScenario):
-        fixed = world.fixed(world.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
+        fixed = world.best_fixed_arm(world.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
     return Simulation(
         policy=found.name,
         scenario=world.name,
@@ -198,9 +199,9 @@ def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[
     if checkpoints is None:
         return np.empty(0, dtype=np.int64)
     if not isinstance(checkpoints, Sequence | np.ndarray) or isinstance(checkpoints, str):
-        checkpoints = whole("checkpoints", checkpoints, least=1)
+        checkpoints = check_integer("checkpoints", checkpoints, least=1)
         return np.unique(np.linspace(1, horizon, min(checkpoints, horizon)).round().astype(np.int64))
-    marks = np.unique(np.array([whole("checkpoints", t, least=1) for t in checkpoints], dtype=np.int64))
+    marks = np.unique(np.array([check_integer("checkpoints", t, least=1) for t in checkpoints], dtype=np.int64))
     if marks.size and marks[-1] > horizon:
         raise InputError(f"checkpoints must not lie after the horizon ({horizon}) but got {marks[-1]}.")
     return marks
@@ -211,7 +212,7 @@ def _ranges(scenario: AnyScenario, horizon: int, arms: int, replications: int, j
     size = max(1, -(-replications // jobs))
     parts = []
     for start in range(0, replications, size):
-        for first, count in blocks(scenario, horizon, arms, min(size, replications - start)):
+        for first, count in split_into_blocks(scenario, horizon, arms, min(size, replications - start)):
             parts.append((start + first, count))
     return parts
 

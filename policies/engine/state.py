@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 import policies
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from policies.engine.base import Policy
 
 P = TypeVar("P", bound=Policy)
@@ -48,7 +49,7 @@ def restored(cls: type[P], state: Mapping[str, Any]) -> P:
     found = policies.find_policy(_entry(state, "policy"))
     if not issubclass(found, cls):
         raise InputError(f"state is of {found.name}, not of {cls.name}.")
-    params, arms = _entry(state, "params"), whole("arms", _entry(state, "arms"), least=1)
+    params, arms = _entry(state, "params"), check_integer("arms", _entry(state, "arms"), least=1)
     if not isinstance(params, Mapping) or set(params) != {param.name for param in found.parameters}:
         raise InputError(f"params of the state must be those of {found.name} but got {params!r}.")
     if np.size(_entry(state, "open")) != arms:
@@ -58,7 +59,7 @@ def restored(cls: type[P], state: Mapping[str, Any]) -> P:
     if isinstance(horizon, float) and horizon.is_integer():
         horizon = int(horizon)
     policy = found(arms, horizon=horizon, **values)
-    policy._step = whole("step", _entry(state, "step"), least=0)
+    policy._step = check_integer("step", _entry(state, "step"), least=0)
     for field in ARRAYS:
         target, given = getattr(policy, f"_{field}"), _entry(state, field)
         try:

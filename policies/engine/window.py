@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, Setting
+from policies.engine.base import Param, ParamContext
 
 COUNT, MEAN, SQUARES = 1, 2, 3
 """Rows of `arms`: pulls in the window, their mean, and Q."""
@@ -92,7 +92,7 @@ def push(k, x, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
     return gone
 
 
-def tuned_to_changes(setting: Setting) -> float:
+def tuned_to_changes(setting: ParamContext) -> float:
     """2·sqrt(T ln T / U), Garivier and Moulines' choice; at least one step, and no more than there are."""
     horizon, changes = setting.number("horizon"), setting.number("changes")
     if changes == 0.0:
@@ -100,12 +100,12 @@ def tuned_to_changes(setting: Setting) -> float:
     return min(horizon, max(1.0, 2.0 * sqrt(horizon * log(horizon) / changes)))
 
 
-def a_tenth(setting: Setting) -> float:
+def a_tenth(setting: ParamContext) -> float:
     """T/10, at least one step."""
     return max(1.0, setting.number("horizon") / 10.0)
 
 
-def longest(setting: Setting) -> float:
+def longest(setting: ParamContext) -> float:
     """The longest window worth a search: all of the horizon."""
     return max(10.0, setting.number("horizon"))
 

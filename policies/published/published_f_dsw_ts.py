@@ -77,7 +77,7 @@ class PublishedFDSWTS(PublishedPolicy):
     parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount of a step"),)
     random = True
     slow = True
-    peeks = True
+    uses_true_means = True
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -50,7 +50,7 @@ class PublishedThompson(PublishedPolicy):
     name = "published-thompson"
     random = True
     slow = True
-    peeks = True
+    uses_true_means = True
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -7,7 +7,7 @@ them (`choose`). `diagnose` is the whole of it.
 
 from __future__ import annotations
 
-from studies.diagnosis.diagnose import diagnose
+from studies.diagnosis.analysis import diagnose
 from studies.diagnosis.result import Diagnosis, Finding
 
 __all__ = ["Diagnosis", "Finding", "diagnose"]

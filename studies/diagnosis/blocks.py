@@ -30,7 +30,7 @@ MEDIAN_CHI2 = 0.454936
 
 
 @dataclass(frozen=True)
-class Blocks:
+class TraceBlocks:
     """The rows `values` [N, K], NaN where nothing was seen, and their blocks.
 
     >>> blocks = Blocks.of(np.random.default_rng(0).normal(size=(1000, 3)))
@@ -48,7 +48,7 @@ class Blocks:
     """[B, K] variance of a reward around its block's mean."""
 
     @staticmethod
-    def of(values: Floats) -> Blocks:
+    def of(values: Floats) -> TraceBlocks:
         """Cut so that every arm is seen a few times in most blocks."""
         rows = values.shape[0]
         seen = ~np.isnan(values)
@@ -60,7 +60,7 @@ class Blocks:
         means = np.add.reduceat(filled, starts[:-1], axis=0) / np.maximum(counts, 1.0)
         around = np.where(seen, values - np.repeat(means, np.diff(starts), axis=0), 0.0)
         squares = np.add.reduceat(around**2, starts[:-1], axis=0)
-        return Blocks(values, starts, counts, means, _noise(squares, np.maximum(counts - 1.0, 0.0)))
+        return TraceBlocks(values, starts, counts, means, _noise(squares, np.maximum(counts - 1.0, 0.0)))
 
     @property
     def rows(self) -> int:
@@ -114,7 +114,7 @@ class Blocks:
         return np.asarray(np.minimum(out, np.maximum(padded[:-2], padded[2:]) * np.exp(SPIKE * np.sqrt(2.0 / freedom))))
 
 
-def unrest(between: Floats, expected: Floats) -> Floats:
+def neighbor_dispersion(between: Floats, expected: Floats) -> Floats:
     """How many times larger neighbours' squared differences [B − 1, K] are than expected, by their median.
 
     Neighbours differ by noise alone, but for a few pairs between which something changed; more than 1 means that

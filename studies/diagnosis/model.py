@@ -9,14 +9,16 @@ that p-values come from single arms (see `choose`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from environments.world import Floats
-from studies.diagnosis.blocks import Blocks, unrest
-from studies.diagnosis.terms import Bools, Term
+from studies.diagnosis.blocks import TraceBlocks, neighbor_dispersion
 
 ROUNDS = 3
 """Of reweighting the variances."""
@@ -27,7 +29,7 @@ FLOOR = 0.02
 
 
 @dataclass(frozen=True)
-class Scale:
+class NoiseScale:
     """How noisy block means and block variances are, against independent normal rows."""
 
     mean: Floats
@@ -39,7 +41,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittedModel:
     """Terms with their coefficients."""
 
     terms: tuple[Term, ...]
@@ -62,7 +64,7 @@ class Fit:
     parameters: int
     """Coefficients of arms."""
 
-    def misfit(self, blocks: Blocks, scale: Scale) -> tuple[Floats, Floats]:
+    def misfit(self, blocks: TraceBlocks, scale: NoiseScale) -> tuple[Floats, Floats]:
         """Minus twice the log-likelihood of each arm [K], of its means and of its variances."""
         of_mean = (blocks.counts * self.rest**2 / (blocks.noise * scale.mean)).sum(axis=0)
         if blocks.binary:
@@ -71,26 +73,26 @@ class Fit:
         parts = np.where(blocks.counts > 1, (blocks.counts - 1.0) * (ratio + np.log(self.variance)), 0.0)
         return of_mean, 2.0 * parts.sum(axis=0) / scale.variance
 
-    def criterion(self, blocks: Blocks, scale: Scale) -> float:
+    def criterion(self, blocks: TraceBlocks, scale: NoiseScale) -> float:
         """BIC: less is better. A time or a period that all arms share fits the noise of all that move as one."""
         of_mean, of_variance = self.misfit(blocks, scale)
         shared = max(1.0, scale.together / 2.0) * sum(term.shared for term in self.terms)
         price = float(np.log(max(blocks.seen.mean(), 2.0)))
         return float((of_mean + of_variance).sum()) + price * (self.parameters + shared)
 
-    def scale(self, blocks: Blocks) -> Scale:
+    def scale(self, blocks: TraceBlocks) -> NoiseScale:
         """The unrest that this model leaves."""
         there = (blocks.counts[1:] > 1) & (blocks.counts[:-1] > 1)
         each = blocks.noise / np.maximum(blocks.counts, 1.0)
         per_row = 1.0 / np.maximum(blocks.counts - 1.0, 1.0)
-        of_mean = unrest(np.diff(self.rest, axis=0) ** 2, np.where(there, each[1:] + each[:-1], 0.0))
+        of_mean = neighbor_dispersion(np.diff(self.rest, axis=0) ** 2, np.where(there, each[1:] + each[:-1], 0.0))
         logs = np.log(np.maximum(self.spread, 1e-3 * self.spread.mean(axis=0) + 1e-300))
-        of_variance = unrest(np.diff(logs, axis=0) ** 2, np.where(there, per_row[1:] + per_row[:-1], 0.0))
+        of_variance = neighbor_dispersion(np.diff(logs, axis=0) ** 2, np.where(there, per_row[1:] + per_row[:-1], 0.0))
         together = _together(np.diff(self.rest / np.sqrt(each), axis=0))
-        return Scale(np.maximum(of_mean, 1.0), np.maximum(of_variance, _least_wobble(blocks.size - 1.0)), together)
+        return NoiseScale(np.maximum(of_mean, 1.0), np.maximum(of_variance, _least_wobble(blocks.size - 1.0)), together)
 
 
-def fit(blocks: Blocks, terms: Sequence[Term]) -> Fit:
+def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
     """Fit the terms together.
 
     >>> rows = np.random.default_rng(0).normal(size=(1000, 2))
@@ -110,7 +112,7 @@ def fit(blocks: Blocks, terms: Sequence[Term]) -> Fit:
     own = [term.variance.shape[1] for term in terms]
     variance, shape, shape_errors = _variances(blocks, terms, means, spread)
     free = int(used.sum()) + (0 if blocks.binary else arms + sum(int(t.variance_used.sum()) for t in terms))
-    return Fit(
+    return FittedModel(
         terms=tuple(terms),
         mean_weights=means,
         variance_weights=_parts(shape, own),
@@ -148,7 +150,7 @@ def _together(steps: Floats) -> float:
 
 
 def _variances(
-    blocks: Blocks, terms: Sequence[Term], means: list[Floats], spread: Floats
+    blocks: TraceBlocks, terms: Sequence[Term], means: list[Floats], spread: Floats
 ) -> tuple[Floats, Floats, Floats]:
     arms = blocks.arms
     columns = np.column_stack([np.ones(blocks.rows), *(term.variance for term in terms)])
@@ -191,3 +193,168 @@ def _parts(stacked: Floats, sizes: Sequence[int]) -> list[Floats]:
     """The rows of each term, after the first row, which is the constant."""
     cuts = np.cumsum([1, *sizes])
     return [stacked[a:b] for a, b in pairwise(cuts)]
+
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One kind of change: how means and variances may move, and what it costs to say so.
+
+    A coefficient an arm goes with every column that is in use for that arm; `shared` counts what all arms have in
+    common, such as a period.
+    """
+
+    kind: str
+    mean: Floats
+    """[N, p] columns that an arm's mean may follow."""
+    mean_used: Bools
+    """[p, K]"""
+    variance: Floats
+    """[N, q] columns that an arm's variance may follow."""
+    variance_used: Bools
+    """[q, K]"""
+    shared: int = 0
+    bulge: Floats | None = None
+    """[N] ρ(1 − ρ): a mixture of two levels adds this times their squared distance to the variance."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What was found, for those who describe it."""
+
+    def mean_used_or_variance(self) -> Bools:
+        """Which arms use the columns that say how strong it is: those of the means where there are any."""
+        return self.mean_used if self.mean.shape[1] else self.variance_used
+
+
+def make_term(kind: str, arms: int, mean: Floats | None = None, variance: Floats | None = None, **more: Any) -> Term:
+    """A term whose columns are in use for all arms."""
+    rows = next(each.shape[0] for each in (mean, variance) if each is not None)
+    mean = np.empty((rows, 0)) if mean is None else mean
+    variance = np.empty((rows, 0)) if variance is None else variance
+    used = [np.ones((table.shape[1], arms), dtype=bool) for table in (mean, variance)]
+    return Term(kind, mean, used[0], variance, used[1], **more)
+
+
+def incremental_drift_term(blocks: TraceBlocks) -> Term:
+    """The coefficient of an arm is what its mean gains over the whole stretch."""
+    return make_term("incremental-drift", blocks.arms, mean=blocks.time[:, None])
+
+
+def variance_drift_term(blocks: TraceBlocks) -> Term:
+    """The coefficient of an arm is what its σ² gains over the whole stretch."""
+    return make_term("variance-drift", blocks.arms, variance=blocks.time[:, None])
+
+
+GRID = 0.05
+NARROWEST = 0.1
+"""A transition that takes less of the stretch is a jump."""
+
+
+def gradual_drift_term(blocks: TraceBlocks, current: FittedModel) -> Term:
+    """The best pair of times for what the current model leaves, and the mixture between them."""
+    from scipy.optimize import minimize
+
+    weights = blocks.counts / blocks.noise
+    middle = (blocks.starts[1:] + blocks.starts[:-1]) / (2.0 * blocks.rows)
+    times = np.arange(0.0, 1.0 + GRID / 2, GRID)
+    pairs = np.array([(a, b) for a in times for b in times if b - a >= NARROWEST - 1e-9])
+
+    def gains(pairs: Floats) -> Floats:
+        return _gain(mixture_share(middle, pairs[:, :1], pairs[:, 1:]), current.rest, weights)
+
+    def loss(pair: Floats) -> float:
+        a, b = pair
+        return 0.0 if a < 0 or b > 1 or b - a < NARROWEST else -float(gains(pair[None])[0])
+
+    best = pairs[int(np.argmax(gains(pairs)))]
+    found = minimize(loss, best, method="Nelder-Mead", options={"maxfev": 60, "xatol": 1e-3, "fatol": 1e-2})
+    start, end = found.x if found.fun < loss(best) else best
+    rho = mixture_share(blocks.time, start, end)
+    return make_term(
+        "gradual-drift",
+        blocks.arms,
+        mean=rho[:, None],
+        variance=rho[:, None],
+        shared=2,
+        bulge=rho * (1.0 - rho),
+        about={"start": float(start), "end": float(end), "searched": len(pairs)},
+    )
+
+
+def mixture_share(time: Floats, start: float | Floats, end: float | Floats) -> Floats:
+    """ρ(t), the probability of the new level.
+
+    >>> share(np.array([0.0, 0.5, 1.0]), 0.25, 0.75).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return np.clip((time - start) / (end - start), 0.0, 1.0)
+
+
+def _gain(columns: Floats, rest: Floats, weights: Floats) -> Floats:
+    """What each column [G, B] explains of the rest [B, K], over all arms, beside a constant."""
+    total = weights.sum(axis=0)
+    centre = columns @ weights / total
+    cross = columns @ (weights * rest) - centre * (weights * rest).sum(axis=0)
+    square = columns**2 @ weights - centre**2 * total
+    explained = np.divide(cross**2, square, out=np.zeros_like(cross), where=square > 1e-9 * total)
+    return np.asarray(explained.sum(axis=1))
+
+
+FEWEST_CYCLES = 1.5
+"""Less than that can't be told from a drift."""
+FINENESS = 0.25
+"""Steps of the search, in cycles over the stretch."""
+
+
+def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
+    """The period that explains most of what the current model leaves, from two blocks to two thirds of the rows."""
+    from scipy.optimize import minimize_scalar
+
+    weights = blocks.counts / blocks.noise
+    frequencies, waves = _waves(blocks.number)
+    power = _power(waves, current.rest, weights)
+    best = float(frequencies[int(np.argmax(power))])
+
+    def loss(cycles: float) -> float:
+        return -float(_power(_wave(np.array([cycles]), blocks.number), current.rest, weights)[0])
+
+    low, high = max(FEWEST_CYCLES, best - FINENESS), min(blocks.number / 2, best + FINENESS)
+    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
+    cycles = float(found.x)
+    angle = 2.0 * np.pi * cycles * blocks.time
+    return make_term(
+        "periodic",
+        blocks.arms,
+        mean=np.column_stack([np.sin(angle), np.cos(angle)]),
+        shared=1,
+        about={"period": blocks.rows / cycles, "searched": 2 * blocks.number},
+    )
+
+
+@lru_cache(maxsize=4)
+def _waves(number: int) -> tuple[Floats, tuple[Floats, Floats]]:
+    frequencies = np.arange(FEWEST_CYCLES, max(number / 2, FEWEST_CYCLES + FINENESS), FINENESS)
+    return frequencies, _wave(frequencies, number)
+
+
+def _wave(cycles: Floats, number: int) -> tuple[Floats, Floats]:
+    angle = 2.0 * np.pi * cycles[:, None] * ((np.arange(number) + 0.5) / number)
+    return np.sin(angle), np.cos(angle)
+
+
+def _power(waves: tuple[Floats, Floats], rest: Floats, weights: Floats) -> Floats:
+    """What a sine and a cosine [F, B] explain of the rest [B, K], over all arms, beside a constant.
+
+    It is the Lomb–Scargle periodogram with a floating mean and a weight for each block.
+    """
+    sine, cosine = waves
+    total, weighted = weights.sum(axis=0), weights * rest
+    of_sine, of_cosine = sine @ weights / total, cosine @ weights / total
+    level = weighted.sum(axis=0)
+    sr, cr = sine @ weighted - of_sine * level, cosine @ weighted - of_cosine * level
+    ss, cc = sine**2 @ weights - of_sine**2 * total, cosine**2 @ weights - of_cosine**2 * total
+    sc = (sine * cosine) @ weights - of_sine * of_cosine * total
+    determinant = ss * cc - sc**2
+    raw = cc * sr**2 - 2.0 * sc * sr * cr + ss * cr**2
+    explained = np.divide(raw, determinant, out=np.zeros_like(raw), where=determinant > 1e-6 * total**2)
+    return np.asarray(explained.sum(axis=1))

@@ -29,12 +29,12 @@ class Finding:
     """The same for programs."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Parameters of the scenario that would do the same."""
-    again: int = 0
+    found_in_halves: int = 0
     """In how many random halves of the rows it was found."""
 
 
 @dataclass(frozen=True)
-class Mark:
+class ChangeMark:
     """Something to point at in a picture: a moment, or a span where `until` is given. Steps count from 1."""
 
     kind: str
@@ -44,7 +44,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Picture:
+class PlotData:
     """What a picture of the trace needs."""
 
     starts: Ints
@@ -55,7 +55,7 @@ class Picture:
     """[B, K] what the model says."""
     variances: Floats
     fitted_variances: Floats
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[ChangeMark, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class Diagnosis:
     """Distance between the quartiles of all rewards."""
     reason: str = ""
     """Why nothing can be said."""
-    agreeing: int = 0
+    agreeing_halves: int = 0
     """How many random halves of the rows gave the same answer …"""
     halves: int = 0
     """… of how many that were asked."""
-    picture: Picture | None = field(default=None, compare=False, repr=False)
+    plot_data: PlotData | None = field(default=None, compare=False, repr=False)
 
     @property
-    def decidable(self) -> bool:
+    def conclusive(self) -> bool:
         """Whether there was enough to say anything."""
         return not self.reason
 
@@ -111,7 +111,7 @@ class Diagnosis:
             "reason": self.reason,
             "rows": self.rows,
             "arms": list(self.names),
-            "agreeing_halves": self.agreeing,
+            "agreeing_halves": self.agreeing_halves,
             "halves": self.halves,
             "noise": self.noise,
             "base": self.base,
@@ -120,7 +120,7 @@ class Diagnosis:
                     "kind": each.kind,
                     "found": each.found,
                     "p": each.p,
-                    "in_halves": each.again,
+                    "in_halves": each.found_in_halves,
                     "strength": each.strength,
                     "arms": list(each.arms),
                     **each.numbers,
@@ -131,7 +131,7 @@ class Diagnosis:
         }
 
 
-COLUMNS = ("kind", "found", "strength", "p", "halves")
+FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")
 """Columns of `tabulate_findings`."""
 
 MOST_NAMES = 6
@@ -144,14 +144,16 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
     >>> describe_diagnosis(Diagnosis(("a", "b"), 100, (), reason="100 rows are too few."))
     ['Inconclusive: 100 rows are too few.']
     """
-    if not diagnosis.decidable:
+    if not diagnosis.conclusive:
         return [f"Inconclusive: {diagnosis.reason}"]
     if diagnosis.kinds:
         lines = [f"The data show {' and '.join(diagnosis.kinds)}."]
     else:
         lines = ["The data are stationary: no change exceeds sampling noise."]
     if diagnosis.halves:
-        lines.append(f"{diagnosis.agreeing} of {diagnosis.halves} random halves of the rows give the same result.")
+        lines.append(
+            f"{diagnosis.agreeing_halves} of {diagnosis.halves} random halves of the rows give the same result."
+        )
     return [*lines, f"Noise distribution that fits best: {diagnosis.noise}."]
 
 
@@ -163,7 +165,7 @@ def tabulate_findings(diagnosis: Diagnosis) -> list[list[str]]:
             "yes" if finding.found else "no",
             finding.strength,
             format_p_value(finding.p),
-            f"{finding.again}/{diagnosis.halves}" if diagnosis.halves else "–",
+            f"{finding.found_in_halves}/{diagnosis.halves}" if diagnosis.halves else "–",
         ]
         for finding in diagnosis.findings
     ]

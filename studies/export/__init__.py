@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.errors import unknown
+from environments.errors import unknown_name
 
 if TYPE_CHECKING:
     from studies.results.recommendation import Recommendation
@@ -48,7 +48,7 @@ def export(recommendations: Sequence[Recommendation | RobustRecommendation], for
     }
     """
     if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
+        raise unknown_name("format", form, FORMATS)
     module = importlib.import_module(f"studies.export.{FORMATS[form].module}")
     text: str = module.write(recommendations)
     return text

@@ -12,8 +12,8 @@ from studies.export import latex_table, markdown_table
 from studies.results.comparison import (
     LEGEND,
     SETTINGS,
-    Board,
-    Result,
+    ComparisonResult,
+    Leaderboard,
     Standing,
     describe_overview,
     describe_result,
@@ -31,7 +31,7 @@ BEST, EQUAL = "★", "≈"
 
 
 @dataclass(frozen=True)
-class WordTable:
+class TextTable:
     """Cells are words already; `numbers` says which columns are set flush right."""
 
     caption: str
@@ -40,7 +40,7 @@ class WordTable:
     numbers: tuple[int, ...]
 
 
-def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTable:
+def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = False) -> TextTable:
     """One row a policy, the best first; with `timed` also what a step cost, which differs from run to run."""
     tuned = board.setting == "tuned"
     untuned = result.board("defaults") if tuned else None
@@ -56,7 +56,7 @@ def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTab
     rows = []
     for each in board.standings:
         row = [
-            f"{each.place}. {each.policy} {mark(each)}".strip(),
+            f"{each.place}. {each.policy} {mark_standing(each)}".strip(),
             format_interval(each.mean, each.low, each.high, level=None),
         ]
         row += [_behind(each), _p(each), f"{each.mean_rank:.2f}"]
@@ -68,38 +68,38 @@ def board_table(result: Result, board: Board, *, timed: bool = False) -> WordTab
         if timed:
             row.append("–" if each.entry.nanoseconds is None else f"{each.entry.nanoseconds:.0f}")
         rows.append((*row, format_params(each.entry.shown_params())))
-    return WordTable(board_caption(result, board), tuple(columns), tuple(rows), tuple(numbers))
+    return TextTable(board_caption(result, board), tuple(columns), tuple(rows), tuple(numbers))
 
 
-def board_caption(result: Result, board: Board) -> str:
+def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
     """Where it was, who met, and in how many worlds."""
     spec = result.comparison.spec
     where = f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}"
     return f"{where}, {SETTINGS[board.setting]}, R = {format_count(spec.replications)} worlds"
 
 
-def overview_table(results: Sequence[Result]) -> WordTable:
+def overview_table(results: Sequence[ComparisonResult]) -> TextTable:
     """Policies × scenarios and horizons: mean regret, the best of each column marked, and who can't be told from it."""
     rows = []
-    for policy in by_relative_regret(results):
+    for policy in order_by_relative_regret(results):
         standings = [result.main.find(policy) for result in results]
-        rows.append((policy, *(f"{format_number(each.mean)} {mark(each)}".strip() for each in standings)))
+        rows.append((policy, *(f"{format_number(each.mean)} {mark_standing(each)}".strip() for each in standings)))
     columns = ("Policy", *(result.label for result in results))
     caption = f"Mean regret, {SETTINGS[results[0].main.setting]}"
-    return WordTable(caption, columns, tuple(rows), tuple(range(1, len(columns))))
+    return TextTable(caption, columns, tuple(rows), tuple(range(1, len(columns))))
 
 
-def by_relative_regret(results: Sequence[Result]) -> list[str]:
+def order_by_relative_regret(results: Sequence[ComparisonResult]) -> list[str]:
     """The policies of all results, those first that lie least behind the best of each, on average."""
 
     def behind(policy: str) -> float:
-        shares = [relative(result, policy) for result in results]
+        shares = [relative_regret(result, policy) for result in results]
         return sum(share for share in shares if share is not None)
 
     return sorted(results[0].comparison.spec.policies, key=lambda policy: (behind(policy), policy))
 
 
-def relative(result: Result, policy: str) -> float | None:
+def relative_regret(result: ComparisonResult, policy: str) -> float | None:
     """By what share a policy's regret lies above the best one's on the main board; 0 for the best itself."""
     each = result.main.find(policy)
     if each.behind is None:
@@ -107,7 +107,7 @@ def relative(result: Result, policy: str) -> float | None:
     return None if each.behind.share is None else each.behind.share[0]
 
 
-def mark(each: Standing) -> str:
+def mark_standing(each: Standing) -> str:
     """★ for the best, ≈ for who can't be told from it."""
     return BEST if each.behind is None else EQUAL if each.among_the_best else ""
 
@@ -125,14 +125,14 @@ def _p(each: Standing) -> str:
     return "–" if each.behind is None else format_p_value(each.behind.holm)
 
 
-def records(results: Sequence[Result]) -> DataFrame:
+def records(results: Sequence[ComparisonResult]) -> DataFrame:
     """Everything that was measured of an entry but its regret in each world, which JSON has; no time in it."""
     return make_table(
         _record(result, board, each) for result in results for board in result.boards for each in board.standings
     )
 
 
-def _record(result: Result, board: Board, each: Standing) -> dict[str, Any]:
+def _record(result: ComparisonResult, board: Leaderboard, each: Standing) -> dict[str, Any]:
     spec, behind = result.comparison.spec, each.behind
     share = None if behind is None else behind.share
     return {
@@ -165,10 +165,10 @@ def _record(result: Result, board: Board, each: Standing) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Document:
+class ComparisonDocument:
     """All results of one call; the same policies in each."""
 
-    results: tuple[Result, ...]
+    results: tuple[ComparisonResult, ...]
 
     def as_object(self) -> dict[str, Any]:
         """Plain data."""
@@ -209,14 +209,14 @@ class Document:
         return "\n\n".join([f"{head}\n{foot}", *tables]) + "\n"
 
 
-def _markdown(table: WordTable) -> str:
+def _markdown(table: TextTable) -> str:
     lines = [list(table.columns), ["---:" if i in table.numbers else "---" for i in range(len(table.columns))]]
     lines += [[markdown_table.escape(cell) for cell in row] for row in table.rows]
     rows = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     return f"**{markdown_table.escape(table.caption)}**\n\n{rows}"
 
 
-def _latex_board(result: Result, board: Board) -> str:
+def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
     tuned = board.setting == "tuned"
     titles = ["Policy", r"Regret (95\,\%)", r"Behind (95\,\%)", "$p$ (Holm)", "Rank"]
     titles += [r"Trials $\times$ worlds"] if tuned else []
@@ -229,9 +229,9 @@ def _latex_board(result: Result, board: Board) -> str:
     return _tabular(board_caption(result, board), [*titles, "Parameters"], rows, "l" + "r" * (len(titles) - 1) + "l")
 
 
-def _latex_overview(results: tuple[Result, ...]) -> str:
+def _latex_overview(results: tuple[ComparisonResult, ...]) -> str:
     rows = []
-    for policy in by_relative_regret(results):
+    for policy in order_by_relative_regret(results):
         cells = [_latex_mean(result.main.find(policy)) for result in results]
         rows.append([latex_table.escape(policy), *cells])
     table = overview_table(results)

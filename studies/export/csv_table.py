@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, Member, RobustRecommendation, table_rows
+from studies.results.robust import Front, FrontMember, RobustRecommendation, flatten_recommendations
 from studies.tables import Cell as tables_Cell
 from studies.tables import make_table, to_csv
 
@@ -34,7 +34,7 @@ LOG_FIELDS = (
 
 def write(found: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A header, then the rows; fields with commas, quotes or line ends are quoted as RFC 4180 says."""
-    recommendations = table_rows(found)
+    recommendations = flatten_recommendations(found)
     rows = [_row(each) for each in recommendations]
     columns = _columns(recommendations)
     lines = [_line(columns), *(_line([row.get(column, "") for column in columns]) for row in rows)]
@@ -85,7 +85,7 @@ def _row(each: Recommendation) -> dict[str, Cell]:
         row |= {f"trace.{name}": getattr(facts, name) for name in TRACE_FIELDS[:6]}
         row |= {f"trace.regret_fixed.{name}": value for name, value in facts.regret_fixed.model_dump().items()}
         row["trace.missing"] = sum(facts.arms.values())
-        row["trace.defaults_decidable"] = all(rival.told for rival in each.versus)
+        row["trace.defaults_decidable"] = all(rival.significant for rival in each.versus)
     if each.log is not None:
         for name in LOG_FIELDS:
             value: object = each.log
@@ -159,7 +159,7 @@ def write_robust(found: Iterable[RobustRecommendation | Front]) -> str:
     columns = (*BEFORE, *params, *AFTER)
     rows: list[dict[str, tables_Cell]] = []
     for one, each in settings:
-        front = str(each.kept).lower() if isinstance(each, Member) else ""
+        front = str(each.kept).lower() if isinstance(each, FrontMember) else ""
         place: list[tables_Cell] = [
             one.study,
             one.policy,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from environments.text import format_number
 from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation, table_rows
+from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import SYMBOLS
 
 SPECIAL = {
@@ -41,7 +41,7 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
         r"\toprule",
         r"Study & Policy & Scenario & $T$ & $K$ & Parameters & Regret (95\,\%) \\",
         r"\midrule",
-        *(_row(each) for each in table_rows(recommendations)),
+        *(_row(each) for each in flatten_recommendations(recommendations)),
         r"\bottomrule",
         r"\end{tabular}",
     ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from environments.text import format_interval, format_number
 from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation, table_rows
+from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import format_params
 
 COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")
@@ -16,14 +16,14 @@ COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """A table, one row a recommendation; the last two columns say what they would cost more."""
     lines: list[tuple[str, ...]] = [COLUMNS, ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:")]
-    lines += [_cells(each) for each in table_rows(recommendations)]
+    lines += [_cells(each) for each in flatten_recommendations(recommendations)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def _cells(each: Recommendation) -> tuple[str, ...]:
     rivals = {
         rival.name: f"{rival.difference:+.4g} ({format_number(rival.low)} to {format_number(rival.high)})"
-        + (", not decidable" if rival.decidable is not None and not rival.told and not rival.same else "")
+        + (", not decidable" if rival.decidable is not None and not rival.significant and not rival.same else "")
         for rival in each.versus
     }
     regret = each.regret

@@ -33,7 +33,7 @@ def _entry(each: Recommendation | RobustRecommendation) -> list[str]:
         return [f"    # {each.study!a}: {each.policy!a} is its user's own; make it from its file, with {each.params!a}"]
     policy = find_policy(each.policy)
     where = f"{each.scenario!a}, horizon {each.horizon}"
-    if policy.peeks:
+    if policy.uses_true_means:
         return [f"    # {each.study!a}: {policy.name} reads the true means, so it exists in simulation only"]
     values = policy.resolve(each.params, each.arms, each.horizon)
     horizon = int(float(values.pop("horizon", each.horizon)))

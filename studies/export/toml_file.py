@@ -7,7 +7,7 @@ from typing import Any
 
 import tomli_w
 
-from studies.export.document import document
+from studies.export.json_file import document
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from studies.export.document import document
+from studies.export.json_file import document
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 

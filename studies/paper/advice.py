@@ -11,7 +11,7 @@ from functools import lru_cache
 from studies.paper.numbers import PUBLISHED, SCENARIOS, printed_rows
 
 EPSILON = 0.1
-SHORT = 3000
+SHORT_HORIZON = 3000
 """Horizons below this are short."""
 
 ADVISED = "raven-ucb"
@@ -35,7 +35,7 @@ def paper_advice(scenario: str, horizon: int, policy: str = ADVISED) -> dict[str
     if policy != ADVISED:
         return None
     name = scenario.removeprefix(PUBLISHED)
-    found = _cells().get((name, horizon)) or _guidance().get((name, "short" if horizon < SHORT else "long"))
+    found = _cells().get((name, horizon)) or _guidance().get((name, "short" if horizon < SHORT_HORIZON else "long"))
     return None if found is None else {"alpha0": found[0], "beta0": found[1], "epsilon": EPSILON}
 
 

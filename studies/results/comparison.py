@@ -21,7 +21,7 @@ from environments.text import (
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
-from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingOf
+from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingKind
 from studies.symbols import format_params
 
 
@@ -45,11 +45,11 @@ class RegretCurve:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ComparisonEntry:
     """One policy, at its defaults or tuned, in the worlds of the comparison."""
 
     policy: str
-    setting: SettingOf
+    setting: SettingKind
     params: dict[str, Value]
     """All of them."""
     regret: Floats
@@ -73,14 +73,14 @@ class Comparison:
 
     spec: ResolvedComparisonSpec
     study: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ComparisonEntry, ...]
 
-    def of(self, setting: SettingOf) -> list[Entry]:
+    def of(self, setting: SettingKind) -> list[ComparisonEntry]:
         """The entries that meet each other on one board."""
         return [entry for entry in self.entries if entry.setting == setting]
 
     @property
-    def settings(self) -> tuple[SettingOf, ...]:
+    def settings(self) -> tuple[SettingKind, ...]:
         """The boards there are, the more telling one first."""
         return ("tuned", "defaults") if self.spec.tune else ("defaults",)
 
@@ -90,7 +90,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
-class Behind:
+class DifferenceFromBest:
     """How far one lies behind the best, in the same worlds: the paired difference with its 95 % interval and tests."""
 
     difference: float
@@ -103,7 +103,7 @@ class Behind:
     """p after Holm's correction for all pairs of the board: it holds although the same worlds chose the best."""
 
     @property
-    def told_apart(self) -> bool:
+    def significant(self) -> bool:
         """Whether it is surely worse than the best."""
         return self.holm < LEVEL
 
@@ -113,11 +113,11 @@ class Standing:
     """One entry on its board."""
 
     place: int
-    entry: Entry
+    entry: ComparisonEntry
     mean: float
     low: float
     high: float
-    behind: Behind | None
+    behind: DifferenceFromBest | None
     """None for the best."""
     mean_rank: float
     """Its rank among all entries of the board, averaged over worlds; 1 would be the best in every world."""
@@ -130,11 +130,11 @@ class Standing:
     @property
     def among_the_best(self) -> bool:
         """Whether it is the best or can't be told from it."""
-        return self.behind is None or not self.behind.told_apart
+        return self.behind is None or not self.behind.significant
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RankTest:
     """Mean ranks and who can't be told from whom by them (Friedman's test, then Nemenyi's critical difference)."""
 
     friedman: float | None
@@ -146,12 +146,12 @@ class Ranks:
 
 
 @dataclass(frozen=True)
-class Board:
+class Leaderboard:
     """All entries of one setting, the best first."""
 
-    setting: SettingOf
+    setting: SettingKind
     standings: tuple[Standing, ...]
-    ranks: Ranks | None
+    ranks: RankTest | None
     """None where there is only one policy."""
 
     @property
@@ -165,18 +165,18 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Result:
+class ComparisonResult:
     """A comparison with its boards, the more telling one first."""
 
     comparison: Comparison
-    boards: tuple[Board, ...]
+    boards: tuple[Leaderboard, ...]
 
     @property
-    def main(self) -> Board:
+    def main(self) -> Leaderboard:
         """The tuned board where there is one."""
         return self.boards[0]
 
-    def board(self, setting: SettingOf) -> Board | None:
+    def board(self, setting: SettingKind) -> Leaderboard | None:
         """The board of a setting, if it was played."""
         return next((board for board in self.boards if board.setting == setting), None)
 
@@ -196,7 +196,7 @@ class Result:
         }
 
 
-def _board(board: Board) -> dict[str, Any]:
+def _board(board: Leaderboard) -> dict[str, Any]:
     ranks = board.ranks
     return {
         "setting": board.setting,
@@ -238,7 +238,7 @@ LEGEND = (
 )
 
 
-def describe_result(result: Result) -> list[str]:
+def describe_result(result: ComparisonResult) -> list[str]:
     """Describe the main board, and the effect of tuning on the best policy."""
     board = result.main
     lines = [describe_best(board, result.comparison.spec.replications)]
@@ -250,7 +250,7 @@ def describe_result(result: Result) -> list[str]:
     return lines
 
 
-def describe_best(board: Board, worlds: int) -> str:
+def describe_best(board: Leaderboard, worlds: int) -> str:
     """Name the policy with the lowest mean regret."""
     best = board.best
     params = f" ({format_params(best.entry.shown_params())})" if board.setting == "tuned" else ""
@@ -260,7 +260,7 @@ def describe_best(board: Board, worlds: int) -> str:
     return f"With {SETTINGS[board.setting]}, {best.policy}{params} has the lowest regret: {regret}."
 
 
-def describe_margin(board: Board) -> str:
+def describe_margin(board: Leaderboard) -> str:
     """Describe the distance of the other policies from the best, and which are indistinguishable from it."""
     close = [standing for standing in board.standings[1:] if standing.among_the_best]
     if not close:
@@ -270,7 +270,7 @@ def describe_margin(board: Board) -> str:
     return f"Statistically indistinguishable from it: {_list_standings(close)}.{rest if worse else ''}"
 
 
-def describe_distance(behind: Behind) -> str:
+def describe_distance(behind: DifferenceFromBest) -> str:
     """Describe the distance of a policy from the best.
 
     >>> describe_distance(Behind(5.0, 4.0, 6.0, (0.05, 0.04, 0.06), 0.001, 0.01))
@@ -284,7 +284,7 @@ def describe_distance(behind: Behind) -> str:
     return f"{mean} above the best, 95 % CI {low} to {high}"
 
 
-def describe_search(result: Result) -> str | None:
+def describe_search(result: ComparisonResult) -> str | None:
     """Describe the search budget of each policy; None if nothing was tuned."""
     spec = result.comparison.spec
     if spec.tune == 0:
@@ -302,7 +302,7 @@ def describe_search(result: Result) -> str | None:
     )
 
 
-def describe_overview(results: Sequence[Result]) -> str:
+def describe_overview(results: Sequence[ComparisonResult]) -> str:
     """Describe which policies are best most often over several scenarios and horizons."""
     wins: dict[str, int] = {}
     among: dict[str, int] = {}
@@ -320,7 +320,7 @@ def describe_overview(results: Sequence[Result]) -> str:
     return f"With {SETTINGS[results[0].main.setting]}: {'; '.join(sentences)}."
 
 
-def _describe_tuning(best: Standing, untuned: Board) -> str:
+def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     """Describe how tuning changed the regret of the best policy, and which policy is best without tuning."""
     before = untuned.find(best.policy)
     if before.mean > best.mean:

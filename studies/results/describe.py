@@ -14,19 +14,19 @@ from environments.text import (
     plural,
 )
 from studies.results.recommendation import (
-    ENOUGH_EVENTS,
-    ENOUGH_ROWS,
+    MIN_EFFECTIVE_EVENTS,
+    MIN_EFFECTIVE_ROWS,
+    Baseline,
     Edge,
     Estimate,
     LogFacts,
-    Needed,
     Recommendation,
-    Rival,
+    RequiredSample,
     TraceFacts,
 )
-from studies.results.robust import Contender, Front, Price, RobustRecommendation, World
+from studies.results.robust import EvaluatedSetting, Front, Price, RobustRecommendation, ScenarioOutcome
 from studies.spec.robust import parse_measure
-from studies.spec.space import parameters_of
+from studies.spec.space import find_parameters
 from studies.symbols import format_params, format_symbol
 
 BASELINES = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
@@ -95,7 +95,7 @@ def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
     >>> describe_edges("d-raven", [Edge(param="gamma", value=0.75, low=0.00001, high=0.75)])
     ['γ 0.75 is at the edge of the search range; search again with --range gamma=0.25:0.99999.']
     """
-    rates = {param.name for param in parameters_of(policy) if param.scale == "one-minus"}
+    rates = {param.name for param in find_parameters(policy) if param.scale == "one-minus"}
     lines = []
     for edge in edges:
         inverted = edge.param in rates and edge.low <= 1.0 - edge.value <= edge.high
@@ -114,17 +114,17 @@ def format_estimate(estimate: Estimate) -> str:
 
 def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
     """Format the rows or events of one segment: search, selection or report."""
-    first, last = facts.stretches[name]
+    first, last = facts.segments[name]
     unit = "rows" if isinstance(facts, TraceFacts) else "events"
     return f"{unit} {format_count(first)} to {format_count(last)}"
 
 
 def warn_few_events(facts: LogFacts) -> str:
     """Warn that too few events match, with the size of a log that would have enough."""
-    factor = ENOUGH_EVENTS / max(1.0, facts.effective)
+    factor = MIN_EFFECTIVE_EVENTS / max(1.0, facts.effective)
     return (
         f"Inconclusive: only {format_count(facts.matched)} events match (effective sample size"
-        f" {format_count(round(facts.effective))}); at least {ENOUGH_EVENTS} are needed, that is a log of about"
+        f" {format_count(round(facts.effective))}); at least {MIN_EFFECTIVE_EVENTS} are needed, that is a log of about"
         f" {format_approximate(factor * facts.events)} events."
     )
 
@@ -180,7 +180,7 @@ def describe_price(found: RobustRecommendation) -> str:
     return f"Not knowing which of the {scenarios} scenarios applies costs {how} {format_price(found.price)}."
 
 
-def worst_guess(found: RobustRecommendation) -> tuple[Contender, World] | None:
+def worst_guess(found: RobustRecommendation) -> tuple[EvaluatedSetting, ScenarioOutcome] | None:
     """Return the wrong guess with the highest price: a setting tuned for one scenario, used in another."""
     pairs = [
         (setting, world)
@@ -214,13 +214,13 @@ def format_price(price: Price) -> str:
     return f"{format_percent(price.mean)} (95 % CI {format_percent(price.low)} to {format_percent(price.high)})"
 
 
-def _describe_baseline(found: Recommendation, rival: Rival) -> str:
+def _describe_baseline(found: Recommendation, rival: Baseline) -> str:
     baseline = BASELINES[rival.name]
     if rival.params == found.params and rival.difference == 0.0:
         return f"{baseline} {'is' if rival.name == 'paper' else 'are'} identical to this recommendation."
     direction = "higher" if rival.difference >= 0 else "lower"
     unclear = WITHIN_NOISE if found.recorded is None else INCONCLUSIVE
-    verdict = "" if rival.told else f"; {unclear}"
+    verdict = "" if rival.significant else f"; {unclear}"
     return (
         f"{baseline} ({format_params(rival.params)}): regret {format_number(abs(rival.difference))} {direction}"
         f" (95 % CI of the difference {format_number(rival.low)} to {format_number(rival.high)}{verdict})."
@@ -229,7 +229,7 @@ def _describe_baseline(found: Recommendation, rival: Rival) -> str:
 
 def _describe_trace_regret(found: Recommendation, facts: TraceFacts) -> list[str]:
     unit = "cost" if facts.minimize else "reward"
-    needed = f"; at least {ENOUGH_ROWS} are needed for a reliable interval"
+    needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
     return [
         f"Mean regret {format_estimate(found.regret)} per window of {format_count(found.horizon)} steps, on"
         f" {format_count(found.regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
@@ -257,7 +257,7 @@ def _describe_trace(found: Recommendation, facts: TraceFacts) -> list[str]:
 
 
 def _describe_log_score(found: Recommendation, facts: LogFacts) -> list[str]:
-    first, last = facts.stretches["report"]
+    first, last = facts.segments["report"]
     unit = "cost" if facts.minimize else "reward"
     matched = f"{format_count(facts.matched)} of {format_count(last - first + 1)} events match"
     if facts.propensities:
@@ -313,7 +313,7 @@ def _describe_scale(scale: float) -> str:
     )
 
 
-def _format_needed(needed: Needed) -> str:
+def _format_needed(needed: RequiredSample) -> str:
     if needed.matched is None or needed.events is None:
         return "no log is large enough, because the estimated difference is zero"
     matched, events = format_approximate(needed.matched), format_approximate(needed.events)

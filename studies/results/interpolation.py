@@ -22,7 +22,7 @@ from studies.results.recommendation import Recommendation
 
 
 @dataclass(frozen=True)
-class Answer:
+class RecommendedParameters:
     """What to use, and where it comes from."""
 
     kind: Literal["exact", "interpolated", "extrapolated"]
@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Question:
+class RecommendationQuery:
     """What is asked for: parameters of a policy in a scenario with its own settings, for mean regret."""
 
     scenario: str
@@ -73,7 +73,7 @@ class Question:
         return shlex.join(words)
 
 
-def answer(question: Question, stored: Sequence[Recommendation]) -> Answer:
+def recommend_parameters(question: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
     """The best answer that the stored recommendations have; InputError with the command to run where they have none."""
     question.check()
     by_horizon = _by_horizon(question, stored)
@@ -93,17 +93,17 @@ def answer(question: Question, stored: Sequence[Recommendation]) -> Answer:
 
 def _answer(
     kind: Literal["exact", "interpolated", "extrapolated"],
-    question: Question,
+    question: RecommendationQuery,
     params: dict[str, Value],
     sources: tuple[Recommendation, ...],
-) -> Answer:
+) -> RecommendedParameters:
     command = None if kind == "exact" else question.command()
-    return Answer(
+    return RecommendedParameters(
         kind, question.policy, question.scenario, question.horizon, question.count(), params, sources, command
     )
 
 
-def _by_horizon(question: Question, stored: Sequence[Recommendation]) -> dict[int, Recommendation]:
+def _by_horizon(question: RecommendationQuery, stored: Sequence[Recommendation]) -> dict[int, Recommendation]:
     """One recommendation a horizon: of several, the study that goes by its plain name, then the longest search."""
     usual = find_scenario(question.scenario)
     fitting = [
@@ -123,7 +123,7 @@ def _plain(each: Recommendation) -> bool:
     return each.study == f"{each.policy}/{each.scenario}/T{each.horizon}/K{each.arms}"
 
 
-def between(question: Question, left: Recommendation, right: Recommendation) -> dict[str, Value]:
+def between(question: RecommendationQuery, left: Recommendation, right: Recommendation) -> dict[str, Value]:
     """The parameters at a horizon between two; words that differ are those of the nearer one."""
     policy = find_policy(question.policy)
     weight = math.log(question.horizon / left.horizon) / math.log(right.horizon / left.horizon)
@@ -150,12 +150,12 @@ def _between(param: Param, left: Value, right: Value, weight: float) -> Value:
     return float(round(value)) if param.integer else value
 
 
-def _moved(question: Question, nearest: Recommendation) -> dict[str, Value]:
+def _moved(question: RecommendationQuery, nearest: Recommendation) -> dict[str, Value]:
     """The nearest one's parameters as they are."""
     return _checked(find_policy(question.policy), question, dict(nearest.params))
 
 
-def _checked(policy: type[Policy], question: Question, params: dict[str, Value]) -> dict[str, Value]:
+def _checked(policy: type[Policy], question: RecommendationQuery, params: dict[str, Value]) -> dict[str, Value]:
     """A policy that knows its horizon is told the one that is asked for."""
     if "horizon" in params:
         params["horizon"] = float(question.horizon)
@@ -163,7 +163,7 @@ def _checked(policy: type[Policy], question: Question, params: dict[str, Value])
     return params
 
 
-def _nothing(question: Question, stored: Sequence[Recommendation]) -> str:
+def _nothing(question: RecommendationQuery, stored: Sequence[Recommendation]) -> str:
     wanted = f"{question.policy} in {question.scenario} with {question.count()} arms"
     arms = sorted(
         {each.arms for each in stored if (each.policy, each.scenario) == (question.policy, question.scenario)}

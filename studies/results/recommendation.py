@@ -6,19 +6,19 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from studies.spec.fields import Frozen
+from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
 
-ENOUGH_ROWS = 15
+MIN_EFFECTIVE_ROWS = 15
 """Effective rows below which intervals miss too often to decide anything: those of an AR(1) series of correlation 0.95
 and 100 rows, worth 3, miss in 17 %."""
 
-ENOUGH_EVENTS = 100
+MIN_EFFECTIVE_EVENTS = 100
 """Effective matched events below which nothing is concluded."""
 
 
-class Estimate(Frozen):
+class Estimate(FrozenModel):
     """A mean with its 95 % interval."""
 
     mean: float
@@ -27,7 +27,7 @@ class Estimate(Frozen):
     replications: int
 
 
-class Rival(Frozen):
+class Baseline(FrozenModel):
     """What other parameters cost against the recommended ones, in the same worlds."""
 
     name: Literal["paper", "defaults"]
@@ -46,19 +46,19 @@ class Rival(Frozen):
         return self.difference == self.low == self.high == 0.0
 
     @property
-    def told(self) -> bool:
+    def significant(self) -> bool:
         """Whether it can be told from the recommended parameters."""
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
-class Scale(Frozen):
+class RewardScale(FrozenModel):
     """The size of the rewards that were tuned on: mean of the arms' means, and spread of a reward around its mean."""
 
     mean: float
     spread: float
 
 
-class Edge(Frozen):
+class Edge(FrozenModel):
     """A recommended value that lies on the edge of the box, and the range that would settle it."""
 
     param: str
@@ -67,7 +67,7 @@ class Edge(Frozen):
     high: float
 
 
-class TraceFacts(Frozen):
+class TraceFacts(FrozenModel):
     """What a recommendation that was tuned on a trace hangs on."""
 
     file: str = Field(description="The file's name.")
@@ -76,7 +76,7 @@ class TraceFacts(Frozen):
     empty_rows: int = Field(description="Rows without any value, left out before.")
     arms: dict[str, int] = Field(description="Missing cells of each arm, at which it is closed.")
     minimize: bool = Field(description="Cells are costs: give the policy their negatives as rewards.")
-    stretches: dict[str, tuple[int, int]] = Field(description="First and last row, from 1, of each stretch of time.")
+    segments: dict[str, tuple[int, int]] = Field(description="First and last row, from 1, of each stretch of time.")
     block: int = Field(description="Rows of a block of the bootstrap.")
     effective: float = Field(description="Of how many independent rows the mean regret would be as sure.")
     enough: bool = Field(description="Whether that is enough for the interval of the regret to be believed.")
@@ -85,14 +85,14 @@ class TraceFacts(Frozen):
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
-class Needed(Frozen):
+class RequiredSample(FrozenModel):
     """How much of a log would settle a difference: n·(half-width / difference)², for errors shrink as 1/√n."""
 
     matched: float | None = Field(description="Matched events; none where the difference is nothing.")
     events: float | None = Field(description="Events of the whole log, of which three tenths are reported on.")
 
 
-class LogFacts(Frozen):
+class LogFacts(FrozenModel):
     """What a recommendation that was tuned on a log hangs on. Scores are in the units of the file, events from 1."""
 
     file: str = Field(description="The file's name.")
@@ -103,19 +103,23 @@ class LogFacts(Frozen):
     propensities: bool = Field(description="Whether matched events are weighted by their inverse propensities.")
     clipped: int = Field(description="Reported events whose weight was clipped.")
     clip: float = Field(description="The largest weight.")
-    stretches: dict[str, tuple[int, int]] = Field(description="First and last event, from 1, of each stretch of time.")
+    segments: dict[str, tuple[int, int]] = Field(description="First and last event, from 1, of each stretch of time.")
     block: int = Field(description="Events of a block of the bootstrap.")
     matched: int = Field(description="Reported events at which the policy picked the logged arm.")
     effective: float = Field(description="(Σ w)² / Σ w² of their weights.")
     enough: bool = Field(description="Whether enough events match to conclude anything.")
     score: Estimate = Field(description="Mean reward of the matched events.")
     logged: Estimate = Field(description="The logging policy's own mean reward in the same stretch.")
-    versus_logged: Needed | None = Field(description="To tell the score from the logging policy's; none if told.")
-    versus_defaults: Needed | None = Field(description="To tell it from the defaults'; none if told or the same.")
+    versus_logged: RequiredSample | None = Field(
+        description="To tell the score from the logging policy's; none if told."
+    )
+    versus_defaults: RequiredSample | None = Field(
+        description="To tell it from the defaults'; none if told or the same."
+    )
     scale: float = Field(description="What ranges and defaults that follow the size of rewards were multiplied by.")
 
 
-class Recommendation(Frozen):
+class Recommendation(FrozenModel):
     """One recommendation, as it is stored and exported. No time of day in it."""
 
     study: str
@@ -130,10 +134,10 @@ class Recommendation(Frozen):
     search_estimate: float = Field(description="The objective as the search saw it: too good, mostly.")
     indistinguishable: list[Parameters] = Field(description="Candidates that the selection can't tell from the best.")
     box: dict[str, tuple[float, float]] = Field(description="Smallest box around them.")
-    versus: list[Rival]
+    versus: list[Baseline]
     importance: dict[str, float] | None = Field(description="PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
-    scale: Scale
+    scale: RewardScale
     trials: int
     seed: int
     version: str

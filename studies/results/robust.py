@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, Scale
-from studies.spec.fields import Frozen
+from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardScale
+from studies.spec.fields import FrozenModel
 
 
-class Tuned(Frozen):
+class TunedSetting(FrozenModel):
     """The setting that a scenario's own study recommends: what one would use, knowing the world."""
 
     scenario: str
@@ -19,7 +19,7 @@ class Tuned(Frozen):
     params: Parameters
 
 
-class Price(Frozen):
+class Price(FrozenModel):
     """By what share regret lies above that of the setting tuned for the world, with its 95 % interval; 0.1 is 10 %."""
 
     mean: float
@@ -27,7 +27,7 @@ class Price(Frozen):
     high: float
 
 
-class World(Frozen):
+class ScenarioOutcome(FrozenModel):
     """How a setting did in one scenario, on the report worlds."""
 
     scenario: str
@@ -35,17 +35,17 @@ class World(Frozen):
     price: Price
 
 
-class Contender(Frozen):
+class EvaluatedSetting(FrozenModel):
     """A setting in every scenario."""
 
     name: str = Field(description="recommended, defaults, tuned for a scenario, or the number of a trial.")
     tuned_for: str | None = Field(default=None, description="The scenario whose own study recommends it.")
     params: Parameters
-    worlds: list[World]
+    worlds: list[ScenarioOutcome]
     price: Price = Field(description="Over all scenarios, by the measure.")
 
 
-class _Outcome(Frozen):
+class _Outcome(FrozenModel):
     """What both kinds say of the study."""
 
     study: str
@@ -55,7 +55,7 @@ class _Outcome(Frozen):
     settings: dict[str, int | float | str] = Field(default_factory=dict)
     horizon: int
     arms: int
-    tuned: list[Tuned] = Field(description="What each scenario's own study recommends.")
+    tuned: list[TunedSetting] = Field(description="What each scenario's own study recommends.")
     trials: int
     seed: int
     version: str
@@ -74,10 +74,12 @@ class RobustRecommendation(_Outcome):
     search_estimate: float = Field(description="Relative regret by the measure as the search saw it.")
     indistinguishable: list[Parameters] = Field(description="Candidates that the selection can't tell from the best.")
     box: dict[str, tuple[float, float]] = Field(description="Smallest box around them.")
-    contenders: list[Contender] = Field(description="This one, each scenario's tuned one and the defaults, everywhere.")
+    contenders: list[EvaluatedSetting] = Field(
+        description="This one, each scenario's tuned one and the defaults, everywhere."
+    )
     importance: dict[str, float] | None = Field(description="PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
-    scales: list[Scale] = Field(description="Rewards of each scenario.")
+    scales: list[RewardScale] = Field(description="Rewards of each scenario.")
 
     def rows(self) -> list[Recommendation]:
         """The same as ordinary recommendations, one a scenario, for tables."""
@@ -107,12 +109,12 @@ class RobustRecommendation(_Outcome):
         ]
 
 
-def table_rows(found: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
+def flatten_recommendations(found: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
     """What tables show: a row a recommendation, and a row a scenario of one for several."""
     return [row for each in found for row in (each.rows() if isinstance(each, RobustRecommendation) else [each])]
 
 
-class Member(Contender):
+class FrontMember(EvaluatedSetting):
     """A candidate of the front, measured anew."""
 
     trial: int | None = Field(description="Its number, where it was on the front that the search saw.")
@@ -122,8 +124,8 @@ class Member(Contender):
 class Front(_Outcome):
     """Settings of which none is beaten by another in every scenario."""
 
-    members: list[Member] = Field(description="Those of the search's front, the tuned ones and the defaults.")
+    members: list[FrontMember] = Field(description="Those of the search's front, the tuned ones and the defaults.")
 
-    def kept(self) -> list[Member]:
+    def kept(self) -> list[FrontMember]:
         """Those that are on the front of fresh worlds too."""
         return [member for member in self.members if member.kept]

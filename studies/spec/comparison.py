@@ -9,16 +9,16 @@ from pydantic import Field, model_validator
 from policies import find_policy
 from policies.engine.base import Value
 from studies.registry import ComparisonDefaults
-from studies.spec.fields import PlayedSpec, hash_unless_usual
+from studies.spec.fields import SimulatedSpec, hash_unless_default
 from studies.spec.study import StudySpec
 
-PAPER = (
+PAPER_POLICIES = (
     *("raven-ucb", "ucb1", "ucb-v", "epsilon-greedy", "thompson"),
     *("f-dsw-ts", "wls-optimistic-ts", "ccb", "ucb-imp"),
 )
 """The nine policies of the paper's Table 3, in its order."""
 
-SettingOf = Literal["defaults", "tuned"]
+SettingKind = Literal["defaults", "tuned"]
 
 SLOW_TRIALS, SLOW_REPLICATIONS = 20, 20
 """The most that a search of a slow policy gets: it takes as long a step as ten to twenty others."""
@@ -33,21 +33,21 @@ the comparison plays its winner again."""
 HASH_LETTERS = 6
 """Of the hash in a name; more than others have, since a comparison and its searches share one."""
 
-MOST_WORLDS = 100_000
+MAX_WORLDS = 100_000
 """What every entry got in every world is kept with it."""
 
 
-class ComparisonSpec(PlayedSpec):
+class ComparisonSpec(SimulatedSpec):
     """One comparison.
 
     >>> ComparisonSpec(scenario="blips", horizon=1000).study_name()
     'compare/blips/T1000/K10'
     """
 
-    policies: tuple[str, ...] = Field(default=PAPER, min_length=1, max_length=1000)
+    policies: tuple[str, ...] = Field(default=PAPER_POLICIES, min_length=1, max_length=1000)
     tune: int = Field(default=ComparisonDefaults.tune, strict=True, ge=0, le=1_000_000)
     search_replications: int = Field(default=ComparisonDefaults.search_replications, strict=True, ge=2, le=10_000_000)
-    replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MOST_WORLDS)
+    replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MAX_WORLDS)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -70,9 +70,9 @@ class ComparisonSpec(PlayedSpec):
         """The same with horizon and arms filled in, as it is stored."""
         return ResolvedComparisonSpec.model_construct(**self.resolved_fields())
 
-    def entries(self) -> list[tuple[str, SettingOf]]:
+    def entries(self) -> list[tuple[str, SettingKind]]:
         """Who meets whom, in the order of the trials: all at their defaults, then all that are tuned."""
-        kinds: tuple[SettingOf, ...] = ("defaults", "tuned") if self.tune else ("defaults",)
+        kinds: tuple[SettingKind, ...] = ("defaults", "tuned") if self.tune else ("defaults",)
         return [(policy, kind) for kind in kinds for policy in self.policies]
 
     def budget(self, policy: str) -> tuple[int, int]:
@@ -86,7 +86,7 @@ class ComparisonSpec(PlayedSpec):
 
     def search(self, policy: str) -> StudySpec:
         """The search that tunes a policy; the same one for all comparisons that ask for the same budget."""
-        from studies.spec.parse import spec_from
+        from studies.spec.parse import parse_study_spec
 
         here = self.resolved()
         trials, replications = self.budget(policy)
@@ -107,8 +107,8 @@ class ComparisonSpec(PlayedSpec):
         fields_of = ComparisonSpec.model_fields
         usual_budget = _bounded(policy, fields_of["tune"].default, fields_of["search_replications"].default)
         usual = {"settings": {}, "seed": 0, **dict(zip(("trials", "replications"), usual_budget, strict=True))}
-        name = f"{here.place()}/{policy}{hash_unless_usual(asked, usual, HASH_LETTERS)}"
-        return spec_from({**fields, "name": name}, where=policy)
+        name = f"{here.place()}/{policy}{hash_unless_default(asked, usual, HASH_LETTERS)}"
+        return parse_study_spec({**fields, "name": name}, where=policy)
 
     def values(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
         """All parameters of an entry, checked."""
@@ -120,7 +120,7 @@ class ComparisonSpec(PlayedSpec):
         if self.name is not None:
             return self.name
         here = self.resolved()
-        return f"{here.place()}{hash_unless_usual(*here.beside_usual(_HASHED), HASH_LETTERS)}"
+        return f"{here.place()}{hash_unless_default(*here.beside_usual(_HASHED), HASH_LETTERS)}"
 
 
 class ResolvedComparisonSpec(ComparisonSpec):

@@ -25,19 +25,19 @@ ROUNDING = 1e-9
 """1 − (1 − x) may miss the end of a range by rounding; this much of the end is forgiven."""
 
 
-def trial_name(name: str, range_: Range) -> str:
+def trial_param_name(name: str, range_: Range) -> str:
     """The name under which a parameter stands in a trial.
 
-    >>> trial_name("gamma", Range(low=1e-5, high=0.3, scale="one-minus"))
+    >>> trial_param_name("gamma", Range(low=1e-5, high=0.3, scale="one-minus"))
     'one_minus_gamma'
     """
     return f"{ONE_MINUS}{name}" if range_.scale == "one-minus" else name
 
 
-def distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
+def make_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
     """Optuna's distribution of every searched parameter, under the names that trials use.
 
-    >>> list(distributions(StudySpec(scenario="blips", policy="d-raven")))
+    >>> list(make_distributions(StudySpec(scenario="blips", policy="d-raven")))
     ['alpha0', 'beta0', 'epsilon', 'one_minus_gamma']
     """
     from optuna.distributions import FloatDistribution, IntDistribution
@@ -49,33 +49,35 @@ def distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
         if name in whole:
             out[name] = IntDistribution(low=round(range_.low), high=round(range_.high), log=log, step=1)
         else:
-            out[trial_name(name, range_)] = FloatDistribution(low=range_.low, high=range_.high, log=log, step=None)
+            out[trial_param_name(name, range_)] = FloatDistribution(
+                low=range_.low, high=range_.high, log=log, step=None
+            )
     return out
 
 
-def to_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, float]:
+def from_trial_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, float]:
     """The searched parameters of a trial under their own names and with their own values.
 
     >>> spec = StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 0.5})
-    >>> to_params(spec, {"one_minus_gamma": 0.25})
+    >>> from_trial_params(spec, {"one_minus_gamma": 0.25})
     {'gamma': 0.75}
     """
     out: dict[str, float] = {}
     for name, range_ in spec.resolved().space.items():
-        value = float(trial_params[trial_name(name, range_)])
+        value = float(trial_params[trial_param_name(name, range_)])
         out[name] = 1.0 - value if range_.scale == "one-minus" else value
     return out
 
 
-def from_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, float | int] | None:
+def to_trial_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, float | int] | None:
     """What a trial would hold for these parameters; None where they lie outside what is searched.
 
     A parameter left out has its default. The study's fixed ones override: they are no part of a trial.
 
     >>> spec = StudySpec(scenario="blips", fixed={"epsilon": 0.1})
-    >>> from_params(spec, {"alpha0": 2.0, "beta0": 1.0})
+    >>> to_trial_params(spec, {"alpha0": 2.0, "beta0": 1.0})
     {'alpha0': 2.0, 'beta0': 1.0}
-    >>> from_params(spec, {"alpha0": 2000.0}) is None
+    >>> to_trial_params(spec, {"alpha0": 2000.0}) is None
     True
     """
     here = spec.resolved()
@@ -93,7 +95,7 @@ def from_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, float
         if not range_.low - ROUNDING * abs(range_.low) <= value <= range_.high + ROUNDING * abs(range_.high):
             return None
         value = min(max(value, range_.low), range_.high)
-        out[trial_name(name, range_)] = int(value) if name in whole else value
+        out[trial_param_name(name, range_)] = int(value) if name in whole else value
     return out
 
 

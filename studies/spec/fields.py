@@ -15,16 +15,16 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from environments import Scenario
-from environments.errors import unknown
-from environments.scenario import LONGEST_HORIZON
+from environments.errors import unknown_name
+from environments.scenario import MAX_HORIZON
 from studies.registry import PRUNERS, SAMPLERS, StudyDefaults
 from studies.spec.source import ScenarioSource, resolve_size
 
-MOST_PLAYED = 100_000_000
+MAX_RESULTS = 100_000_000
 """Results that are held in memory at a time, 24 bytes each."""
 
 
-class Frozen(BaseModel):
+class FrozenModel(BaseModel):
     """What never changes once it is made, has no fields but its own, and no number that JSON has no word for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -32,14 +32,14 @@ class Frozen(BaseModel):
 
 Whole = Annotated[int, Field(strict=True)]
 Real = Annotated[float, Field(strict=True)]
-Text = Annotated[str, Field(strict=True, max_length=200)]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
+ShortText = Annotated[str, Field(strict=True, max_length=200)]
+ParamName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-def printable(name: str | None) -> str | None:
+def check_printable(name: str | None) -> str | None:
     """A study's name as people may give it.
 
-    >>> printable("mine")
+    >>> check_printable("mine")
     'mine'
     """
     if name is not None and (not name.isprintable() or name != name.strip()):
@@ -47,7 +47,7 @@ def printable(name: str | None) -> str | None:
     return name
 
 
-OwnName = Annotated[str | None, AfterValidator(printable)]
+StudyName = Annotated[str | None, AfterValidator(check_printable)]
 """What a person calls a study."""
 
 
@@ -58,7 +58,7 @@ def check_registered(field: str, choices: Mapping[str, object], name: str) -> st
     'tpe'
     """
     if name not in choices:
-        raise unknown(field, name, choices)
+        raise unknown_name(field, name, choices)
     return name
 
 
@@ -88,33 +88,33 @@ def short_hash(text: str, letters: int = 4) -> str:
     return f"~{hashlib.sha256(text.encode()).hexdigest()[:letters]}"
 
 
-def hash_unless_usual(mine: Mapping[str, Any], usual: Mapping[str, Any], letters: int = 4) -> str:
+def hash_unless_default(mine: Mapping[str, Any], usual: Mapping[str, Any], letters: int = 4) -> str:
     """Nothing where all fields are as usual.
 
-    >>> hash_unless_usual({"seed": 0}, {"seed": 0})
+    >>> hash_unless_default({"seed": 0}, {"seed": 0})
     ''
     """
     return "" if mine == usual else short_hash(json.dumps(mine, sort_keys=True, default=list), letters)
 
 
-def differences_in_words(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+def describe_differences(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
     """Where what is asked for now is not what was stored, field by field.
 
-    >>> differences_in_words({"seed": 1, "arms": 3}, {"seed": 0, "arms": 3})
+    >>> describe_differences({"seed": 1, "arms": 3}, {"seed": 0, "arms": 3})
     ['seed was 0, now 1']
     """
     return [f"{key} was {theirs.get(key)}, now {mine[key]}" for key in mine if mine[key] != theirs.get(key)]
 
 
-class PlayedSpec(Frozen, ABC):
+class SimulatedSpec(FrozenModel, ABC):
     """Where and under which seed something is played."""
 
     scenario: str = Field(max_length=300)
-    settings: dict[Name, Whole | Real | Text] = Field(default_factory=dict, max_length=100)
-    horizon: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
-    arms: int | None = Field(default=None, strict=True, ge=1, le=LONGEST_HORIZON)
+    settings: dict[ParamName, Whole | Real | ShortText] = Field(default_factory=dict, max_length=100)
+    horizon: int | None = Field(default=None, strict=True, ge=1, le=MAX_HORIZON)
+    arms: int | None = Field(default=None, strict=True, ge=1, le=MAX_HORIZON)
     seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1)
-    name: OwnName = Field(default=None, min_length=1, max_length=400)
+    name: StudyName = Field(default=None, min_length=1, max_length=400)
 
     @property
     def source(self) -> ScenarioSource:
@@ -130,7 +130,7 @@ class PlayedSpec(Frozen, ABC):
         return resolve_size(self.source, self.horizon, self.arms)
 
     @abstractmethod
-    def resolved(self) -> PlayedSpec:
+    def resolved(self) -> SimulatedSpec:
         """The same with horizon and arms filled in, as it is stored."""
 
     def resolved_fields(self) -> dict[str, Any]:
@@ -148,6 +148,6 @@ class PlayedSpec(Frozen, ABC):
         """What makes results comparable: everything but the name, every default written out."""
         return self.resolved().model_dump(mode="json", exclude={"name"})
 
-    def differences(self, stored: PlayedSpec) -> list[str]:
+    def differences(self, stored: SimulatedSpec) -> list[str]:
         """In words, where what is stored would not be comparable with what this asks for."""
-        return differences_in_words(self.identity(), stored.identity())
+        return describe_differences(self.identity(), stored.identity())

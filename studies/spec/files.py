@@ -9,13 +9,13 @@ from string import Template
 from typing import Any
 
 from environments import combine, find_scenario
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, NOISES
-from environments.recorded.recording import own_name
+from environments.recorded.recording import recording_name
 from environments.text import join_words, shorten_value
-from studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, written
-from studies.spec.parse import FIELDS, check_plain, spec_from, standing_in, unknown_key
-from studies.spec.robust import RobustSpec, robust_spec_from
+from studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, format_choices
+from studies.spec.parse import STUDY_FIELDS, check_plain_data, parse_study_spec, prefix_errors, unknown_key_error
+from studies.spec.robust import RobustSpec, parse_robust_spec
 from studies.spec.study import StudySpec
 
 LARGEST_FILE = 1_000_000
@@ -25,11 +25,11 @@ KINDS = ("study", "robust")
 """Tables of a file."""
 
 
-def tables_of(path: Path, kind: str) -> list[Mapping[str, Any]]:
+def read_tables(path: Path, kind: str) -> list[Mapping[str, Any]]:
     """The [[study]] or [[robust]] tables of a file.
 
     >>> from studies.spec.files import find_study_file
-    >>> [table["name"] for table in tables_of(find_study_file("quick"), "study")]
+    >>> [table["name"] for table in read_tables(find_study_file("quick"), "study")]
     ['quick/{scenario}']
     """
     text = _text(path)
@@ -43,8 +43,8 @@ def tables_of(path: Path, kind: str) -> list[Mapping[str, Any]]:
         raise InputError(f"{path}: not TOML: it holds a number of thousands of digits.") from None
     for key in document:
         if key not in KINDS:
-            hint = "; it belongs below a line [[study]]" if key in FIELDS else ""
-            raise InputError(f"{path}: {str(unknown_key(key, KINDS)).removesuffix('.')}{hint}.")
+            hint = "; it belongs below a line [[study]]" if key in STUDY_FIELDS else ""
+            raise InputError(f"{path}: {str(unknown_key_error(key, KINDS)).removesuffix('.')}{hint}.")
     for name in KINDS:
         tables = document.get(name, [])
         if isinstance(tables, Mapping):
@@ -89,19 +89,19 @@ FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize"
 """What the table of a scenario that is a file may hold."""
 
 
-class FileTable:
+class RecordedTable:
     """`scenario = { trace = "file.csv", window = 100, minimize = true }`, or `{ log = … }`, beside the study file."""
 
     def __init__(self, kind: str, given: Mapping[str, Any]) -> None:
         for key in given:
             if key not in FILE_KEYS[kind]:
-                raise InputError(f"scenario: {unknown_key(key, FILE_KEYS[kind])}")
+                raise InputError(f"scenario: {unknown_key_error(key, FILE_KEYS[kind])}")
         if not isinstance(given[kind], str):
             raise InputError(f"scenario.{kind} must be the name of a file but got {shorten_value(given[kind])}.")
         self.kind, self.given = kind, given
 
     def __str__(self) -> str:
-        return own_name(self.kind, self.given[self.kind])
+        return recording_name(self.kind, self.given[self.kind])
 
     @property
     def no_horizon(self) -> str:
@@ -116,7 +116,7 @@ class FileTable:
         return {**out, **({"horizon": self.given["window"]} if "window" in self.given else {})}
 
 
-def read_scenario(given: Any) -> tuple[str | FileTable, dict[str, Any]]:
+def read_scenario(given: Any) -> tuple[str | RecordedTable, dict[str, Any]]:
     """A scenario's name, or its file, and its own settings.
 
     >>> read_scenario({"effects": ["blips", "periodic"], "blips": {"every": 50}})
@@ -128,7 +128,7 @@ def read_scenario(given: Any) -> tuple[str | FileTable, dict[str, Any]]:
         return given, {}
     for kind in FILE_KEYS:
         if kind in given:
-            return FileTable(kind, given), {}
+            return RecordedTable(kind, given), {}
     settings = dict(given)
     name, effects = settings.pop("name", None), settings.pop("effects", None)
     if (name is None) == (effects is None):
@@ -174,7 +174,7 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     """
     specs: list[StudySpec] = []
     seen: dict[str, int] = {}
-    for number, table in enumerate(tables_of(Path(path), "study"), start=1):
+    for number, table in enumerate(read_tables(Path(path), "study"), start=1):
         where = f"{path}: study {number}"
         for spec in _product(table, where, Path(path).parent):
             name = spec.study_name()
@@ -188,20 +188,20 @@ def load_study_file(path: str | Path) -> list[StudySpec]:
     return specs
 
 
-def load_robust_tables(path: str | Path) -> list[RobustSpec]:
+def load_robust_studies(path: str | Path) -> list[RobustSpec]:
     """The searches over several scenarios of a file, in its order; a list of horizons makes several.
 
     >>> from studies.spec.files import find_study_file
-    >>> load_robust_tables(find_study_file("quick"))
+    >>> load_robust_studies(find_study_file("quick"))
     []
     """
     specs: dict[str, RobustSpec] = {}
-    for number, table in enumerate(tables_of(Path(path), "robust"), start=1):
+    for number, table in enumerate(read_tables(Path(path), "robust"), start=1):
         where = f"{path}: robust {number}"
-        with standing_in(where):
+        with prefix_errors(where):
             horizons = _several(table, "horizon")
         for fields in [{**table, "horizon": horizon} for horizon in horizons] or [dict(table)]:
-            spec = robust_spec_from(fields, where=where)
+            spec = parse_robust_spec(fields, where=where)
             if spec.study_name() in specs:
                 raise InputError(f"{where}: name {spec.study_name()!r} is that of two; give each a name of its own.")
             specs[spec.study_name()] = spec
@@ -210,12 +210,12 @@ def load_robust_tables(path: str | Path) -> list[RobustSpec]:
 
 def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[StudySpec]:
     """Every scenario of a table at every horizon of it."""
-    with standing_in(where):
-        check_plain(table)
+    with prefix_errors(where):
+        check_plain_data(table)
         scenarios = [read_scenario(each) for each in _several(table, "scenario")]
         horizons = _several(table, "horizon")
         for given, _ in scenarios:
-            if isinstance(given, FileTable) and horizons:
+            if isinstance(given, RecordedTable) and horizons:
                 raise InputError(given.no_horizon)
         name, settings = table.get("name"), table.get("settings", {})
         count = max(1, len(scenarios)) * max(1, len(horizons))
@@ -227,12 +227,12 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
         if isinstance(name, str) and "{horizon}" in name and not horizons:
             raise InputError(f"name must not hold {{horizon}} where no horizon is given but got {shorten_value(name)}.")
     beside = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}
-    asked: list[tuple[str | FileTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
+    asked: list[tuple[str | RecordedTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
     for scenario, own in asked:
         here = f"{where} ({scenario})" if len(scenarios) > 1 else where
         for horizon in horizons or [None]:
             fields = {**table, **beside, "scenario": scenario, "horizon": horizon}
-            if isinstance(scenario, FileTable):
+            if isinstance(scenario, RecordedTable):
                 fields |= {"scenario": None, **scenario.fields(folder)}
             if own and isinstance(settings, Mapping):
                 twice = sorted(set(own) & {*settings, *(["noise"] if "noise" in table else [])})
@@ -242,7 +242,7 @@ def _product(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[Stu
             if isinstance(name, str):
                 said = (table.get("policy", StudyDefaults.policy), scenario, horizon)
                 fields["name"] = _filled(name, [str(value) for value in said])
-            yield spec_from({key: value for key, value in fields.items() if value is not None}, here)
+            yield parse_study_spec({key: value for key, value in fields.items() if value is not None}, here)
 
 
 def _several(table: Mapping[str, Any], key: str) -> list[Any]:
@@ -293,7 +293,7 @@ def find_study_file(name: str | Path) -> Path:
         return path
     if path.suffix or len(path.parts) != 1:
         raise InputError(f"{path}: there is no such file.")
-    raise unknown("study", str(name), shipped_studies())
+    raise unknown_name("study", str(name), shipped_studies())
 
 
 def study_template() -> str:
@@ -315,7 +315,7 @@ def study_template() -> str:
 
 def _described(choices: Mapping[str, Choice]) -> str:
     """One line of comment per choice."""
-    names = written(choices)
+    names = format_choices(choices)
     width = max(map(len, names)) + 2
     rows = zip(names, choices.values(), strict=True)
     return "\n".join(f"#   {name:{width}}{choice.description}" for name, choice in rows)

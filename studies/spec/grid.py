@@ -10,18 +10,18 @@ from pydantic import Field, model_validator
 from policies import find_policy
 from policies.engine.base import Value
 from studies.registry import GridDefaults
-from studies.spec.fields import MOST_PLAYED, PlayedSpec, Real, hash_unless_usual
+from studies.spec.fields import MAX_RESULTS, Real, SimulatedSpec, hash_unless_default
 
 GRID_POLICY = "raven-ucb"
 
 FINE_VALUES = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 """25 values over the paper's box, evenly on a log scale; six digits, so that they are the same on every machine."""
 
-MOST_CELLS = 2500
+MAX_CELLS = 2500
 """Every cell is held against every other, which takes minutes from here on."""
 
 
-class GridSpec(PlayedSpec):
+class GridSpec(SimulatedSpec):
     """What a grid plays.
 
     >>> GridSpec(scenario="blips", horizon=1000).study_name()
@@ -43,10 +43,10 @@ class GridSpec(PlayedSpec):
             for value in values:
                 find_policy(GRID_POLICY).resolve({axis: value, "epsilon": self.epsilon}, arms, horizon)
         cells = len(self.alpha0) * len(self.beta0)
-        if cells > MOST_CELLS:
-            raise ValueError(f"alpha0 and beta0 must make at most {MOST_CELLS} cells but got {cells}")
-        if cells * self.replications > MOST_PLAYED:
-            most = MOST_PLAYED // cells
+        if cells > MAX_CELLS:
+            raise ValueError(f"alpha0 and beta0 must make at most {MAX_CELLS} cells but got {cells}")
+        if cells * self.replications > MAX_RESULTS:
+            most = MAX_RESULTS // cells
             raise ValueError(f"replications must be at most {most} with {cells} cells but got {self.replications}")
         return self
 
@@ -60,7 +60,7 @@ class GridSpec(PlayedSpec):
             return self.name
         here = self.resolved()
         name = f"grid/{GRID_POLICY}/{here.scenario}/T{here.horizon}/K{here.arms}"
-        return f"{name}{hash_unless_usual(*here.beside_usual(_IN_HASH))}"
+        return f"{name}{hash_unless_default(*here.beside_usual(_IN_HASH))}"
 
     def cells(self) -> list[dict[str, float]]:
         """Parameters of every cell in the order of their trials."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
 from environments.world import Floats
 from studies.registry import OBJECTIVES, parse_choice, parse_level
 
@@ -21,9 +22,9 @@ class Objective:
     time: str | int = 0
 
     @property
-    def maximise(self) -> bool:
+    def maximize(self) -> bool:
         """Whether larger values are better."""
-        return OBJECTIVES[self.kind].maximise
+        return OBJECTIVES[self.kind].maximize
 
     @property
     def by_rank(self) -> bool:
@@ -46,11 +47,11 @@ class Objective:
 
     def burn_in(self, horizon: int) -> int:
         """The step after which regret counts; 0 for all of it."""
-        return steps("objective", self.time, horizon) if self.kind == "after" else 0
+        return parse_steps("objective", self.time, horizon) if self.kind == "after" else 0
 
     def sample(self, regret: Floats, reward: Floats) -> Floats:
         """The numbers [..., R] that are averaged or ranked: rewards or regrets."""
-        return reward if self.maximise else regret
+        return reward if self.maximize else regret
 
     def value(self, sample: Floats) -> Floats:
         """The objective over the last axis.
@@ -58,7 +59,7 @@ class Objective:
         >>> Objective("cvar", level=0.5).value(np.array([1.0, 2.0, 3.0, 4.0]))
         array(3.5)
         """
-        return VALUES[self.kind](sample, self.level)
+        return STATISTICS[self.kind](sample, self.level)
 
 
 def _mean(sample: Floats, level: float) -> Floats:
@@ -70,10 +71,10 @@ def _quantile(sample: Floats, level: float) -> Floats:
 
 
 def _cvar(sample: Floats, level: float) -> Floats:
-    return mean_of_largest(sample, worst(sample.shape[-1], level))
+    return mean_of_largest(sample, tail_count(sample.shape[-1], level))
 
 
-VALUES: dict[str, Callable[[Floats, float], Floats]] = {
+STATISTICS: dict[str, Callable[[Floats, float], Floats]] = {
     "mean": _mean,
     "reward": _mean,
     "quantile": _quantile,
@@ -83,10 +84,10 @@ VALUES: dict[str, Callable[[Floats, float], Floats]] = {
 """How each registered objective is computed over the last axis of a sample."""
 
 
-def worst(count: int, level: float) -> int:
+def tail_count(count: int, level: float) -> int:
     """How many the worst 1 − level of so many are: one at least.
 
-    >>> worst(200, 0.9), worst(3, 0.9)
+    >>> tail_count(200, 0.9), tail_count(3, 0.9)
     (20, 1)
     """
     return max(1, round(count * (1.0 - level)))
@@ -109,6 +110,6 @@ def parse_objective(text: str) -> Objective:
     """
     kind, argument = parse_choice("objective", text, OBJECTIVES)
     if kind == "after":
-        steps("objective", argument, 1_000_000)
+        parse_steps("objective", argument, 1_000_000)
         return Objective(kind, time=argument)
     return Objective(kind, level=parse_level("objective", kind, argument)) if argument else Objective(kind)

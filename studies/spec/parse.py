@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from environments.errors import LARGEST, InputError, did_you_mean
+from environments.checks import LARGEST_NUMBER
+from environments.errors import InputError, did_you_mean
 from environments.text import shorten_value
 from studies.registry import StudyDefaults
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.grid import GridSpec
-from studies.spec.space import Range, parameters_of
+from studies.spec.space import Range, find_parameters
 from studies.spec.study import StudySpec
 
 if TYPE_CHECKING:
@@ -38,10 +39,10 @@ WANTED = {
 
 
 @contextmanager
-def standing_in(where: str) -> Iterator[None]:
+def prefix_errors(where: str) -> Iterator[None]:
     """Have the line of what is wrong begin with where it stands, such as a file and a table of it.
 
-    >>> with standing_in("mine.toml: study 2"):
+    >>> with prefix_errors("mine.toml: study 2"):
     ...     raise InputError("horizon must be at least 1 but got 0.")
     Traceback (most recent call last):
     ...
@@ -56,7 +57,7 @@ def standing_in(where: str) -> Iterator[None]:
         raise InputError(f"{where}: {error}", field=field) from None
 
 
-def explain(error: ValidationError) -> InputError:
+def to_input_error(error: ValidationError) -> InputError:
     """The first validation error as an InputError: one line with the field, the value and what is allowed."""
     first = error.errors(include_url=False)[0]
     parts = [str(part) for part in first["loc"]]
@@ -68,14 +69,14 @@ def explain(error: ValidationError) -> InputError:
 
 def _first_line(first: ErrorDetails, parts: list[str]) -> str:
     kind, context = first["type"], first.get("ctx", {})
-    place, got = spell(parts), f"but got {shorten_value(first['input'])}."
+    place, got = format_path(parts), f"but got {shorten_value(first['input'])}."
     if kind == "value_error":
         said = f"{str(context['error']).rstrip('.')}."
         return f"{place}: {said}" if parts and parts[0] == "space" else said
     if kind == "missing":
         return f"{place} must be given."
     if kind == "extra_forbidden":
-        return f"{spell(parts[:-1])}: {unknown_key(parts[-1], Range.model_fields)}"
+        return f"{format_path(parts[:-1])}: {unknown_key_error(parts[-1], Range.model_fields)}"
     if kind == "literal_error":
         return f"{place} must be {context['expected']} {got}"
     if kind == "greater_than_equal":
@@ -91,19 +92,19 @@ def _first_line(first: ErrorDetails, parts: list[str]) -> str:
     return f"{place} must be {WANTED[kind]} {got}" if kind in WANTED else f"{place}: {first['msg']}, {got}"
 
 
-def unknown_key(key: object, known: Sequence[str] | Mapping[str, Any]) -> InputError:
+def unknown_key_error(key: object, known: Sequence[str] | Mapping[str, Any]) -> InputError:
     """An error for a key that nothing goes by, with those that there are in the order of their table.
 
-    >>> print(unknown_key("horzon", ["horizon", "arms"]))
+    >>> print(unknown_key_error("horzon", ["horizon", "arms"]))
     unknown key 'horzon'; did you mean 'horizon'? Known: horizon, arms.
     """
     return InputError(f"unknown key {shorten_value(key)}{did_you_mean(key, list(known))} Known: {', '.join(known)}.")
 
 
-def spell(parts: Sequence[str]) -> str:
+def format_path(parts: Sequence[str]) -> str:
     """The path of a field.
 
-    >>> spell(["space", "alpha0"])
+    >>> format_path(["space", "alpha0"])
     'space.alpha0'
     """
     shown = [part if part.isprintable() and 0 < len(part) <= 60 else shorten_value(part) for part in parts]
@@ -112,36 +113,36 @@ def spell(parts: Sequence[str]) -> str:
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
-FIELDS = (*(name for name in StudySpec.model_fields if name not in ("digest", "scale")), "noise")
+STUDY_FIELDS = (*(name for name in StudySpec.model_fields if name not in ("digest", "scale")), "noise")
 """What a study may say; `noise` is short for the setting of that name."""
 
 LONGEST_TEXT = 1000
 DEEPEST = 6
 
 
-def spec_from(fields: Mapping[str, Any], where: str = "") -> StudySpec:
+def parse_study_spec(fields: Mapping[str, Any], where: str = "") -> StudySpec:
     """The specification of fields as people write them; what is wrong is one line that begins with `where`.
 
     A range is ``[low, high]`` or a table, searched on the policy's own scale unless it names one; a
     plain value there fixes the parameter.
 
-    >>> spec_from({"scenario": "blips", "space": {"alpha0": [0.1, 5.0], "epsilon": 0.1}}).fixed
+    >>> parse_study_spec({"scenario": "blips", "space": {"alpha0": [0.1, 5.0], "epsilon": 0.1}}).fixed
     {'epsilon': 0.1}
-    >>> spec_from({"scenario": "blips", "space": {"alpha0": [5, 1]}}, "study 2")
+    >>> parse_study_spec({"scenario": "blips", "space": {"alpha0": [5, 1]}}, "study 2")
     Traceback (most recent call last):
     ...
     environments.errors.InputError: study 2: space.alpha0: low must be below high but got 5 and 1.
     """
-    with standing_in(where):
-        return _read(StudySpec, fields, FIELDS, _with_ranges)
+    with prefix_errors(where):
+        return _read(StudySpec, fields, STUDY_FIELDS, _with_ranges)
 
 
-def grid_spec_from(fields: Mapping[str, Any]) -> GridSpec:
+def parse_grid_spec(fields: Mapping[str, Any]) -> GridSpec:
     """The specification of a grid of fields as people write them; what is wrong is one line.
 
-    >>> grid_spec_from({"scenario": "blips", "alpha0": [0.5, 1]}).alpha0
+    >>> parse_grid_spec({"scenario": "blips", "alpha0": [0.5, 1]}).alpha0
     (0.5, 1.0)
-    >>> grid_spec_from({"scenario": "blips", "alpha0": [1, 0.5]})
+    >>> parse_grid_spec({"scenario": "blips", "alpha0": [1, 0.5]})
     Traceback (most recent call last):
     ...
     environments.errors.InputError: alpha0 must rise without repeating but got 1, 0.5.
@@ -149,10 +150,10 @@ def grid_spec_from(fields: Mapping[str, Any]) -> GridSpec:
     return _read(GridSpec, fields, (*GridSpec.model_fields, "noise"))
 
 
-def comparison_spec_from(fields: Mapping[str, Any]) -> ComparisonSpec:
+def parse_comparison_spec(fields: Mapping[str, Any]) -> ComparisonSpec:
     """The same for a comparison.
 
-    >>> comparison_spec_from({"scenario": "blips", "policies": ["ucb1", "ucb1"]})
+    >>> parse_comparison_spec({"scenario": "blips", "policies": ["ucb1", "ucb1"]})
     Traceback (most recent call last):
     ...
     environments.errors.InputError: policies must differ but ucb1 was given twice.
@@ -167,27 +168,27 @@ def _read(
     spelled_out: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Spec:
     """A specification of its known fields, once what people write in short is spelled out."""
-    check_plain(fields)
+    check_plain_data(fields)
     for key in fields:
         if key not in known:
-            raise unknown_key(key, known)
+            raise unknown_key_error(key, known)
     try:
         return kind.model_validate(spelled_out(_with_noise(fields)))
     except ValidationError as error:
-        raise explain(error) from None
+        raise to_input_error(error) from None
 
 
-def check_plain(value: Any, parts: Sequence[str] = ()) -> None:
+def check_plain_data(value: Any, parts: Sequence[str] = ()) -> None:
     """Refuse what no field can hold, wherever it stands: infinities, absurd sizes, dates, deep nesting."""
-    place, field = spell(parts), ".".join(parts)
+    place, field = format_path(parts), ".".join(parts)
     if len(parts) > DEEPEST:
         raise InputError(f"{place} is nested too deeply.", field=field)
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            check_plain(inner, [*parts, str(key)])
+            check_plain_data(inner, [*parts, str(key)])
     elif isinstance(value, list | tuple):
         for inner in value:
-            check_plain(inner, parts)
+            check_plain_data(inner, parts)
     elif isinstance(value, str):
         if len(value) > LONGEST_TEXT:
             raise InputError(
@@ -195,8 +196,8 @@ def check_plain(value: Any, parts: Sequence[str] = ()) -> None:
             )
     elif isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{place} must be a finite number but got {value!r}.", field=field)
-    elif isinstance(value, int) and abs(value) > LARGEST:
-        raise InputError(f"{place} must be a number below {LARGEST:g} but got a larger one.", field=field)
+    elif isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise InputError(f"{place} must be a number below {LARGEST_NUMBER:g} but got a larger one.", field=field)
     elif value is not None and not isinstance(value, int | float | Range):
         raise InputError(f"{place} must be a number, text, list or table but got {shorten_value(value)}.", field=field)
 
@@ -220,15 +221,15 @@ def _with_ranges(fields: dict[str, Any]) -> dict[str, Any]:
     space, fixed = fields.get("space", {}), fields.get("fixed", {})
     if not isinstance(space, Mapping) or not isinstance(fixed, Mapping):
         return fields
-    params = {param.name: param for param in parameters_of(fields.get("policy", StudyDefaults.policy))}
+    params = {param.name: param for param in find_parameters(fields.get("policy", StudyDefaults.policy))}
     ranges, values = {}, dict(fixed)
     for name, given in space.items():
         if name in fixed:
-            raise InputError(f"{spell([name])} is both searched and fixed.")
+            raise InputError(f"{format_path([name])} is both searched and fixed.")
         if isinstance(given, str) or _is_number(given):
             values[name] = given
         else:
-            ranges[name] = _range(given, params.get(name), spell(["space", str(name)]))
+            ranges[name] = _range(given, params.get(name), format_path(["space", str(name)]))
     return {**fields, "space": ranges, "fixed": values}
 
 

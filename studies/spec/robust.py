@@ -17,12 +17,20 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from environments import InputError, find_scenario
 from environments.text import join_words
 from environments.world import Floats
-from studies.registry import MEASURES, StudyDefaults, parse_choice, parse_level, pattern_of, robust_samplers, written
-from studies.spec.fields import Frozen, differences_in_words, short_hash
-from studies.spec.objective import mean_of_largest, worst
-from studies.spec.parse import explain, spec_from, standing_in
+from studies.registry import (
+    MEASURES,
+    StudyDefaults,
+    choices_pattern,
+    format_choices,
+    parse_choice,
+    parse_level,
+    robust_samplers,
+)
+from studies.spec.fields import FrozenModel, describe_differences, short_hash
+from studies.spec.objective import mean_of_largest, tail_count
+from studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from studies.spec.source import ScenarioSource
-from studies.spec.study import NOT_IN_NAME, ResolvedStudy, StudySpec, check_played
+from studies.spec.study import NOT_IN_NAME, ResolvedStudy, StudySpec, check_results_fit
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class Measure:
 
     def counted(self, scenarios: int) -> int:
         """How many of the worst worlds count."""
-        return COUNTED[self.kind](scenarios, self.level)
+        return WORST_COUNTS[self.kind](scenarios, self.level)
 
     def value(self, relative: Floats) -> Floats:
         """Over the last axis, worlds.
@@ -51,10 +59,10 @@ class Measure:
         return np.asarray(np.take_along_axis(relative, order[..., None, :], axis=-1).mean(axis=-1))
 
 
-COUNTED: dict[str, Callable[[int, float], int]] = {
+WORST_COUNTS: dict[str, Callable[[int, float], int]] = {
     "worst": lambda scenarios, level: 1,
     "mean": lambda scenarios, level: scenarios,
-    "cvar": worst,
+    "cvar": tail_count,
 }
 """How many of the worst scenarios each registered measure averages."""
 
@@ -69,27 +77,27 @@ def parse_measure(text: str) -> Measure:
     return Measure(kind, parse_level("measure", kind, argument)) if argument else Measure(kind)
 
 
-MOST_SCENARIOS = 20
-LONGEST_NAME = 400
+MAX_SCENARIOS = 20
+MAX_NAME_LENGTH = 400
 
 
-class RobustSpec(Frozen):
+class RobustSpec(FrozenModel):
     """One search over several scenarios: `base` says all the rest, for the first of them.
 
-    >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 1000})
+    >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 1000})
     >>> spec.study_name()
     'robust/raven-ucb/blips,periodic/T1000/K10'
-    >>> [own.study_name() for own in spec.each()]
+    >>> [own.study_name() for own in spec.scenario_specs()]
     ['raven-ucb/blips/T1000/K10', 'raven-ucb/periodic/T1000/K10']
     """
 
     base: StudySpec
-    scenarios: tuple[str, ...] = Field(max_length=MOST_SCENARIOS)
+    scenarios: tuple[str, ...] = Field(max_length=MAX_SCENARIOS)
     measure: str = Field(
         default=StudyDefaults.measure,
         max_length=100,
-        description=f"How relative regrets are combined: {join_words(written(MEASURES))}.",
-        json_schema_extra=lambda schema: schema.update(pattern=pattern_of(MEASURES)),
+        description=f"How relative regrets are combined: {join_words(format_choices(MEASURES))}.",
+        json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(MEASURES)),
     )
     pareto: bool = Field(default=False, strict=True, description="All that no other beats, instead of one setting.")
 
@@ -126,13 +134,13 @@ class RobustSpec(Frozen):
             own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
             if getattr(self.base, field) is None and len(own) > 1:
                 raise ValueError(f"{field} must be given where scenarios have different ones of their own")
-        check_played(self.base, len(names))
-        self.each()
-        if len(self.study_name()) > LONGEST_NAME:
+        check_results_fit(self.base, len(names))
+        self.scenario_specs()
+        if len(self.study_name()) > MAX_NAME_LENGTH:
             raise ValueError(f"name must be given: that of {len(names)} scenarios would be too long")
         return self
 
-    def each(self) -> list[ResolvedStudy]:
+    def scenario_specs(self) -> list[ResolvedStudy]:
         """Each scenario's own study: same policy, box, size, budget and seed."""
         return [self._own(name) for name in self.scenarios]
 
@@ -142,7 +150,7 @@ class RobustSpec(Frozen):
         try:
             return StudySpec.model_validate({**fields, "scenario": scenario, "name": name}).resolved()
         except ValidationError as error:
-            raise InputError(f"{scenario}: {explain(error)}") from None
+            raise InputError(f"{scenario}: {to_input_error(error)}") from None
 
     def resolved(self) -> ResolvedRobustSpec:
         """The same with every default written out, as it is stored."""
@@ -164,7 +172,7 @@ class RobustSpec(Frozen):
         """In words, where a stored study's trials would not be comparable with this one's."""
         mine = {"scenarios": ",".join(self.scenarios), "measure": self.measure, "pareto": self.pareto}
         theirs = {"scenarios": ",".join(stored.scenarios), "measure": stored.measure, "pareto": stored.pareto}
-        return [*differences_in_words(mine, theirs), *self.base.differences(stored.base)]
+        return [*describe_differences(mine, theirs), *self.base.differences(stored.base)]
 
 
 class ResolvedRobustSpec(RobustSpec):
@@ -177,10 +185,10 @@ class ResolvedRobustSpec(RobustSpec):
         return self
 
 
-def robust_spec_from(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
+def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
     """The specification of fields as people write them: `scenarios`, `measure`, `pareto`, and those of a study.
 
-    >>> robust_spec_from({"scenarios": ["blips"]})
+    >>> parse_robust_spec({"scenarios": ["blips"]})
     Traceback (most recent call last):
     ...
     environments.errors.InputError: robust must have at least 2 scenarios but got 1.
@@ -188,14 +196,14 @@ def robust_spec_from(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
     own = {key: fields[key] for key in ("measure", "pareto") if key in fields}
     rest = {key: value for key, value in fields.items() if key not in ("scenarios", *own)}
     scenarios = fields.get("scenarios")
-    with standing_in(where):
+    with prefix_errors(where):
         if "scenario" in rest or not isinstance(scenarios, Sequence) or isinstance(scenarios, str):
             raise InputError("scenarios must be a list of at least 2 names.")
         if len(scenarios) < 2:
             raise InputError(f"robust must have at least 2 scenarios but got {len(scenarios)}.")
-        base = spec_from({**rest, "scenario": scenarios[0]})
+        base = parse_study_spec({**rest, "scenario": scenarios[0]})
         known = [find_scenario(str(name), dict(base.settings)).name for name in scenarios]
         try:
             return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
         except ValidationError as error:
-            raise explain(error) from None
+            raise to_input_error(error) from None

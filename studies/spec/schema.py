@@ -12,8 +12,8 @@ from typing import Any
 
 from environments.noise import NOISES
 from studies.registry import robust_samplers
-from studies.spec.parse import FIELDS
-from studies.spec.robust import MOST_SCENARIOS, RobustSpec
+from studies.spec.parse import STUDY_FIELDS
+from studies.spec.robust import MAX_SCENARIOS, RobustSpec
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 
@@ -32,7 +32,9 @@ def study_file_schema() -> dict[str, Any]:
     ['study', 'robust']
     """
     model = StudySpec.model_json_schema()
-    fields: dict[str, Any] = {key: _without_null(field) for key, field in model["properties"].items() if key in FIELDS}
+    fields: dict[str, Any] = {
+        key: _without_null(field) for key, field in model["properties"].items() if key in STUDY_FIELDS
+    }
     horizon = {key: value for key, value in fields["horizon"].items() if key not in ("description", "title")}
     fields["horizon"] = {
         "description": "Steps T, or a list of them; the scenario's own if absent.",
@@ -111,7 +113,7 @@ def _robust(fields: dict[str, Any]) -> dict[str, Any]:
     own = RobustSpec.model_json_schema()["properties"]
     shared = {key: field for key, field in fields.items() if key not in ONE_SCENARIO}
     shared["sampler"] = {**fields["sampler"], "enum": robust_samplers()}
-    names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_SCENARIOS}
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
     return {
         "scenarios": {**names, "description": "Two or more names; effects may be joined by '+'."},
         **{key: _without_null(own[key]) for key in ("measure", "pareto")},

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from environments import InputError, Scenario, find_scenario
 from environments.blocks import AnyScenario
 from environments.recorded.log_world import LogScenario, open_log
-from environments.recorded.recording import own_name
+from environments.recorded.recording import recording_name
 from environments.recorded.trace_world import TraceScenario, open_trace
 from policies.engine.base import Policy
 
@@ -98,7 +98,7 @@ class RecordedSource(ABC, Generic[Content]):
     @property
     def name(self) -> str:
         """The name that takes the place of a scenario's name."""
-        return own_name(self.kind, self.path)
+        return recording_name(self.kind, self.path)
 
     @property
     def extra_arms(self) -> int:
@@ -155,7 +155,7 @@ class LogSource(RecordedSource[LogScenario]):
 Source = ScenarioSource | TraceSource | LogSource
 
 
-def source_of(
+def make_source(
     scenario: str,
     settings: Settings,
     trace: str | None = None,
@@ -166,7 +166,7 @@ def source_of(
 ) -> Source:
     """The source that the fields of a specification name.
 
-    >>> source_of("log:ads", {}, log="/data/ads.csv").kind
+    >>> make_source("log:ads", {}, log="/data/ads.csv").kind
     'log'
     """
     if trace is not None:
@@ -199,7 +199,7 @@ def check_one_source(given: Mapping[str, Any]) -> str | None:
     ValueError: a study has one source (scenario, trace or log) but got scenario 'blips' and trace 'a.csv'
     """
     files = {kind: given[kind] for kind in ("trace", "log") if isinstance(given.get(kind), str)}
-    names = {own_name(kind, path) for kind, path in files.items()}
+    names = {recording_name(kind, path) for kind, path in files.items()}
     scenario = given.get("scenario")
     sources = [f"{kind} {path!r}" for kind, path in files.items()]
     if files and scenario is not None and scenario not in names:

@@ -8,11 +8,11 @@ from pydantic import Field, model_validator
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.base import Param, Setting
-from studies.spec.fields import Frozen, Real
+from policies.engine.base import Param, ParamContext
+from studies.spec.fields import FrozenModel, Real
 
 
-class Range(Frozen):
+class Range(FrozenModel):
     """Where a parameter is searched."""
 
     low: Real = Field(description="Smallest value; of 1 − x where the scale is one-minus.")
@@ -29,19 +29,19 @@ class Range(Frozen):
             raise ValueError(f"high must be at most 1 on a one-minus scale but got {self.high:.15g}")
         return self
 
-    def ends(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """The values at both ends, of x itself on any scale.
 
-        >>> Range(low=0.25, high=0.5, scale="one-minus").ends()
+        >>> Range(low=0.25, high=0.5, scale="one-minus").bounds()
         (0.75, 0.5)
         """
         return (1.0 - self.low, 1.0 - self.high) if self.scale == "one-minus" else (self.low, self.high)
 
 
-def parameters_of(policy: str) -> tuple[Param, ...]:
+def find_parameters(policy: str) -> tuple[Param, ...]:
     """A policy's parameters, with their own ranges and scales; none of a policy that is not at hand.
 
-    >>> [param.name for param in parameters_of("ucb1")], parameters_of("their.py:Policy")
+    >>> [param.name for param in find_parameters("ucb1")], find_parameters("their.py:Policy")
     (['c'], ())
     """
     try:
@@ -50,25 +50,25 @@ def parameters_of(policy: str) -> tuple[Param, ...]:
         return ()
 
 
-def own_range(param: Param, setting: Setting, factor: float = 1.0) -> Range:
+def default_range(param: Param, setting: ParamContext, factor: float = 1.0) -> Range:
     """A parameter's own range, both ends `factor` times as large.
 
-    >>> own_range(Param("alpha0", 1.0, 0.01, 10.0), Setting(1000, 10, {}), factor=50.0)
+    >>> default_range(Param("alpha0", 1.0, 0.01, 10.0), ParamContext(1000, 10, {}), factor=50.0)
     Range(low=0.5, high=500.0, scale='log')
     """
     low, high = (end(setting) if callable(end) else end for end in (param.low, param.high))
     assert low is not None
     assert high is not None
-    low, high = (end if factor == 1.0 else three_digits(end * factor) for end in (low, high))
+    low, high = (end if factor == 1.0 else round_digits(end * factor) for end in (low, high))
     if low >= high:
         raise InputError(f"{param.name} has no range to search at horizon {setting.horizon}; give one or fix it.")
     return Range(low=low, high=high, scale=param.scale)  # type: ignore[arg-type]
 
 
-def three_digits(value: float) -> float:
+def round_digits(value: float) -> float:
     """A number as a person would write it in a study file: with three digits that count.
 
-    >>> three_digits(0.123456)
+    >>> round_digits(0.123456)
     0.123
     """
     return float(f"{value:.3g}")

@@ -10,24 +10,24 @@ from typing import Any, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from environments.blocks import AnyScenario
-from environments.recorded.log_world import FEWEST_REPLAYS
-from environments.scenario import LONGEST_HORIZON
+from environments.recorded.log_world import MIN_REPLAYS
+from environments.scenario import MAX_HORIZON
 from environments.text import join_words
 from policies import find_policy
-from policies.engine.base import Policy, Setting, Value
+from policies.engine.base import ParamContext, Policy, Value
 from studies.paper.advice import paper_advice
-from studies.registry import OBJECTIVES, StudyDefaults, pattern_of, written
+from studies.registry import OBJECTIVES, StudyDefaults, choices_pattern, format_choices
 from studies.spec.fields import (
-    MOST_PLAYED,
-    Frozen,
-    Name,
-    OwnName,
+    MAX_RESULTS,
+    FrozenModel,
+    ParamName,
     PrunerName,
     Real,
     SamplerName,
-    Text,
+    ShortText,
+    StudyName,
     Whole,
-    differences_in_words,
+    describe_differences,
     short_hash,
 )
 from studies.spec.objective import parse_objective
@@ -37,30 +37,30 @@ from studies.spec.source import (
     Source,
     TraceSource,
     check_one_source,
+    make_source,
     resolve_size,
-    source_of,
 )
-from studies.spec.space import Range, own_range
+from studies.spec.space import Range, default_range
 
 
-class StudyFields(Frozen):
+class StudyFields(FrozenModel):
     """The fields of a study; one on a trace or a log has the name of its file for a scenario.
 
     >>> StudyFields.model_validate({"log": "/data/ads.csv"}).scenario
     'log:ads'
     """
 
-    name: OwnName = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
+    name: StudyName = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
     policy: str = Field(default=StudyDefaults.policy, max_length=100, description="Whose parameters are searched.")
     scenario: str = Field(max_length=300, description="A scenario's name, or effects joined by '+'.")
-    settings: dict[Name, Whole | Real | Text] = Field(
+    settings: dict[ParamName, Whole | Real | ShortText] = Field(
         default_factory=dict, max_length=100, description="The scenario's parameters, such as every or noise."
     )
     horizon: int | None = Field(
-        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Steps T; the scenario's own if absent."
+        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Steps T; the scenario's own if absent."
     )
     arms: int | None = Field(
-        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Arms K; the scenario's own if absent."
+        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Arms K; the scenario's own if absent."
     )
     trace: str | None = Field(
         default=None, min_length=1, max_length=1000, description="A CSV or Parquet file in place of a scenario."
@@ -73,17 +73,17 @@ class StudyFields(Frozen):
     scale: float | None = Field(
         default=None, gt=0, description="Size of the file's rewards against those that ranges are made for."
     )
-    space: dict[Name, Range] = Field(
+    space: dict[ParamName, Range] = Field(
         default_factory=dict, max_length=100, description="Where each parameter is searched."
     )
-    fixed: dict[Name, Real | Text] = Field(
+    fixed: dict[ParamName, Real | ShortText] = Field(
         default_factory=dict, max_length=100, description="Parameters that are not searched."
     )
     objective: str = Field(
         default=StudyDefaults.objective,
         max_length=100,
-        description=f"What is optimised: {join_words(written(OBJECTIVES))}.",
-        json_schema_extra=lambda schema: schema.update(pattern=pattern_of(OBJECTIVES)),
+        description=f"What is optimised: {join_words(format_choices(OBJECTIVES))}.",
+        json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(OBJECTIVES)),
     )
     sampler: SamplerName = Field(default=StudyDefaults.sampler, description="How candidates are chosen.")
     pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Whether poor candidates stop early.")
@@ -126,10 +126,10 @@ class StudyFields(Frozen):
     @property
     def source(self) -> Source:
         """Where the rewards come from: a scenario, a trace or a log."""
-        return source_of(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
+        return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
 
 
-MOST_MEMORY = 256_000_000
+MAX_POLICY_BYTES = 256_000_000
 """Bytes that a policy's statistics may take before its parameters are refused."""
 
 
@@ -138,27 +138,27 @@ def check_study(spec: StudySpec) -> None:
     policy = find_policy(spec.policy)
     horizon, arms = spec.size()
     _check_source(spec, policy, horizon, arms)
-    setting = Setting(horizon, arms + spec.source.extra_arms, {})
+    setting = ParamContext(horizon, arms + spec.source.extra_arms, {})
     _check_given(spec, policy, setting)
     space = spec.resolved_space(policy, horizon, arms)
     if space == {}:
         hint = "" if policy.parameters else "; a class of your own lists them as parameters = (ravenlab.Param(…), …)"
         raise ValueError(f"space is empty: {spec.policy} has nothing left to search{hint}")
     _check_corners(spec, policy, space, setting)
-    check_played(spec)
+    check_results_fit(spec)
     parse_objective(spec.objective).check(horizon)
 
 
-def check_played(spec: StudySpec, scenarios: int = 1) -> None:
+def check_results_fit(spec: StudySpec, scenarios: int = 1) -> None:
     """What a batch or a validation gives, in so many scenarios, must fit into memory at once."""
     played = {
         f"batch × replications ({spec.batch} × {spec.replications})": spec.batch * spec.replications,
         f"candidates × selection ({spec.candidates} × {spec.selection})": spec.candidates * spec.selection,
     }
     for what, count in played.items():
-        if count * scenarios > MOST_PLAYED:
+        if count * scenarios > MAX_RESULTS:
             over = f" over {scenarios} scenarios" if scenarios > 1 else ""
-            raise ValueError(f"{what}{over} must be at most {MOST_PLAYED} but got {count * scenarios}")
+            raise ValueError(f"{what}{over} must be at most {MAX_RESULTS} but got {count * scenarios}")
 
 
 def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int) -> None:
@@ -173,8 +173,8 @@ def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int
         case LogSource() as log:
             _check_recorded(spec, log, policy, horizon, arms)
             for name, count in (("selection", spec.selection), ("report", spec.report)):
-                if count < FEWEST_REPLAYS:
-                    raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
+                if count < MIN_REPLAYS:
+                    raise ValueError(f"{name} must be at least {MIN_REPLAYS} on a log but got {count}")
 
 
 def _check_recorded(
@@ -183,13 +183,13 @@ def _check_recorded(
     """What holds for a trace and a log alike. The file of a study that was checked before is not opened again."""
     if source.digest is None:
         source.open().check(horizon, arms)
-    if policy.peeks:
+    if policy.uses_true_means:
         raise ValueError(f"{policy.name} reads the true means, which a {source.kind} does not tell")
     if spec.objective != StudyDefaults.objective:
         raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 
 
-def _check_given(spec: StudySpec, policy: type[Policy], setting: Setting) -> None:
+def _check_given(spec: StudySpec, policy: type[Policy], setting: ParamContext) -> None:
     """What is searched or fixed must be the policy's, and each value one that it takes."""
     both = sorted(set(spec.space) & set(spec.fixed))
     if both:
@@ -203,28 +203,39 @@ def _check_given(spec: StudySpec, policy: type[Policy], setting: Setting) -> Non
     for name, range_ in spec.space.items():
         if known[name].choices:
             raise ValueError(f"{name} is one of {', '.join(known[name].choices)}: it can be fixed, not searched")
-        for end in range_.ends():
+        for end in range_.bounds():
             known[name].resolve(end, setting)
 
 
-def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], setting: Setting) -> None:
+def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], setting: ParamContext) -> None:
     """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""
-    for corner in itertools.product(*(range_.ends() for range_ in space.values())):
+    for corner in itertools.product(*(range_.bounds() for range_ in space.values())):
         given: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
         values = policy.resolve(given, setting.arms, setting.horizon)
         sizes = policy.sizes(setting.arms, values)
-        if 8 * (sizes.rows * setting.arms + sizes.cells + sizes.memory) > MOST_MEMORY:
+        if 8 * (sizes.rows * setting.arms + sizes.cells + sizes.memory) > MAX_POLICY_BYTES:
             what = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
             raise ValueError(f"{spec.policy} would need too much memory with {what}")
 
 
-BUDGET = ("trials", "candidates", "selection", "report")
+BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 """Fields that may change between runs of one study: more of the same."""
 
-RECORDED = ("trace", "log", "minimize", "digest", "scale")
+RECORDED_FIELDS = ("trace", "log", "minimize", "digest", "scale")
 """Fields of studies on a trace or a log alone."""
 
-NOT_IN_NAME = (*BUDGET, "policy", "scenario", "horizon", "arms", "name", "seed", "replications", "batch", *RECORDED)
+NOT_IN_NAME = (
+    *BUDGET_FIELDS,
+    "policy",
+    "scenario",
+    "horizon",
+    "arms",
+    "name",
+    "seed",
+    "replications",
+    "batch",
+    *RECORDED_FIELDS,
+)
 """Fields that a study's name does not hash: they stand in it, or are the budget of the search."""
 
 
@@ -249,15 +260,15 @@ class StudySpec(StudyFields):
         """The ranges given, and the policy's own for parameters that are neither given nor fixed."""
         arms += self.source.extra_arms
         fixed, factor = self.resolved_fixed(), self.source.reward_factor(policy)
-        given: dict[str, Value] = {**fixed, **{name: range_.ends()[0] for name, range_ in self.space.items()}}
+        given: dict[str, Value] = {**fixed, **{name: range_.bounds()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
         for param in policy.parameters:
-            setting = Setting(horizon, arms, values)
+            setting = ParamContext(horizon, arms, values)
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
             elif param.name not in fixed and param.low is not None and param.high is not None:
-                space[param.name] = own_range(param, setting, factor**param.power)
+                space[param.name] = default_range(param, setting, factor**param.power)
             values[param.name] = param.resolve(given.get(param.name), setting)
         return space
 
@@ -311,7 +322,7 @@ class StudySpec(StudyFields):
 
     def identity(self) -> dict[str, Any]:
         """What makes trials comparable: all but the name and the budget, every default written out."""
-        return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET})
+        return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET_FIELDS})
 
     def differences(self, stored: StudySpec) -> list[str]:
         """In words, where a stored study's trials would not be comparable with this one's."""
@@ -320,7 +331,7 @@ class StudySpec(StudyFields):
             case TraceSource() | LogSource() as file if mine["digest"] != theirs["digest"]:
                 return [f"the {file.kind} {file.path} holds something else than it did"]
             case _:
-                return differences_in_words(mine, theirs)
+                return describe_differences(mine, theirs)
 
     def values(self, params: dict[str, float]) -> dict[str, Value]:
         """All parameters of a candidate, checked."""

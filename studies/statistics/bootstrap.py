@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.recorded.recording import LONGER, best_block
+from environments.recorded.recording import BLOCK_FACTOR, optimal_block_length
 from environments.streams import Stream, generator
 from environments.world import Floats
-from studies.results.recommendation import ENOUGH_ROWS
+from studies.results.recommendation import MIN_EFFECTIVE_ROWS
 from studies.statistics.intervals import CHUNK, RESAMPLES
 
 FEWEST_BLOCKS = 4
@@ -24,7 +24,7 @@ FEWEST_BLOCKS = 4
 
 
 @dataclass(frozen=True)
-class Memory:
+class SerialDependence:
     """What a series [n] says about how it hangs together."""
 
     block: int
@@ -37,10 +37,10 @@ class Memory:
     @property
     def enough(self) -> bool:
         """Whether intervals from it can decide anything."""
-        return self.effective >= ENOUGH_ROWS
+        return self.effective >= MIN_EFFECTIVE_ROWS
 
 
-def memory(series: Floats, least: int = 1, offsets: int | None = None) -> Memory:
+def estimate_dependence(series: Floats, least: int = 1, offsets: int | None = None) -> SerialDependence:
     """The block length, from Politis and White's rule with their flat-top window, and the effective size.
 
     Args:
@@ -57,13 +57,13 @@ def memory(series: Floats, least: int = 1, offsets: int | None = None) -> Memory
     centred = series - series.mean()
     least = min(max(1, least), longest)
     if n < 2 * FEWEST_BLOCKS or not np.abs(centred).max() > 1e-12 * max(1e-300, np.abs(series).max()):
-        return Memory(least, float(n), _widening(n, least, offsets))
-    best, variance = best_block(centred, longest)
-    block = min(max(least, round(LONGER * best)), longest)
+        return SerialDependence(least, float(n), _widening(n, least, offsets))
+    best, variance = optimal_block_length(centred, longest)
+    block = min(max(least, round(BLOCK_FACTOR * best)), longest)
     spread = float(np.var(_block_sums(centred[None], block))) / block * _lost(n, block, offsets)
     # Where neighbours undo each other no more is claimed than what independent rows would give.
     effective = float(np.clip(n * variance / max(spread, 1e-300), 1.0, n))
-    return Memory(block, effective, _widening(n, block, offsets))
+    return SerialDependence(block, effective, _widening(n, block, offsets))
 
 
 def _lost(n: int, block: int, offsets: int | None) -> float:
@@ -90,7 +90,7 @@ def _block_sums(series: Floats, block: int) -> Floats:
     return np.asarray(below[:, block:] - below[:, :-block])
 
 
-def resampled_sums(series: Floats, block: int, seed: int) -> Floats:
+def resample_sums(series: Floats, block: int, seed: int) -> Floats:
     """Sums [resamples, C] of series [C, n], all over the same blocks of time, around what they are on average.
 
     >>> float(np.abs(resampled_sums(np.ones((1, 10)), 3, seed=0)).max())
@@ -111,7 +111,7 @@ def resampled_sums(series: Floats, block: int, seed: int) -> Floats:
     return np.asarray(out * np.sqrt(1.0 + rest / (whole * block)))
 
 
-def sum_interval(series: Floats, known: Memory, seed: int) -> tuple[float, float]:
+def sum_interval(series: Floats, known: SerialDependence, seed: int) -> tuple[float, float]:
     """How far the truth may lie below and above an estimate whose error the series sums to: (low, high), at 95 %.
 
     >>> series = np.random.default_rng(1).normal(size=400)
@@ -119,5 +119,5 @@ def sum_interval(series: Floats, known: Memory, seed: int) -> tuple[float, float
     >>> bool(-80 < low < -20 and 20 < high < 80)
     True
     """
-    low, high = np.quantile(resampled_sums(series[None], known.block, seed)[:, 0], [0.025, 0.975])
+    low, high = np.quantile(resample_sums(series[None], known.block, seed)[:, 0], [0.025, 0.975])
     return -known.widening * float(high), -known.widening * float(low)

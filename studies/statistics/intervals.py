@@ -18,7 +18,7 @@ RESAMPLES = 2000
 LEVEL = 0.05
 """How often, at most, someone who is as good as the best may be told from it."""
 
-MOST = 4000
+MAX_RESAMPLED = 4000
 """Above so many replications means of equal groups are resampled: skewness over root n is the same, the time is not."""
 
 CHUNK = 1_000_000
@@ -98,10 +98,10 @@ def indistinguishable(samples: Floats, seed: int, value: Callable[[Floats], Floa
         drawn = _resampled_means(differences, seed) - differences.mean(axis=-1)
     else:
         drawn = _resampled(samples, seed, value) - found
-    return as_good_as_the_best(found, drawn)
+    return step_down(found, drawn)
 
 
-def as_good_as_the_best(found: Floats, drawn: Floats) -> NDArray[np.bool_]:
+def step_down(found: Floats, drawn: Floats) -> NDArray[np.bool_]:
     """The step-down of `indistinguishable` for values found [C] and how they deviate over resamples [B, C].
 
     >>> drawn = np.random.default_rng(1).normal(size=(500, 3))
@@ -121,7 +121,7 @@ def as_good_as_the_best(found: Floats, drawn: Floats) -> NDArray[np.bool_]:
         alive &= ~going
 
 
-def best_first(found: Floats, mask: NDArray[np.bool_]) -> tuple[int, list[int]]:
+def order_best_first(found: Floats, mask: NDArray[np.bool_]) -> tuple[int, list[int]]:
     """The best of some values [C], less being better, and all in the mask, best first, ties by place.
 
     >>> best_first(np.array([3.0, 1.0, 2.0]), np.array([False, True, True]))
@@ -140,7 +140,7 @@ def _largest(drawn: Floats, weights: Floats) -> Floats:
 
 def _grouped(samples: Floats) -> Floats:
     """The sample, or means of equal groups of it where it is long; a rest that fills no group is left out."""
-    size = -(-samples.shape[-1] // MOST)
+    size = -(-samples.shape[-1] // MAX_RESAMPLED)
     if size == 1:
         return samples
     groups = samples.shape[-1] // size

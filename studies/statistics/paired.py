@@ -11,7 +11,7 @@ from environments.world import Floats
 from studies.statistics.intervals import paired_interval
 
 
-def holm(p: list[float]) -> list[float]:
+def holm_adjust(p: list[float]) -> list[float]:
     """Holm's step-down correction.
 
     >>> holm([0.01, 0.04, 0.03])
@@ -25,13 +25,13 @@ def holm(p: list[float]) -> list[float]:
     return out
 
 
-def holm_by_name(p: Mapping[str, float]) -> dict[str, float]:
+def holm_adjust_by_name(p: Mapping[str, float]) -> dict[str, float]:
     """The same for p-values that have names.
 
     >>> holm_by_name({"blips": 0.01, "periodic": 0.5})
     {'blips': 0.02, 'periodic': 0.5}
     """
-    return dict(zip(p, holm(list(p.values())), strict=True))
+    return dict(zip(p, holm_adjust(list(p.values())), strict=True))
 
 
 LEVEL = 0.05
@@ -52,7 +52,7 @@ class PairedTest:
     holm: float
 
     @property
-    def told_apart(self) -> bool:
+    def significant(self) -> bool:
         """Whether the two differ after the correction."""
         return self.holm < LEVEL
 
@@ -66,14 +66,14 @@ def paired_tests(reference: Floats, others: Mapping[str, Floats], seed: int) -> 
     >>> [test.told_apart for test in paired_tests(worlds, {"near": near, "far": far}, seed=0)]
     [False, True]
     """
-    p = [paired_p(other, reference) for other in others.values()]
+    p = [paired_t_test(other, reference) for other in others.values()]
     return [
         PairedTest(name, *paired_interval(others[name], reference, seed), p=raw, holm=corrected)
-        for name, raw, corrected in zip(others, p, holm(p), strict=True)
+        for name, raw, corrected in zip(others, p, holm_adjust(p), strict=True)
     ]
 
 
-def paired_p(first: Floats, second: Floats) -> float:
+def paired_t_test(first: Floats, second: Floats) -> float:
     """The paired t-test of two samples of the same worlds; a constant difference leaves no doubt either way.
 
     >>> paired_p(np.array([1.0, 2.0]), np.array([1.0, 2.0])), paired_p(np.array([2.0, 3.0]), np.array([1.0, 2.0]))

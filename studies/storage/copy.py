@@ -26,7 +26,7 @@ OF_A_TRIAL = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)
 """Optuna's dashboard keeps a trial's note with the study, by the trial's id, which is another one in the copy."""
 
 
-def read_study(source: RDBStorage, study_id: int) -> Rows:
+def read_study_rows(source: RDBStorage, study_id: int) -> Rows:
     """All rows of a study, in the order in which they were written."""
     from sqlalchemy import select
 
@@ -45,7 +45,7 @@ def read_study(source: RDBStorage, study_id: int) -> Rows:
     return found
 
 
-def write_study(rows: Rows, target: RDBStorage, name: str) -> int:
+def write_study_rows(rows: Rows, target: RDBStorage, name: str) -> int:
     """Write the rows of a study under a name; tells how many trials it has. On an error nothing of it stays behind."""
     from sqlalchemy import insert, select
     from sqlalchemy.exc import IntegrityError

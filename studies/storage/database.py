@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
-from environments.files import resolved
-from studies.storage.faults import clear_faults
+from environments.paths import resolve_path
+from studies.storage.faults import translate_errors
 from studies.storage.postgres import open_postgres
-from studies.storage.urls import for_optuna, is_postgres, parse, shown, sqlite_file, storage_url
+from studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
 
 if TYPE_CHECKING:
     import optuna
 
 
-def make_storage(path: Path) -> None:
+def create_sqlite_file(path: Path) -> None:
     """Put an empty storage in a place, unless another process was faster.
 
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make_storage(Path(folder, "studies.sqlite3"))
+    ...     create_sqlite_file(Path(folder, "studies.sqlite3"))
     ...     Path(folder, "studies.sqlite3").read_bytes()[:13]
     b'SQLite format'
     """
@@ -99,18 +99,18 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
     """Open a storage; one that is missing is made only when `create` says so."""
     path = sqlite_file(url)
     if path is not None:
-        check_file(path, create)
+        check_sqlite_file(path, create)
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    parsed = parse(url)
-    with clear_faults(url):
+    parsed = parse_url(url)
+    with translate_errors(url):
         if is_postgres(parsed):
             return open_postgres(url, create=create)
         try:
-            return _open_other(for_optuna(parsed)) if path is None else _open_file(path, for_optuna(parsed), create)
+            return _open_other(optuna_url(parsed)) if path is None else _open_file(path, optuna_url(parsed), create)
         except (ImportError, TypeError, ValueError) as error:  # a driver that is missing, an option that is no option
-            raise InputError(f"storage {shown(url)} can't be used: {error}") from None
+            raise InputError(f"storage {mask_url(url)} can't be used: {error}") from None
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def opened(storage: str | None, *, create: bool = False) -> Iterator[optuna.stor
     url = storage_url(storage)
     open_now = open_storage(url, create=create)
     try:
-        with clear_faults(url):
+        with translate_errors(url):
             yield open_now
     finally:
         open_now.remove_session()
@@ -149,7 +149,7 @@ def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage
         place = quote(f"file:{quote(str(path.resolve()))}", safe="/:")  # unquoted twice: by SQLAlchemy, by SQLite
         return optuna.storages.RDBStorage(f"sqlite:///{place}?mode=ro&immutable=1&uri=true", skip_table_creation=True)
     if not path.exists() or path.stat().st_size == 0:
-        make_storage(path)
+        create_sqlite_file(path)
     version = _version(path)
     storage = optuna.storages.RDBStorage(
         url,
@@ -164,11 +164,11 @@ def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage
     return storage
 
 
-def holds(storage: optuna.storages.BaseStorage, name: str) -> bool:
+def has_study(storage: optuna.storages.BaseStorage, name: str) -> bool:
     """Whether there is a study of this name. Optuna's own list of names loads all that all studies hold.
 
     >>> import optuna
-    >>> holds(optuna.storages.InMemoryStorage(), "mine")
+    >>> has_study(optuna.storages.InMemoryStorage(), "mine")
     False
     """
     try:
@@ -203,11 +203,11 @@ def _read_only(path: Path) -> str:
     return f"file:{quote(str(path.resolve()))}?mode=ro{'&immutable=1' if _fixed(path) else ''}"
 
 
-def check_file(path: Path, create: bool) -> None:
+def check_sqlite_file(path: Path, create: bool) -> None:
     """Refuse what is not an Optuna database before anything is written into it."""
     try:
         there = path.exists()
-        resolved(path)
+        resolve_path(path)
     except (OSError, RuntimeError, ValueError):  # a name too long, a link to itself, a zero byte
         raise InputError(f"storage {str(path)[:200]!r} is not the name of a file.") from None
     if not there:

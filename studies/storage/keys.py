@@ -11,7 +11,7 @@ from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation, Tuned
+from studies.results.robust import Front, RobustRecommendation, TunedSetting
 from studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
 from studies.spec.grid import GridSpec, ResolvedGridSpec
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec
@@ -60,8 +60,8 @@ def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Kept], whose: 
 
 def _elsewhere(policies: Iterable[object], scenarios: Iterable[object]) -> bool:
     """Whether something that was brought by its user is not at hand here."""
-    theirs = any(POLICIES.absent(str(each)) for each in policies)
-    return theirs or any(SCENARIOS.absent(str(each)) for each in scenarios)
+    theirs = any(POLICIES.is_missing(str(each)) for each in policies)
+    return theirs or any(SCENARIOS.is_missing(str(each)) for each in scenarios)
 
 
 def read_spec(study: optuna.Study | FrozenStudy) -> ResolvedStudy | None:
@@ -182,12 +182,12 @@ def write_robust_spec(study: optuna.Study, spec: RobustSpec) -> None:
     study.set_user_attr(VERSION, project_version())
 
 
-def read_tuned(study: optuna.Study | FrozenStudy) -> list[Tuned] | None:
+def read_tuned(study: optuna.Study | FrozenStudy) -> list[TunedSetting] | None:
     """The settings that relative regrets of a study are relative to; None before they were found."""
-    return _read(study, TUNED, list[Tuned], "study", "list of tuned settings")
+    return _read(study, TUNED, list[TunedSetting], "study", "list of tuned settings")
 
 
-def write_tuned(study: optuna.Study, tuned: list[Tuned]) -> None:
+def write_tuned(study: optuna.Study, tuned: list[TunedSetting]) -> None:
     """Keep them: trials that landed against one set can't be held against another."""
     study.set_user_attr(TUNED, [each.model_dump(mode="json") for each in tuned])
 

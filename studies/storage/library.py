@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
 
-    from studies.spec.fields import PlayedSpec
+    from studies.spec.fields import SimulatedSpec
     from studies.spec.study import StudySpec
 
 
@@ -67,7 +67,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names[:SHOWN]) + more
 
 
-def recommendations(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Recommendation]:
+def read_recommendations(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Recommendation]:
     """What the named studies recommend, or all of ours, in an order that depends on nothing else."""
     return split_by_recommendation(storage, names)[0]
 
@@ -91,14 +91,14 @@ def split_by_recommendation(
     return found, sorted(without)
 
 
-def robust_findings(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
+def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
     """What searches over several scenarios found, among the named studies or all, by name."""
     studies = storage.get_all_studies() if names is None else find_studies(storage, names)
     found = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
     return sorted((each for each in found if each is not None), key=lambda each: each.study)
 
 
-State = Literal["searching", "complete", "recommended", "grid", "comparison", "not ours"]
+StudyState = Literal["searching", "complete", "recommended", "grid", "comparison", "external"]
 
 
 @dataclass(frozen=True)
@@ -110,19 +110,19 @@ class StudyRow:
     scenario: str | None
     horizon: int | None
     arms: int | None
-    done: int
-    asked: int | None
+    finished: int
+    planned: int | None
     best: float | None
     regret: float | None
     """Mean regret on fresh worlds, once there is a recommendation."""
-    state: State
+    state: StudyState
 
 
 @dataclass(frozen=True)
-class Tally:
+class TrialCounts:
     """Finished trials (pruned ones too), and the smallest and largest value of complete ones."""
 
-    done: int = 0
+    finished: int = 0
     smallest: float | None = None
     largest: float | None = None
 
@@ -134,26 +134,26 @@ def list_studies(storage: RDBStorage) -> list[StudyRow]:
     >>> storage = optuna.storages.RDBStorage("sqlite:///:memory:")
     >>> study = optuna.create_study(study_name="mine", storage=storage)
     >>> [(row.name, row.state) for row in list_studies(storage)]
-    [('mine', 'not ours')]
+    [('mine', 'external')]
     """
     tallies = _tallies(storage)
-    rows = [_row(study, tallies.get(study._study_id, Tally())) for study in storage.get_all_studies()]
+    rows = [_row(study, tallies.get(study._study_id, TrialCounts())) for study in storage.get_all_studies()]
     return sorted(rows, key=lambda row: row.name)
 
 
 def describe_study(storage: RDBStorage, study: FrozenStudy) -> StudyRow:
     """The row of one study that was found by name."""
-    return _row(study, _tallies(storage).get(study._study_id, Tally()))
+    return _row(study, _tallies(storage).get(study._study_id, TrialCounts()))
 
 
-def _row(study: FrozenStudy, tally: Tally) -> StudyRow:
+def _row(study: FrozenStudy, tally: TrialCounts) -> StudyRow:
     """The row of one study; one that can't be read is as good as someone else's."""
     from optuna.study import StudyDirection
 
     best = None
     if len(study.directions) == 1:
         best = tally.largest if study.directions[0] == StudyDirection.MAXIMIZE else tally.smallest
-    blank = StudyRow(study.study_name, None, None, None, None, tally.done, None, best, None, "not ours")
+    blank = StudyRow(study.study_name, None, None, None, None, tally.finished, None, best, None, "external")
     try:
         if keys.ROBUST in study.user_attrs:
             return _robust_row(study, blank)
@@ -167,7 +167,7 @@ def _grid_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
     if grid is None:
         return None
     here = grid.resolved()
-    return replace(_placed(blank, here, GRID_POLICY), asked=len(here.cells()), state="grid")
+    return replace(_placed(blank, here, GRID_POLICY), planned=len(here.cells()), state="grid")
 
 
 def _comparison_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
@@ -175,7 +175,7 @@ def _comparison_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
     if spec is None:
         return None
     placed = _placed(blank, spec, f"{len(spec.policies)} policies")
-    return replace(placed, asked=len(spec.entries()), state="comparison")
+    return replace(placed, planned=len(spec.entries()), state="comparison")
 
 
 def _search_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
@@ -183,8 +183,8 @@ def _search_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
     if spec is None:
         return blank
     regret = None if found is None else found.regret.mean
-    state = _state(blank.done, spec.trials, found)
-    return replace(_placed(blank, spec, spec.policy), asked=spec.trials, regret=regret, state=state)
+    state = _state(blank.finished, spec.trials, found)
+    return replace(_placed(blank, spec, spec.policy), planned=spec.trials, regret=regret, state=state)
 
 
 def _robust_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
@@ -194,22 +194,22 @@ def _robust_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
         return blank
     base = spec.base.resolved()
     placed = replace(_placed(blank, base, base.policy), scenario=",".join(spec.scenarios))
-    return replace(placed, asked=base.trials, state=_state(blank.done, base.trials, found))
+    return replace(placed, planned=base.trials, state=_state(blank.finished, base.trials, found))
 
 
-def _placed(blank: StudyRow, spec: StudySpec | PlayedSpec, policy: str) -> StudyRow:
+def _placed(blank: StudyRow, spec: StudySpec | SimulatedSpec, policy: str) -> StudyRow:
     """The row with who plays where."""
     return replace(blank, policy=policy, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms)
 
 
-def _state(done: int, asked: int, found: object) -> State:
+def _state(finished: int, planned: int, found: object) -> StudyState:
     """How far a search has come."""
     if found is not None:
         return "recommended"
-    return "complete" if done >= asked else "searching"
+    return "complete" if finished >= planned else "searching"
 
 
-def _tallies(storage: RDBStorage) -> dict[int, Tally]:
+def _tallies(storage: RDBStorage) -> dict[int, TrialCounts]:
     """Of all studies at once, in two queries."""
     from sqlalchemy import text
 
@@ -225,4 +225,4 @@ def _tallies(storage: RDBStorage) -> dict[int, Tally]:
             )
         ).all()
     ends = {study: (smallest, largest) for study, smallest, largest in values}
-    return {study: Tally(done, *ends.get(study, (None, None))) for study, done in counts}
+    return {study: TrialCounts(finished, *ends.get(study, (None, None))) for study, finished in counts}

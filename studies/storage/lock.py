@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from environments.errors import Fault, InputError
-from environments.files import cache_home
-from studies.storage.database import check_file, open_storage
-from studies.storage.faults import LostConnection, Unreachable, clear_faults
-from studies.storage.postgres import Holder, Session, holding
-from studies.storage.urls import is_postgres, parse, shown, sqlite_file
+from environments.errors import ExternalError, InputError
+from environments.paths import user_cache_folder
+from studies.storage.database import check_sqlite_file, open_storage
+from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
+from studies.storage.postgres import LockedConnection, ServerSession, open_locked
+from studies.storage.urls import is_postgres, mask_url, parse_url, sqlite_file
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -41,7 +41,7 @@ reached: set[str] = set()
 
 
 @contextmanager
-def only_driver(url: str, *studies: str) -> Iterator[RDBStorage]:
+def lock_studies(url: str, *studies: str) -> Iterator[RDBStorage]:
     """Be the one process that writes these studies, through the storage given; a second one is refused at once.
 
     A crash leaves no lock behind.
@@ -51,11 +51,13 @@ def only_driver(url: str, *studies: str) -> Iterator[RDBStorage]:
 
 
 @contextmanager
-def _driver(url: str, studies: tuple[str, ...], former: Session | None) -> Iterator[tuple[RDBStorage, Holder | None]]:
+def _driver(
+    url: str, studies: tuple[str, ...], former: ServerSession | None
+) -> Iterator[tuple[RDBStorage, LockedConnection | None]]:
     with ExitStack() as stack:
-        stack.enter_context(clear_faults(url))
-        if studies and is_postgres(parse(url)):
-            yield stack.enter_context(holding(url, studies, former))
+        stack.enter_context(translate_errors(url))
+        if studies and is_postgres(parse_url(url)):
+            yield stack.enter_context(open_locked(url, studies, former))
             return
         for study in studies:
             stack.enter_context(_locked_file(url, study))
@@ -73,10 +75,10 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
     digest = hashlib.sha256(f"{study}".encode()).hexdigest()[:16]
     path = sqlite_file(url)
     if path is not None:
-        check_file(path, create=True)
+        check_sqlite_file(path, create=True)
         place = path.resolve().parent / f".{path.name}.{digest}.lock"
     else:
-        folder = cache_home() / "locks"
+        folder = user_cache_folder() / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         place = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
     lock = FileLock(place, timeout=0)
@@ -85,14 +87,14 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
     except Timeout:
         raise InputError(f"study {study!r} is being tuned by another process; wait for it or stop it.") from None
     except PermissionError:
-        raise InputError(f"storage {shown(url)} can't be written: no permission beside it.") from None
+        raise InputError(f"storage {mask_url(url)} can't be written: no permission beside it.") from None
     try:
         yield
     finally:
         lock.release()
 
 
-def driving(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:
+def run_as_driver(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:
     """Run `body` as the one driver of a study, and again from what has landed each time its connection is lost.
 
     When it has been without a connection for a minute in all since the last landing, it gives up. Without a study it
@@ -100,7 +102,7 @@ def driving(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     driving(f"sqlite:///{folder}/studies.sqlite3", "mine", lambda storage: len(storage.get_all_studies()))
+    ...     run_as_driver(f"sqlite:///{folder}/studies.sqlite3", "mine", lambda storage: len(storage.get_all_studies()))
     0
     """
     waiting = _Waiting(url, study)
@@ -110,7 +112,7 @@ def driving(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -
             with _driver(url, () if study is None else (study,), waiting.former) as (storage, holder):
                 waiting.connected(storage, holder)
                 return body(storage)
-        except (LostConnection, Unreachable) as error:
+        except (LostConnection, StorageUnreachable) as error:
             waiting.wait(error)
 
 
@@ -119,10 +121,10 @@ class _Waiting:
 
     def __init__(self, url: str, study: str | None) -> None:
         self.url, self.study = url, study
-        self.patience = patience()
+        self.patience = reconnect_seconds()
         self.left, self.delay = self.patience, FIRST_WAIT
         self.landed = -1
-        self.former: Session | None = None
+        self.former: ServerSession | None = None
         self.since = 0.0
         self.now = self.said = False
 
@@ -130,7 +132,7 @@ class _Waiting:
         """A try begins."""
         self.since, self.now = time.monotonic(), False
 
-    def connected(self, storage: RDBStorage, holder: Holder | None) -> None:
+    def connected(self, storage: RDBStorage, holder: LockedConnection | None) -> None:
         """The lock is ours; what landed since the last time buys new patience."""
         from sqlalchemy import text
 
@@ -144,15 +146,15 @@ class _Waiting:
         reached.add(self.url)
         self.now, self.said = True, False
 
-    def wait(self, error: LostConnection | Unreachable) -> None:
+    def wait(self, error: LostConnection | StorageUnreachable) -> None:
         """Say so and sleep; give up when patience is at its end, or when there never was a connection to lose."""
-        if self.url not in reached and not (isinstance(error, Unreachable) and error.starting):
+        if self.url not in reached and not (isinstance(error, StorageUnreachable) and error.starting):
             raise error
         if not self.now:
             self.left -= time.monotonic() - self.since
         if self.left <= 0.0:
-            raise Fault(
-                f"storage {shown(self.url)} was away for {self.patience:g} s ({error.reason}); "
+            raise ExternalError(
+                f"storage {mask_url(self.url)} was away for {self.patience:g} s ({error.reason}); "
                 "what had landed is kept, and the same command goes on from there."
             ) from None
         if not self.said:
@@ -164,10 +166,10 @@ class _Waiting:
         time.sleep(delay)
 
 
-def patience() -> float:
+def reconnect_seconds() -> float:
     """Seconds to wait for a lost storage: RAVENLAB_PATIENCE, or a minute.
 
-    >>> patience()
+    >>> reconnect_seconds()
     60.0
     """
     given = os.environ.get(PATIENCE_VARIABLE)

@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from environments.errors import InputError
-from studies.storage.faults import LostConnection, reason_of
-from studies.storage.urls import for_optuna, parse, shown
+from studies.storage.faults import LostConnection, database_message
+from studies.storage.urls import mask_url, optuna_url, parse_url
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -49,7 +49,7 @@ RELEASE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Session:
+class ServerSession:
     """One session of the server; a process number is used again, so the time belongs to it."""
 
     process: int
@@ -67,7 +67,7 @@ def lock_key(name: str) -> int:
 
 def connect_args(url: str) -> dict[str, Any]:
     """What `psycopg.connect` gets besides the URL."""
-    asked = parse(url).query
+    asked = parse_url(url).query
     return {key: value for key, (value, name) in CONNECT.items() if key not in asked and name not in os.environ}
 
 
@@ -77,11 +77,11 @@ def open_postgres(url: str, *, create: bool) -> RDBStorage:
     from sqlalchemy.pool import NullPool
 
     with _needing_psycopg(url):
-        engine = create_engine(parse(url), poolclass=NullPool, connect_args=connect_args(url))
+        engine = create_engine(parse_url(url), poolclass=NullPool, connect_args=connect_args(url))
     with engine.connect() as connection:
         if not _has_tables(connection, url):
             if not create:
-                raise InputError(f"storage {shown(url)} holds no studies yet; run ravenlab tune first.")
+                raise InputError(f"storage {mask_url(url)} holds no studies yet; run ravenlab tune first.")
             connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": lock_key(SETTING_UP)})
         return _storage(url, pool_pre_ping=True)
 
@@ -92,7 +92,7 @@ def _storage(url: str, skip_compatibility_check: bool = False, **engine: Any) ->
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with _needing_psycopg(url):
         return optuna.storages.RDBStorage(
-            for_optuna(parse(url)),
+            optuna_url(parse_url(url)),
             engine_kwargs={"connect_args": connect_args(url), **engine},
             skip_compatibility_check=skip_compatibility_check,
             skip_table_creation=skip_compatibility_check,
@@ -104,7 +104,7 @@ def _needing_psycopg(url: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise InputError(f'storage {shown(url)} needs psycopg: pip install "ravenlab[postgres]".') from None
+        raise InputError(f'storage {mask_url(url)} needs psycopg: pip install "ravenlab[postgres]".') from None
 
 
 def _has_tables(connection: Connection, url: str) -> bool:
@@ -116,16 +116,16 @@ def _has_tables(connection: Connection, url: str) -> bool:
     row = connection.execute(text(f"SELECT {asked}")).one()
     there = {name for name, exists in zip(names, row, strict=True) if exists}
     if there & {"studies", "trials"} and "version_info" not in there:
-        raise InputError(f"storage {shown(url)} is a database of something else, not of Optuna studies.")
+        raise InputError(f"storage {mask_url(url)} is a database of something else, not of Optuna studies.")
     return there == {*names}
 
 
-class Holder:
+class LockedConnection:
     """The one connection of a driver: it takes the locks of its studies when it is made, and is never made twice."""
 
-    def __init__(self, url: str, names: Sequence[str], former: Session | None) -> None:
+    def __init__(self, url: str, names: Sequence[str], former: ServerSession | None) -> None:
         self.url, self.names, self.former = url, names, former
-        self.session: Session | None = None
+        self.session: ServerSession | None = None
 
     def connected(self, connection: Any, _: Any) -> None:
         """What the pool calls with a new connection."""
@@ -139,7 +139,7 @@ class Holder:
                 (list(SERVER), list(SERVER.values())),
             )
             cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
-            session = Session(*cursor.fetchone())
+            session = ServerSession(*cursor.fetchone())
             for name in self.names:
                 self._take(cursor, name)
         connection.autocommit = False
@@ -167,16 +167,18 @@ class Holder:
             (lock_key(name),),
         )
         row = cursor.fetchone()
-        return row is None or Session(*row) == self.former
+        return row is None or ServerSession(*row) == self.former
 
     def failed(self, context: Any) -> None:
         """What the engine calls on an error. Optuna lands a trial again after one, and it may have arrived."""
         if context.is_disconnect:
-            raise LostConnection(self.url, reason_of(self.url, context.original_exception))
+            raise LostConnection(self.url, database_message(self.url, context.original_exception))
 
 
 @contextmanager
-def holding(url: str, names: Sequence[str], former: Session | None = None) -> Iterator[tuple[RDBStorage, Holder]]:
+def open_locked(
+    url: str, names: Sequence[str], former: ServerSession | None = None
+) -> Iterator[tuple[RDBStorage, LockedConnection]]:
     """A storage with one connection, which holds the locks of these studies.
 
     `former` is the session that the same driver lost.
@@ -184,7 +186,7 @@ def holding(url: str, names: Sequence[str], former: Session | None = None) -> It
     from sqlalchemy import event, text
 
     open_postgres(url, create=True).engine.dispose()  # its check wants a second connection
-    holder = Holder(url, names, former)
+    holder = LockedConnection(url, names, former)
     storage = _storage(url, True, pool_size=1, max_overflow=0, pool_events=[(holder.connected, "connect")])
     event.listen(storage.engine, "handle_error", holder.failed)
     try:

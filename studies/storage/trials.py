@@ -12,7 +12,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.world import Floats
-from studies.results.comparison import Comparison, Entry, RegretCurve
+from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.results.grid import Grid
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.grid import GridSpec
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 
-def distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
+def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
     """Optuna's distribution of each parameter: from the first to the last value, log where it can be.
 
-    >>> distributions(GridSpec(scenario="blips"))["alpha0"]
+    >>> grid_distributions(GridSpec(scenario="blips"))["alpha0"]
     FloatDistribution(high=10.0, log=True, low=0.5, step=None)
     """
     from optuna.distributions import FloatDistribution
@@ -41,7 +41,7 @@ def distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
     return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in ends.items()}
 
 
-def land_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats, seconds: float) -> None:
+def store_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats, seconds: float) -> None:
     """Store one cell as a finished trial; cells land in their order."""
     import optuna
 
@@ -50,7 +50,7 @@ def land_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats, 
             state=optuna.trial.TrialState.COMPLETE,
             value=float(sample.mean()),
             params=spec.cells()[number],
-            distributions=distributions(spec),
+            distributions=grid_distributions(spec),
             user_attrs={
                 keys.STDERR: float(sample.std(ddof=1) / np.sqrt(sample.size)),
                 keys.REPLICATIONS: int(sample.size),
@@ -104,7 +104,7 @@ def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Non
             )
 
 
-def land_entry(study: optuna.Study, spec: ComparisonSpec, entry: Entry, seconds: float) -> None:
+def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
     """Store one entry as a finished trial; entries land in their order."""
     import optuna
     from optuna.distributions import CategoricalDistribution
@@ -137,7 +137,7 @@ def land_entry(study: optuna.Study, spec: ComparisonSpec, entry: Entry, seconds:
     )
 
 
-def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[Entry]:
+def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[ComparisonEntry]:
     """The entries that have landed; whatever else stands in the study is refused."""
     asked = spec.entries()
     found = []
@@ -156,12 +156,12 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
     return found
 
 
-def _entry(trial: FrozenTrial, spec: ComparisonSpec, number: int) -> Entry:
+def _entry(trial: FrozenTrial, spec: ComparisonSpec, number: int) -> ComparisonEntry:
     policy, setting = spec.entries()[number]
     kept, regret = trial.user_attrs[keys.ENTRY], np.array(trial.user_attrs[keys.REGRETS], dtype=np.float64)
     if regret.shape != (spec.replications,) or not np.isfinite(regret).all():
         raise ValueError
-    return Entry(
+    return ComparisonEntry(
         policy=policy,
         setting=setting,
         params=dict(kept["params"]),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_URL = "sqlite:///studies.sqlite3"
-VARIABLE = "RAVENLAB_STORAGE"
+STORAGE_VARIABLE = "RAVENLAB_STORAGE"
 POSTGRES = "postgresql+psycopg"
 """The one driver that we use for PostgreSQL; `postgresql://` and `postgres://` mean it."""
 
@@ -38,13 +38,13 @@ def storage_url(given: str | None) -> str:
     >>> storage_url("sqlite:///mine.sqlite3")
     'sqlite:///mine.sqlite3'
     """
-    return given or os.environ.get(VARIABLE) or DEFAULT_URL
+    return given or os.environ.get(STORAGE_VARIABLE) or DEFAULT_URL
 
 
-def parse(url: str) -> URL:
+def parse_url(url: str) -> URL:
     """The parts of a URL. One that can't be read is refused without a word of it: it may hold a password.
 
-    >>> parse("postgres://me@host/studies").drivername
+    >>> parse_url("postgres://me@host/studies").drivername
     'postgresql+psycopg'
     """
     from sqlalchemy.engine import make_url
@@ -85,7 +85,7 @@ def is_postgres(parsed: URL) -> bool:
 
 def sqlite_file(url: str) -> Path | None:
     """The file behind an SQLite URL; None for other databases and for SQLite in memory."""
-    parsed = parse(url)
+    parsed = parse_url(url)
     if not is_sqlite(parsed) or parsed.database in (None, "", ":memory:"):
         return None
     if parsed.query:
@@ -94,28 +94,28 @@ def sqlite_file(url: str) -> Path | None:
     return Path(str(parsed.database))
 
 
-def for_optuna(parsed: URL) -> str:
+def optuna_url(parsed: URL) -> str:
     """The URL as Optuna's storage takes it, which reads it as a template: braces are doubled."""
     return parsed.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")
 
 
-def shown(url: str) -> str:
+def mask_url(url: str) -> str:
     """The URL for people: without a password.
 
-    >>> shown("postgresql+psycopg://me:secret@host/db?sslpassword=secret")
+    >>> mask_url("postgresql+psycopg://me:secret@host/db?sslpassword=secret")
     'postgresql+psycopg://me:***@host/db?sslpassword=***'
     """
-    parsed = parse(url)
+    parsed = parse_url(url)
     if is_sqlite(parsed) and parsed.password is None:
         return url
     hidden = {key: "***" if SECRET.search(key) else value for key, value in parsed.query.items()}
     return parsed.set(query=hidden).render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
 
 
-def without_passwords(text: str) -> str:
+def mask_passwords(text: str) -> str:
     """A line for people in which whatever looks like a database URL shows no password.
 
-    >>> without_passwords("unknown study 'postgresql://me:secret@host/db'.")
+    >>> mask_passwords("unknown study 'postgresql://me:secret@host/db'.")
     "unknown study 'postgresql+psycopg://me:***@host/db'."
     """
     return LIKE_A_URL.sub(lambda found: _masked(found[0]), text)
@@ -126,6 +126,6 @@ def _masked(url: str) -> str:
         return url
     whole = url.rstrip(".,;:)")
     try:
-        return shown(whole) + url[len(whole) :]
+        return mask_url(whole) + url[len(whole) :]
     except InputError:
         return f"{re.split('[:/]', url)[0]}://***"

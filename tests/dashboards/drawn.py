@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboards.figures import explain
+from dashboards.figures import get_alt_text
 from studies.registry import PAPER_VALUES
 from studies.results.grid import Grid
 from studies.spec.grid import GridSpec
@@ -39,7 +39,7 @@ def check(figure: Any, most: int = 25_000, title: tuple[str, ...] = ("T = ", "K 
     assert layout["paper_bgcolor"] == "rgba(0,0,0,0)"
     for part in title:
         assert part in layout["title"]["text"]
-    assert len(explain(figure)) > 20
+    assert len(get_alt_text(figure)) > 20
     for line in re.split("<br>", re.sub("<(?!br)[^>]*>", "", layout["title"]["text"])):
         assert len(line) < 80
     for trace in out["data"]:

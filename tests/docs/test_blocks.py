@@ -1,4 +1,4 @@
-"""Every block of code in the README and the docs runs; what is changed for that stands in `stand_ins.py`."""
+"""Every code block of README and docs runs; `substitutions.py` lists the differences."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.doing import Doing, exact, missing, shape
 from tests.docs.markdown import Block, pages, read_page
+from tests.docs.page_runner import PageRunner, exact, missing, shape
 from tests.project import ROOT
 
 pytestmark = pytest.mark.usefixtures("nothing_brought")
@@ -16,7 +16,7 @@ WITH_CODE = [path for path in pages() if any(block.language != "text" for block 
 
 
 def output_of(blocks: list[Block], place: int) -> str | None:
-    """What a page says that a block prints: the text block that follows it in the same section."""
+    """The output shown for a block: the text block that follows it in the same section."""
     if place + 1 == len(blocks) or blocks[place].language not in ("sh", "console", "python"):
         return None
     follows = blocks[place + 1]
@@ -27,17 +27,17 @@ def output_of(blocks: list[Block], place: int) -> str | None:
 def test_every_block_runs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    doing, blocks = Doing(tmp_path, monkeypatch, capsys), read_page(path).blocks
+    runner, blocks = PageRunner(tmp_path, monkeypatch, capsys), read_page(path).blocks
     for place, block in enumerate(blocks):
         try:
-            printed = doing.run(block)
+            printed = runner.run(block)
         except BaseException as error:
             error.add_note(f"{path.name}, line {block.line}")
             raise
         shown = output_of(blocks, place)
         if shown is not None:
             absent = missing(shape(shown), shape(printed))
-            assert not absent, f"{path.name}, below line {block.line}, shows what is not printed: {absent}\n{printed}"
+            assert not absent, f"{path.name}, line {block.line}: these lines are not printed: {absent}\n{printed}"
 
 
 @pytest.mark.stress
@@ -45,10 +45,10 @@ def test_every_block_runs(
 def test_outputs_are_real(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At full size, to the last digit (on the machine's kind of processor that the page was written on)."""
-    doing, blocks = Doing(tmp_path, monkeypatch, capsys, full=True), read_page(path).blocks
+    """At full size, to the last digit, on the processor architecture used for the page."""
+    runner, blocks = PageRunner(tmp_path, monkeypatch, capsys, full=True), read_page(path).blocks
     for place, block in enumerate(blocks):
         shown = output_of(blocks, place)
         if shown is not None:
-            absent = missing(exact(shown), exact(doing.run(block)))
+            absent = missing(exact(shown), exact(runner.run(block)))
             assert not absent, f"{path.name}, below line {block.line}: {absent}"

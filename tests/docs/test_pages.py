@@ -1,4 +1,4 @@
-"""Links and anchors resolve, images exist and say what they show, and what pages name in passing is there."""
+"""Links, anchors, images, and the commands, files and names mentioned in the text exist."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _wrong(span: str) -> str | None:
         return None
     if words[0].removeprefix(".venv/bin/") == "ravenlab" and len(words) > 1:
         return _wrong_command(words[1:])
-    if words[:2] == ["python", "-m"] and len(words) > 2 and words[2].startswith(("tests", "studies")):
+    if words[:2] == ["python", "-m"] and len(words) > 2 and words[2].startswith(("tests", "tools", "studies")):
         return None if find_spec(words[2]) else "there is no such module"
     if words[0] == "make" and len(words) == 2 and "=" not in words[1]:
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)

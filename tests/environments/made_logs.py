@@ -13,4 +13,4 @@ def made_log(events: int = 1500, arms: int = 3, seed: int = 1, propensities: boo
     shares = np.array([2.0] + [1.0] * (arms - 1)) / (arms + 1)
     arm = rng.choice(arms, events, p=shares)
     reward = rng.normal(0.2 + 0.5 * arm / arms, 0.3)
-    return Log.of([f"a{k}" for k in arm], reward, shares[arm] if propensities else None)
+    return Log.from_columns([f"a{k}" for k in arm], reward, shares[arm] if propensities else None)

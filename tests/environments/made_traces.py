@@ -24,7 +24,7 @@ def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -
 def trace(**made: float) -> Trace:
     """The same as a trace."""
     values = table(**made)  # type: ignore[arg-type]
-    return Trace.of([f"arm{k}" for k in range(values.shape[1])], values)
+    return Trace.from_values([f"arm{k}" for k in range(values.shape[1])], values)
 
 
 def write_csv(path: Path, values: Floats, header: str | None = None) -> Path:

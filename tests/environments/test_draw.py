@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import find_scenario
-from environments.blocks import BLOCK_BYTES, blocks
+from environments.blocks import BLOCK_BYTES, split_into_blocks
 from environments.catalog import EFFECTS, scenarios
 from environments.draw import draw_worlds
 from environments.errors import InputError
@@ -83,7 +83,7 @@ def test_effects_do_not_depend_on_the_order_they_are_named_in() -> None:
 @given(replications=st.integers(1, 300), horizon=st.integers(100, 10**6))
 def test_blocks_cover_all_replications_and_stay_small(replications: int, horizon: int) -> None:
     scenario = find_scenario("delayed")
-    parts = list(blocks(scenario, horizon, 10, replications))
+    parts = list(split_into_blocks(scenario, horizon, 10, replications))
     assert [r for first, count in parts for r in range(first, first + count)] == list(range(replications))
     largest = max(count for _, count in parts)
     assert largest == 1 or largest * scenario.bytes_per_world(horizon, 10) <= BLOCK_BYTES

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from environments.fingerprint import (
-    ABSENT,
     COMPUTING_PACKAGES,
     LIBRARIES,
+    NOT_INSTALLED,
     PRESENTATION,
     canonical_code,
     computation_fingerprint,
@@ -22,7 +22,7 @@ from tests.project import ROOT, python
 
 ASK = """
 import json, sys
-from environments.identity import identity
+from environments.fingerprint import identity
 print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "optuna"} & set(sys.modules))]))
 """
 
@@ -117,6 +117,6 @@ def test_says_only_short_words() -> None:
     said = identity()
     assert set(LIBRARIES) < set(said)
     assert all(isinstance(word, str) and word and word.isprintable() for word in said.values())
-    assert said["numpy"] != ABSENT
+    assert said["numpy"] != NOT_INSTALLED
     said["numpy"] = "0"
     assert identity()["numpy"] != "0"

@@ -10,7 +10,7 @@ from environments.base import Effect
 from environments.catalog import EFFECTS, find_scenario
 from environments.draw import draw_worlds
 from environments.effects.fixed_levels import FixedLevels
-from environments.published import scenarios as published
+from environments.published import published_scenarios as published
 from environments.scenario import Scenario
 from environments.streams import Stream, generator
 

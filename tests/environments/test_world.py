@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.catalog import EFFECTS
 from environments.draw import draw_worlds
-from environments.world import DELAYED, tables
+from environments.world import DELAYED, world_tables
 from policies.engine.simulation import simulate
 from tests.environments import plain_world
 from tests.environments.plain_means import PlainWorld
@@ -42,7 +42,7 @@ def test_means_variances_open_arms_and_best_are_the_formulas(name: str, settings
     worlds = draw_worlds(scenario, horizon, arms, seed, replications=2)
     for r in range(2):
         plain = PlainWorld(scenario, horizon, arms, seed, r)
-        means, variances = tables(worlds, r)
+        means, variances = world_tables(worlds, r)
         for t in range(1, horizon + 1):
             for k in range(plain.arms):
                 if plain.is_open(k, t):
@@ -123,7 +123,7 @@ def test_the_memory_that_is_planned_is_the_memory_that_is_used() -> None:
 def test_a_bernoulli_mean_is_clipped_and_no_other(drift: float, seed: int) -> None:
     for noise in ("bernoulli", "normal"):
         scenario = find_scenario("incremental-drift", {"drift": drift, "noise": noise})
-        means, _ = tables(draw_worlds(scenario, 40, 3, seed))
+        means, _ = world_tables(draw_worlds(scenario, 40, 3, seed))
         raw = draw_worlds(find_scenario("incremental-drift", {"drift": drift}), 40, 3, seed)
         line = raw.level[0, 0, :, 0] + raw.motion[0, :, 0] * np.arange(1, 41)[:, None]
         assert np.allclose(means, np.clip(line, 0, 1) if noise == "bernoulli" else line, atol=1e-12)

@@ -15,8 +15,8 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from studies.storage.lock import driving, only_driver
-from studies.storage.postgres import holding, lock_key
+from studies.storage.lock import lock_studies, run_as_driver
+from studies.storage.postgres import lock_key, open_locked
 from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, start, states, wait_for
 from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
@@ -129,13 +129,13 @@ def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkey
 
 def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
     """As after a network that went dead: the server still has the session, and with it the lock."""
-    with holding(database, ["mine"]) as (_, first):
+    with open_locked(database, ["mine"]) as (_, first):
         assert first.session is not None
-        with holding(database, ["mine"], first.session) as (_, second):
+        with open_locked(database, ["mine"], first.session) as (_, second):
             assert second.session not in (None, first.session)
-            with raises_naming(ValueError, "'mine'"), only_driver(database, "mine"):
+            with raises_naming(ValueError, "'mine'"), lock_studies(database, "mine"):
                 pass
-    with only_driver(database, "mine", "yours"):
+    with lock_studies(database, "mine", "yours"):
         pass
 
 
@@ -146,7 +146,7 @@ def test_no_transaction_is_open_while_trials_are_played(postgres: Server, databa
         )
         return ",".join(row[0] for row in postgres.run(asked, url=database))
 
-    assert driving(database, "mine", look) == "idle"
+    assert run_as_driver(database, "mine", look) == "idle"
 
 
 def test_a_commit_that_nobody_heard_of_is_not_landed_twice(

@@ -14,7 +14,7 @@ from optuna_dashboard import get_note, save_note, save_plotly_graph_object
 from sqlalchemy import Engine, MetaData, create_engine, event, select
 
 from studies.storage.database import open_storage, opened
-from studies.storage.lock import only_driver
+from studies.storage.lock import lock_studies
 from tests.faults.studies import exported
 from tests.postgres import Server
 from tests.studies.made import WILD, recommendation, stored, url
@@ -88,7 +88,7 @@ def rich(tmp_path: Path) -> str:
 
 def test_there_and_back(rich: str, database: str, tmp_path: Path) -> None:
     back = url(tmp_path / "back.sqlite3")
-    with only_driver(database, "first") as storage:
+    with lock_studies(database, "first") as storage:
         optuna.create_study(storage=storage, study_name="so that ids differ").ask()
     assert run(["copy", "*", "--storage", rich, "--to", database]) == 0
     assert run(["delete", "so that ids differ", "--storage", database, "--yes"]) == 0
@@ -127,12 +127,12 @@ def test_what_is_being_tuned_is_neither_deleted_nor_copied(
     rich: str, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
-    with only_driver(database, WILD):
+    with lock_studies(database, WILD):
         capsys.readouterr()
         assert run(["delete", WILD, "--storage", database, "--yes"]) == 2
         assert run(["copy", WILD, "--storage", database, "--to", url(tmp_path / "x.sqlite3")]) == 2
         assert run(["copy", WILD, "--storage", database, "--to", database, "--as", "free"]) == 2
-    with only_driver(database, "mine"):
+    with lock_studies(database, "mine"):
         assert run(["copy", WILD, "--storage", rich, "--to", database, "--as", "mine"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 4
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 2

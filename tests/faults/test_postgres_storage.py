@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 
 from dashboards.optuna_dashboard.server import make_server
 from studies.storage.database import opened
-from studies.storage.urls import shown
+from studies.storage.urls import mask_url
 from tests.faults.studies import asked
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server
@@ -51,7 +51,7 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
         ):
             assert run([*words, *place]) == 0, words
         said.append(capsys.readouterr().out)
-    assert said[0].replace(shown(database), here[1]) == said[1]
+    assert said[0].replace(mask_url(database), here[1]) == said[1]
     assert run(["report", "-o", str(tmp_path / "report.html"), *there]) == 0
     assert run(["studies", *there]) == 0
     with opened(database) as storage, make_server(storage, port=0) as server:

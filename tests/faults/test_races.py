@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.faults.studies import KILLS, SMALL, Place, landed, start, states, storage_in, wait_for
 
 ROUNDS = max(1, KILLS // 4)
@@ -43,7 +43,7 @@ def test_tables_are_made_once(database: str) -> None:
     """An empty database and several drivers, each with a connection of its own."""
 
     def drive(number: int) -> int:
-        return driving(database, f"study {number}", lambda storage: len(storage.get_all_studies()))
+        return run_as_driver(database, f"study {number}", lambda storage: len(storage.get_all_studies()))
 
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(drive, range(6))) == [0] * 6

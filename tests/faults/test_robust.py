@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studies.export.csv_table import write_robust
-from studies.spec.robust import robust_spec_from
+from studies.spec.robust import parse_robust_spec
 from tests.faults.studies import kill_when, states, within
 from tuning.robust.run import run_robust
 
@@ -16,7 +16,7 @@ SMALL = ["tune", "--robust", *SCENARIOS, *(f"--{key}={value}" for key, value in 
 
 
 def test_a_killed_search_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
-    whole = run_robust(robust_spec_from({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3")
+    whole = run_robust(parse_robust_spec({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3")
     assert whole.found is not None
     kill_when(2 * TRIALS + 3, *SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
     assert set(states(tmp_path)) == {"COMPLETE"}

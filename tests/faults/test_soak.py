@@ -62,6 +62,6 @@ def test_small_worlds_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = problem._Kept()
     monkeypatch.setattr(problem, "KEPT_RANGES", 4)
     for seed in range(10):
-        game = problem.Game.of(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
+        game = problem.Problem.of(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
         kept.get(game, 1, 0, 2)
     assert [key[3] for key in kept.worlds] == [6, 7, 8, 9]

@@ -85,7 +85,7 @@ def check_twin(
                 ties += got != min(k for k, score in decision.items() if score == best)
             pulled[got] += 1
             x = feedback(got, t)
-            if find_policy(policy).peeks:
+            if find_policy(policy).uses_true_means:
                 true = [plain_world.mean(worlds, r, k, t) for k in open_arms]
                 x = min(1.0, max(0.0, (x - min(true)) / (max(true) - min(true) + 1e-6)))
             slow.learn(t, got, x)

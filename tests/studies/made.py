@@ -10,12 +10,12 @@ import numpy as np
 import optuna
 
 from environments.world import Floats
-from studies.results.recommendation import Edge, Estimate, Recommendation, Rival, Scale
+from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardScale
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec
-from studies.storage.trials import land_cell
+from studies.storage.trials import store_cell
 
 WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
 """A name of 200 letters that no format may trip over."""
@@ -49,12 +49,12 @@ def recommendation(**changes: Any) -> Recommendation:
         "indistinguishable": [{"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001}, {"alpha0": 0.5, "beta0": 3.0}],
         "box": {"alpha0": (0.25, 0.5), "beta0": (3.0, 4.0)},
         "versus": [
-            Rival(name="paper", params={"alpha0": 5.0}, regret=60.0, difference=18.5, low=16.0, high=21.0),
-            Rival(name="defaults", params={"alpha0": 1.0}, regret=41.0, difference=-0.5, low=-2.0, high=1.0),
+            Baseline(name="paper", params={"alpha0": 5.0}, regret=60.0, difference=18.5, low=16.0, high=21.0),
+            Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.0, difference=-0.5, low=-2.0, high=1.0),
         ],
         "importance": None,
         "edge": [Edge(param="epsilon", value=0.0001, low=1e-06, high=0.5)],
-        "scale": Scale(mean=0.5, spread=0.3),
+        "scale": RewardScale(mean=0.5, spread=0.3),
         "trials": 20,
         "seed": 0,
         "version": "0.1.0",
@@ -113,7 +113,7 @@ def store_grid(
     levels = np.array([20.0 + cell["alpha0"] for cell in spec.cells()])[:, None]
     samples = levels + np.random.default_rng(3).normal(0.0, 1.0, (len(levels), spec.replications))
     for number in range(len(levels) if cells is None else cells):
-        land_cell(study, spec, number, samples[number], 0.1)
+        store_cell(study, spec, number, samples[number], 0.1)
     if alike is not None:
         write_indistinguishable(study, list(alike))
     return study, samples

@@ -21,14 +21,14 @@ from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
 from studies.storage.database import open_storage
 from studies.storage.library import list_studies
-from studies.storage.lock import only_driver
+from studies.storage.lock import lock_studies
 from tests.messages import raises_naming
 from tests.tuning.plain_grid import regrets
 from tuning import grid_run
-from tuning.grid_run import GridListener, game_of, run_grid
+from tuning.grid_run import GridListener, grid_problem, run_grid
 from tuning.search.loop import Progress
 from tuning.study_run import run_study
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 PUBLISHED = "published-variance-drift"
@@ -82,7 +82,7 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
         spec = GridSpec(
             scenario=PUBLISHED, horizon=horizon, alpha0=(alpha0,), beta0=(beta0,), replications=replications
         )
-        evaluator = Evaluator(game_of(spec), LocalCrew(2))
+        evaluator = Evaluator(grid_problem(spec), LocalWorkers(2))
         sample = evaluator.play([spec.values(spec.cells()[0])], Stream.GRID, 0, replications)[0, :, 0]
         combined = np.hypot(error, sample.std(ddof=1) / replications**0.5)
         assert abs(sample.mean() - value) < 4.0 * combined
@@ -90,7 +90,7 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
 
 def agrees(url: str, horizon: int, replications: int) -> None:
     """Every cell of the paper's grid against plain NumPy, within 4 standard errors of the difference."""
-    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalCrew(2))
+    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalWorkers(2))
     cells = ours.spec.cells()
     alpha0, beta0 = (np.array([cell[name] for cell in cells]) for name in ("alpha0", "beta0"))
     theirs = regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)
@@ -128,7 +128,7 @@ def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "threads"), (3, "threads"), (2, "loky")])
 def test_workers_do_not_show(jobs: int, backend: str, tmp_path: Path) -> None:
     one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
-    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalCrew(jobs, backend)), one)
+    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalWorkers(jobs, backend)), one)
 
 
 def test_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_searches_and_grids_keep_apart(url: str) -> None:
 
 
 def test_one_driver_at_a_time(url: str) -> None:
-    with only_driver(url, small().study_name()), raises_naming(InputError, small().study_name()):
+    with lock_studies(url, small().study_name()), raises_naming(InputError, small().study_name()):
         run_grid(small(), url)
 
 

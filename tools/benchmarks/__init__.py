@@ -1,1 +1,1 @@
-"""Timings, as ratios measured side by side in one run. `make bench` runs them; they are no tests."""
+"""Benchmarks: ratios of timings measured side by side in one run (`make bench`)."""

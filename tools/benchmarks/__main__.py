@@ -27,7 +27,7 @@ GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
 
 
 def _cells(row: Mapping[str, object]) -> list[str]:
-    """One line of the table; a figure that misses its mark is red."""
+    """One row of the table; a figure that misses its target is red."""
     ratio, floor, ceiling = (
         float(str(row.get(key, edge))) for key, edge in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
     )
@@ -36,39 +36,37 @@ def _cells(row: Mapping[str, object]) -> list[str]:
 
 
 def main() -> None:
-    """Run the groups that were asked for, print a table and write a file."""
+    """Run the selected groups, print a table and write a file."""
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks", description=__doc__)
-    parser.add_argument("--only", choices=sorted(GROUPS), action="append", help="run this group alone")
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, at least 5 for a figure to quote")
-    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where to write the figures")
-    parser.add_argument("--markdown", type=Path, help="a page whose tables of these groups are written anew")
-    asked = parser.parse_args()
+    parser.add_argument("--only", choices=sorted(GROUPS), action="append", help="run only this group (repeatable)")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; use at least 5 for publication")
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="output file")
+    parser.add_argument("--markdown", type=Path, help="page whose tables of these groups are replaced")
+    options = parser.parse_args()
     console = Console()
     machine = this_machine()
-    if asked.markdown is not None:
-        for group in asked.only or GROUPS:
-            filled(
-                asked.markdown.read_text(encoding="utf-8"), group, []
-            )  # a page without a place for it is refused now
+    if options.markdown is not None:
+        for group in options.only or GROUPS:
+            filled(options.markdown.read_text(encoding="utf-8"), group, [])  # fails now if the page has no place for it
     rows: list[dict[str, object]] = []
-    for group in asked.only or GROUPS:
+    for group in options.only or GROUPS:
         found = []
         for race in GROUPS[group]():
             console.print(f"[dim]{race.name} …[/dim]")
-            found += race.run(asked.rounds)
+            found += race.run(options.rounds)
         rows += found
-        if asked.markdown is not None:
-            text = asked.markdown.read_text(encoding="utf-8")
-            asked.markdown.write_text(with_table(text, group, found, machine), encoding="utf-8")
+        if options.markdown is not None:
+            text = options.markdown.read_text(encoding="utf-8")
+            options.markdown.write_text(with_table(text, group, found, machine), encoding="utf-8")
     table = Table(title="Ratios, median of interleaved rounds (lowest to highest)")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column in ("setting", "what") else "right", overflow="fold")
     for row in rows:
         table.add_row(*_cells(row))
     console.print(table)
-    temporary = asked.json.with_name(asked.json.name + ".part")
+    temporary = options.json.with_name(options.json.name + ".part")
     temporary.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
-    temporary.replace(asked.json)
+    temporary.replace(options.json)
 
 
 if __name__ == "__main__":

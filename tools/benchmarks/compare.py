@@ -1,10 +1,9 @@
-"""The whole fair fight on `logistics`, scaled from a share: how many minutes it takes on this machine's cores.
+"""The duration of a comparison on `logistics`, extrapolated from a fraction of its budget.
 
-Every policy that can be tuned gives a share of what it would play at the full budget (100 trials × 50 replications ×
-50000 steps, 20 × 20 for the slow ones, then selection, report and both entries): the first candidates of its search, on
-a few worlds, through the real fan-out. What each took is scaled by simulated steps, and what a search takes apart from
-playing is measured on one of them and multiplied. Time is CPU time, over two cores where it is spent in
-parallel: a busy machine does not show, and the loops leave no core idle for long (1.8 to 1.9 times as fast on two).
+For every tunable policy the first candidates of its search play a few worlds; the time is scaled by the number of
+simulated steps of the full budget (100 trials × 50 replications × 50,000 steps, 20 × 20 for slow policies, plus
+validation and the final evaluation). Sampling and storing are measured once. CPU time is used, divided by the cores
+where work is parallel, so other load on the machine has no influence.
 """
 
 from __future__ import annotations
@@ -18,39 +17,39 @@ from joblib import cpu_count
 
 from policies import find_policy
 from studies.spec.comparison import ComparisonSpec
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from tools.benchmarks.measure import Figure
-from tuning.comparison.run import chosen_policies, warm_up
+from tuning.comparison.run import parse_policies, warm_up
 from tuning.search.samplers import ask_batch
 from tuning.study_run import run_study
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 TWENTY = 20
-"""Policies of the fight whose time is claimed: all slow ones, and so many of the others that it makes twenty."""
+"""Number of policies: all slow ones and as many others as needed."""
 
 TRIALS, WORLDS = 3, 4
-"""The share of a policy: candidates, and worlds that each of them plays."""
+"""Measured candidates per policy, and worlds per candidate."""
 
 CORES, EFFICIENCY = 2, 0.92
-"""Those of the claim, and what threads make of them, measured as 1.8 to 1.9 times one."""
+"""Assumed cores, and the measured efficiency of threads on two cores."""
 
 CEILING = 30.0
 
 
 def _spec() -> ComparisonSpec:
-    return ComparisonSpec(scenario="logistics", policies=chosen_policies("all"), tune=100, search_replications=50)
+    return ComparisonSpec(scenario="logistics", policies=parse_policies("all"), tune=100, search_replications=50)
 
 
 def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
-    """Seconds that a policy would play in all, from a share."""
+    """Extrapolated simulation time of a policy in seconds."""
     search = spec.search(policy).resolved()
-    evaluator = Evaluator(search, LocalCrew(jobs))
+    evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
     mirror = optuna.create_study()
-    values = [search.values(to_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
-    evaluator.play(values[:1], 1, 0, WORLDS)  # worlds are drawn before the clock runs
+    values = [search.values(from_trial_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
+    evaluator.play(values[:1], 1, 0, WORLDS)  # draw the worlds before timing
     begin = time.process_time()
     evaluator.play(values, 1, 0, WORLDS)
     seconds = (time.process_time() - begin) / (min(jobs, CORES) * EFFICIENCY)
@@ -60,7 +59,7 @@ def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
 
 
 def _around(spec: ComparisonSpec) -> float:
-    """Seconds of a whole search apart from playing: asking 100 candidates and landing them, on a short world."""
+    """Seconds of a search without simulation: sampling and storing 100 trials."""
     search = spec.search("ucb1")
     short = StudySpec(**{**search.model_dump(), "horizon": 50, "arms": 5, "name": None, "space": {}, "settings": {}})
     with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +80,7 @@ def shares() -> dict[str, float]:
 
 
 def minutes() -> float:
-    """Minutes of a fight of twenty policies, the slow ones all among them."""
+    """Minutes of a comparison of twenty policies, including all slow ones."""
     found = shares()
     slow = {policy for policy in found if find_policy(policy).slow}
     others = [seconds for policy, seconds in found.items() if policy not in slow]

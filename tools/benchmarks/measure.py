@@ -1,4 +1,4 @@
-"""Side by side: every contender once a round, in turn, and the median of the rounds' ratios."""
+"""Timings measured side by side: every contender runs once per round, and the median of the ratios is reported."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Contender = Callable[[], float]
-"""Does a piece of work and gives how much it was (in steps, say)."""
+"""Does some work and returns its amount, for example in steps."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """How many times as fast one contender should be as another."""
+    """The ratio of speeds expected between two contenders."""
 
     fast: str
     slow: str
@@ -23,7 +23,7 @@ class Claim:
 
 @dataclass
 class Race:
-    """Contenders in one setting and what is claimed of them."""
+    """Contenders in one setting, and the expected ratios."""
 
     name: str
     contenders: dict[str, Contender]
@@ -31,7 +31,7 @@ class Race:
     speeds: dict[str, list[float]] = field(default_factory=dict)
 
     def run(self, rounds: int) -> list[dict[str, object]]:
-        """Measure and give one row a claim."""
+        """Measure and return one row per claim."""
         for contender in self.contenders.values():
             contender()
         for _ in range(rounds):
@@ -58,7 +58,7 @@ class Race:
 
 @dataclass
 class Figure:
-    """A number with a ceiling instead of a rival: the median of a few measurements."""
+    """An absolute figure with an upper limit: the median of several measurements."""
 
     name: str
     measure: Callable[[], float]

@@ -1,4 +1,4 @@
-"""The measured tables of docs/performance.md, which `python -m tools.benchmarks --markdown FILE` writes."""
+"""The tables of docs/performance.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = ("setting", "measured", "what", "lowest to highest", "mark", "million 
 
 
 def this_machine() -> dict[str, str]:
-    """What the numbers hang on."""
+    """Versions and processor of this machine."""
     import numba
     import numpy as np
 
@@ -27,7 +27,7 @@ def this_machine() -> dict[str, str]:
 
 
 def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], machine: Mapping[str, str]) -> str:
-    """The page with the table of a group that was measured.
+    """The page with the new table of a group.
 
     >>> row = {"race": "a race", "claim": "× a snail", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
     >>> print(with_table("<!-- raven --><!-- end of raven -->", "raven", [row], {"numba": "0.68"}))
@@ -47,7 +47,7 @@ def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], mach
 
 
 def cells(row: Mapping[str, object]) -> list[str]:
-    """One line of a table."""
+    """The cells of one row."""
     floor, ceiling = float(str(row.get("floor", 0))), row.get("ceiling")
     mark = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
     speed = float(str(row.get("per_second", 0)))
@@ -62,7 +62,7 @@ def cells(row: Mapping[str, object]) -> list[str]:
 
 
 def short(value: object) -> str:
-    """Three digits that count, without powers of ten.
+    """Format with three significant digits, without exponent.
 
     >>> short(5234.0), short(0.01234)
     ('5230', '0.0123')
@@ -72,7 +72,7 @@ def short(value: object) -> str:
 
 
 def _processor() -> str:
-    """Its name as Linux tells it, else what Python knows."""
+    """The processor name."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

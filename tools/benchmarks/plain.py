@@ -1,4 +1,4 @@
-"""Policies as anyone would write them in NumPy: arrays over arms, all scores anew at every step."""
+"""Plain NumPy policies for comparison: arrays over arms, all scores recomputed at every step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Array = Any
 
 
 class Plain:
-    """Counts, means and squared deviations of all arms; subclasses give the scores."""
+    """Counts, means and squared deviations of all arms; subclasses define the scores."""
 
     def __init__(self, arms: int, horizon: int) -> None:
         self.arms, self.horizon = arms, horizon
@@ -36,7 +36,7 @@ class Plain:
 
 
 Make = Callable[[int, int], Plain]
-"""A policy from its arms and its horizon."""
+"""Creates a policy from its number of arms and its horizon."""
 
 
 def plain_loop(make: Make, means: Array, sigma: Array, horizon: int, steps: int) -> float:

@@ -1,4 +1,4 @@
-"""The policies that discount what is old, or look through a window, plainly."""
+"""Plain discounted and sliding-window policies."""
 
 from __future__ import annotations
 

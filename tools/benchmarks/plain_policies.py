@@ -1,4 +1,4 @@
-"""The policies that count all that they have seen, or draw by weights, plainly."""
+"""Plain stationary policies and EXP3 variants."""
 
 from __future__ import annotations
 
@@ -206,4 +206,4 @@ BERNOULLI: dict[str, Make] = {
     "thompson bernoulli": BernoulliThompson,
     "kl-ucb bernoulli": BernoulliKLUCB,
 }
-"""The other likelihood of policies that have two."""
+"""Policies with their Bernoulli likelihood."""

@@ -1,4 +1,4 @@
-"""The policies as the paper's authors ran them, plainly."""
+"""Plain versions of the published variants."""
 
 from __future__ import annotations
 

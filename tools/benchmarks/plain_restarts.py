@@ -1,4 +1,4 @@
-"""The policies that notice changes, plainly: lists of rewards, tested anew each time."""
+"""Plain change-detection policies: lists of rewards, tested again at every step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.benchmarks.plain import Array, Make, Plain
 
 
 class Restarting(Plain):
-    """Statistics since a restart, and the arms in turn at the beginning of every so many steps."""
+    """Statistics since a restart, and forced exploration."""
 
     rate = 0.05
 

@@ -1,4 +1,4 @@
-"""Every other policy against its own plain NumPy loop."""
+"""Every other policy compared with its plain NumPy loop."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SLOW_TO_REFIT = {"wls-optimistic-ts", "published-wls-optimistic-ts"}
 
 
 def race(name: str, arms: int, horizon: int, replications: int, floor: float) -> Race:
-    """One policy at its defaults in stationary worlds; "thompson bernoulli" is its other likelihood, and so on.
+    """One policy at its defaults in stationary worlds; "thompson bernoulli" selects its other likelihood.
 
-    The plain loop's first pull of each arm is not counted as work: nothing is decided there.
+    The first pull of each arm in the plain loop is not counted as work.
     """
     policy = find_policy(name.split()[0])
     params = {"likelihood": "bernoulli"} if name.endswith("bernoulli") else {}
@@ -54,12 +54,12 @@ def race(name: str, arms: int, horizon: int, replications: int, floor: float) ->
 
 
 def floor_of(name: str) -> float:
-    """How many times as fast as its plain loop a policy should be, by what it draws."""
+    """The expected speed-up of a policy, by the kind of variates that it draws."""
     return FLOORS[next((kind for kind, names in KINDS.items() if name in names), "index")]
 
 
 def races() -> list[Race]:
-    """All policies at K 10; those that refit by least squares also at K 100."""
+    """All policies at K 10, and the least-squares policies also at K 100."""
     small = [race(name, 10, 10_000, 10, floor_of(name)) for name in ALL]
     return [
         *small,

@@ -1,4 +1,4 @@
-"""What pruning saves and what it costs: python -m tools.benchmarks.pruning prints the table of docs/pruning.md."""
+"""Savings and costs of pruning: python -m tools.benchmarks.pruning prints the table of docs/pruning.md."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import optuna
 
 from environments.streams import Stream
 from studies.registry import PRUNERS
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tuning.search.loop import search
 from tuning.workers.problem import Evaluator
 
 SCENARIOS = ("stationary", "localized-jump", "blips")
-SEEDS, FRESH = 12, 4000
+SEEDS, HELD_OUT = 12, 4000
 
 
 def one_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
-    """Replications played, and the mean regret of the search's best on fresh worlds."""
+    """Replications played, and the mean regret of the best trial on held-out worlds."""
     fields = {"scenario": scenario, "pruner": pruner, "seed": seed, "horizon": 2000, "trials": 96, "replications": 100}
     spec = StudySpec.model_validate(fields).resolved()
     study = optuna.create_study(study_name=f"{scenario}/{seed}")
     evaluator = Evaluator(spec)
     search(spec, study, evaluator)
     played = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials(deepcopy=False))
-    best = spec.values(to_params(spec, study.best_trial.params))
-    return float(played), float(evaluator.play([best], Stream.REPORT, 0, FRESH)[0, :, 0].mean())
+    best = spec.values(from_trial_params(spec, study.best_trial.params))
+    return float(played), float(evaluator.play([best], Stream.REPORT, 0, HELD_OUT)[0, :, 0].mean())
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""RAVEN-UCB against plain loops and against merely drawing the rewards."""
+"""RAVEN-UCB compared with plain loops and with drawing the rewards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GENERATORS = (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.P
 
 
 def random_candidates(count: int, seed: int = 0) -> Any:
-    """Log-uniform over the search box, as the rules read them."""
+    """Log-uniform candidates in the search space, as parameter vectors."""
     rng = np.random.default_rng(seed)
     low, high = np.log([0.01, 0.01, 0.001]), np.log([10.0, 10.0, 0.5])
     drawn = np.exp(low + rng.random((count, 3)) * (high - low))
@@ -32,12 +32,12 @@ def random_candidates(count: int, seed: int = 0) -> Any:
 
 
 def incremental(horizon: int, arms: int, replications: int) -> Worlds:
-    """The worlds that all races run in."""
+    """The worlds of all races."""
     return draw_worlds(find_scenario("incremental-drift"), horizon, arms, 1, 0, replications)
 
 
 def fastest_generator() -> type[np.random.BitGenerator]:
-    """Which of NumPy's generators draws normals fastest here."""
+    """The NumPy generator that draws normals fastest on this machine."""
 
     def seconds(kind: type[np.random.BitGenerator]) -> float:
         rng = np.random.Generator(kind(1))
@@ -52,7 +52,7 @@ def fastest_generator() -> type[np.random.BitGenerator]:
 
 
 def race(arms: int, horizon: int, replications: int, candidates: int, floor: float, plain_steps: int) -> Race:
-    """The fast path against the plain NumPy loop at one size."""
+    """The fast path compared with the plain NumPy loop at one size."""
     worlds, some = incremental(horizon, arms, replications), random_candidates(candidates)
     work = float(candidates * replications * horizon)
 
@@ -80,7 +80,7 @@ def race(arms: int, horizon: int, replications: int, candidates: int, floor: flo
 
 
 def race_small() -> Race:
-    """K 10, T 10000, 200 replications, 200 candidates, with the scanning loop and the bulk draw beside them."""
+    """K 10, T 10,000, 200 replications, 200 candidates, also compared with the scanning loop and the bulk draw."""
     setting = race(10, 10_000, 200, 200, 1000.0, 4000)
     worlds, some = incremental(10_000, 10, 200), random_candidates(8, seed=1)
     kind = fastest_generator()
@@ -103,7 +103,7 @@ def race_small() -> Race:
     setting.contenders |= {"scan": scan, "draw": draw, "worlds": worlds_of_study}
     setting.claims += [
         Claim("fast", "scan", 3.0, "× a good numba loop that scans all arms on the same tape"),
-        Claim("fast", "draw", 0.75, f"× bulk-drawing one normal a step ({kind.__name__})"),
+        Claim("fast", "draw", 0.75, f"× bulk-drawing one normal per step ({kind.__name__})"),
         Claim("worlds", "fast", 10.0, "× faster to draw the worlds than to play 200 candidates in them"),
     ]
     return setting

@@ -1,4 +1,4 @@
-"""The report over 21 studies: its size, how long it takes to make, and how soon one can use it."""
+"""A report of 21 studies: its size, the time to create it, and the time until it is interactive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG, USUAL = 2000, 30
 
 @lru_cache(maxsize=1)
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder with a storage of all scenarios at three horizons, as searches would have left it."""
+    """A folder with a storage of synthetic studies: all scenarios at three horizons."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     folder = tempfile.TemporaryDirectory()
     storage = open_storage(f"sqlite:///{folder.name}/studies.sqlite3", create=True)
@@ -47,7 +47,7 @@ def _make() -> Path:
 
 
 def seconds_to_make() -> float:
-    """Reading, playing, drawing and writing."""
+    """Seconds to create the report."""
     _folder()
     begin = time.perf_counter()
     _make()
@@ -60,7 +60,7 @@ def megabytes() -> float:
 
 
 def seconds_to_interactive() -> float:
-    """From opening the file until the table sorts and the first figures may be drawn."""
+    """Seconds from opening the file until the page is interactive."""
     path, browser_path = _make(), find_browser()
     if browser_path is None:
         return float("nan")
@@ -72,7 +72,7 @@ def seconds_to_interactive() -> float:
 
 
 def races() -> list[Figure]:
-    """Three figures with their ceilings."""
+    """Three figures with their upper limits."""
     return [
         Figure("report over 21 studies, one of 2000 trials", seconds_to_make, 15.0, "seconds to make", 3),
         Figure("report over 21 studies, file", megabytes, 8.0, "MB", 1),

@@ -1,4 +1,4 @@
-"""Two threads and two Dask workers against two processes that run the same kernel, and what a task costs on Dask."""
+"""Two threads and two Dask workers compared with two independent processes, and the cost of a Dask task."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from policies.engine.leader_run import leader_run
 from tools.benchmarks.measure import Claim, Figure, Race
 from tools.benchmarks.raven import incremental, random_candidates
-from tuning.workers.cluster import ClusterCrew, connected
+from tuning.workers.cluster import ClusterWorkers, open_cluster
 
 REPLICATIONS, CANDIDATES, HORIZON = 40, 100, 10_000
 SHARES = 8
@@ -26,34 +26,34 @@ def _problem() -> tuple[Any, Any]:
 
 
 def work(_: int) -> float:
-    """A share: some tenths of a second."""
+    """One unit of work: some tenths of a second."""
     worlds, candidates = _problem()
     leader_run(worlds, candidates)
     return float(REPLICATIONS * CANDIDATES * HORIZON)
 
 
 def nothing(number: int) -> int:
-    """A task that is all overhead."""
+    """An empty task."""
     return number
 
 
 @cache
-def cluster() -> ClusterCrew:
-    """Two workers of this machine, until this process ends."""
+def cluster() -> ClusterWorkers:
+    """Two local workers, until this process ends."""
     stack = ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(connected("local", 2))
+    return stack.enter_context(open_cluster("local", 2))
 
 
 def overhead() -> float:
-    """Milliseconds of an empty task, among many."""
+    """Milliseconds per empty task."""
     begin = time.perf_counter()
     assert cluster().run(nothing, [(i,) for i in range(EMPTY)]) == list(range(EMPTY))
     return 1000.0 * (time.perf_counter() - begin) / EMPTY
 
 
 def races() -> list[Race | Figure]:
-    """The same shares in threads, in processes and on Dask."""
+    """The same work in threads, in processes and on Dask."""
     _problem()
     threads = ThreadPoolExecutor(2)
     processes = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))

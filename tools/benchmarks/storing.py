@@ -1,4 +1,4 @@
-"""How many finished trials land in a second on SQLite and on PostgreSQL, as the driver of a study lands them."""
+"""Finished trials stored per second on SQLite and PostgreSQL by the driver of a study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 import optuna
 
 from studies.storage import keys
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.postgres import server
 from tools.benchmarks.measure import Race
 
@@ -20,8 +20,8 @@ SPACE: dict[str, optuna.distributions.BaseDistribution] = {
 NUMBERS = itertools.count()
 
 
-def land(url: str) -> float:
-    """Open the storage and land trials in a new study, such as a search does."""
+def store(url: str) -> float:
+    """Open the storage and store trials in a new study."""
     name = f"storing {next(NUMBERS)}"
 
     def body(storage: optuna.storages.RDBStorage) -> float:
@@ -37,17 +37,17 @@ def land(url: str) -> float:
             )
         return float(TRIALS)
 
-    return driving(url, name, body)
+    return run_as_driver(url, name, body)
 
 
 class Storing(Race):
-    """Both storages in turn; the figures are trials per second. PostgreSQL is a throw-away one on this machine."""
+    """Both storages in turn; PostgreSQL is a temporary local server."""
 
     def run(self, rounds: int) -> list[dict[str, object]]:
-        """One row a storage."""
+        """One row per storage."""
         with tempfile.TemporaryDirectory() as folder, server() as postgres:
             here, there = f"sqlite:///{folder}/studies.sqlite3", postgres.new_database()
-            self.contenders = {"SQLite": lambda: land(here), "PostgreSQL": lambda: land(there)}
+            self.contenders = {"SQLite": lambda: store(here), "PostgreSQL": lambda: store(there)}
             super().run(rounds)
         return [
             {
@@ -65,5 +65,5 @@ class Storing(Race):
 
 
 def races() -> list[Race]:
-    """The one."""
+    """The race of both storages."""
     return [Storing(f"storing {TRIALS} trials in a new study", {}, [])]

@@ -1,12 +1,11 @@
-"""A thousand workers on paper: what driver, scheduler and database carry, measured small and carried on by a model.
+"""A model of 1,000 workers: costs of driver, scheduler and database, measured on a small scale and extrapolated.
 
     python -m tools.benchmarks.thousand [--markdown docs/cluster.md]
 
-The model. A batch of B candidates in R worlds of T steps is w = B·R·T / s seconds of work on a worker that makes s
-steps a second. It is cut into n tasks as `tuning/workers/cluster.py` does: of 2 s with a thousand workers. The driver
-spends d = B·(ask and land) + n·(a task) on it, one core, and the next batch waits for it. So a driver keeps w / d
-workers busy; N workers need N·d / w drivers, the scheduler spends N·n/w·(a task) of a core, and the database
-N·B/w·(a trial).
+A batch of B candidates on R worlds of T steps is w = B·R·T / s seconds of work for a worker with s steps per second. It
+is divided into n tasks, as in `tuning/workers/cluster.py`. The driver needs d = B·(sample and store) + n·(task) seconds
+of one core, and the next batch waits for it. So a driver can use w / d workers; N workers need N·d / w drivers,
+N·n/w·(task) cores of the scheduler and N·B/w·(trial) cores of the database.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import psutil
 from environments.world import Floats
 from policies.engine.base import Value
 from studies.spec.study import StudySpec
-from studies.storage.lock import driving
+from studies.storage.lock import run_as_driver
 from tests.cluster import dask_cluster
 from tests.postgres import server
 from tools.benchmarks.page import short
@@ -33,7 +32,7 @@ from tools.benchmarks.raven import incremental, random_candidates
 from tools.benchmarks.scaling import nothing
 from tools.docs.marks import filled, table
 from tuning.search.loop import search
-from tuning.workers.cluster import connected, task_seconds
+from tuning.workers.cluster import open_cluster, task_seconds
 from tuning.workers.problem import Evaluator
 
 WORKERS = 1000
@@ -42,33 +41,33 @@ TRIALS, BATCH, TASKS = 200, 16, 1000
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of one core."""
+    """Measured costs in seconds of one core."""
 
     trial: float
-    """Ask and land one trial, in the driver."""
+    """Sample and store one trial, in the driver."""
     database: float
     """The same trial, in PostgreSQL's processes."""
     driver_task: float
     scheduler_task: float
     rates: Mapping[int, float]
-    """Steps a second on one thread, by the number of arms."""
+    """Steps per second on one thread, by the number of arms."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What N workers ask of everyone else, when they are all busy with batches of one kind."""
+    """The load that N busy workers cause, for batches of one kind."""
 
     work: float
-    """Seconds of work in a batch."""
+    """Seconds of work per batch."""
     driver: float
-    """Seconds of the driver for it."""
+    """Driver seconds per batch."""
     drivers: float
     scheduler: float
     database: float
-    """The last three in cores."""
+    """Drivers, scheduler and database in cores."""
 
     def first(self) -> str:
-        """Who is full first."""
+        """The first bottleneck."""
         one_core = {"driver": self.drivers, "scheduler": self.scheduler}
         return max(one_core, key=lambda name: one_core[name])
 
@@ -90,18 +89,18 @@ def load(measured: Measured, horizon: int, arms: int, replications: int, workers
 
 
 class Free(Evaluator):
-    """Plays nothing: what is left is asking and landing."""
+    """Simulates nothing, so only sampling and storing remain."""
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-        """Numbers that differ, as real ones would."""
+        """Distinct artificial regrets."""
         distances = [
             sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates
         ]
         return np.repeat(np.array(distances)[:, None, None], count * 3, axis=1).reshape(len(candidates), count, 3)
 
 
-def a_trial() -> tuple[float, float]:
-    """Seconds of the driver and of PostgreSQL for a trial of TPE, the mean of a study."""
+def measure_trial() -> tuple[float, float]:
+    """Driver and PostgreSQL seconds per trial with TPE, averaged over a study."""
     spec = StudySpec(scenario="stationary", horizon=100, arms=10, trials=TRIALS, batch=BATCH, replications=10)
     with server() as postgres:
         assert postgres.process is not None
@@ -115,22 +114,22 @@ def a_trial() -> tuple[float, float]:
             spent = time.process_time() - here
             return spent / TRIALS, (_cpu(postgres.process.pid) - there) / TRIALS
 
-        return driving(url, "measured", body)
+        return run_as_driver(url, "measured", body)
 
 
-def a_task() -> tuple[float, float]:
-    """Seconds of the driver and of the scheduler for a task."""
+def measure_task() -> tuple[float, float]:
+    """Driver and scheduler seconds per task."""
     with tempfile.TemporaryDirectory() as folder, dask_cluster(Path(folder)) as cluster:
         assert cluster.scheduler is not None
-        with connected(cluster.address) as crew:
+        with open_cluster(cluster.address) as crew:
             crew.run(nothing, [(i,) for i in range(50)])
             there, here = _cpu(cluster.scheduler.pid), time.process_time()
             crew.run(nothing, [(i,) for i in range(TASKS)])
             return (time.process_time() - here) / TASKS, (_cpu(cluster.scheduler.pid) - there) / TASKS
 
 
-def steps_a_second(arms: int) -> float:
-    """Of RAVEN-UCB on one thread, over drawn candidates."""
+def steps_per_second(arms: int) -> float:
+    """Steps per second of RAVEN-UCB on one thread, for random candidates."""
     from policies.engine.leader_run import leader_run
 
     worlds, candidates = incremental(10_000, arms, 20), random_candidates(40)
@@ -141,45 +140,45 @@ def steps_a_second(arms: int) -> float:
 
 
 def _cpu(pid: int) -> float:
-    """Seconds that a process and its children have computed."""
+    """CPU seconds of a process and its children."""
     some = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     return sum(sum(each.cpu_times()[:2]) for each in some)
 
 
 def main() -> None:
-    """Measure, print, and write the tables into a page if asked to."""
+    """Measure, print, and optionally write the tables into a page."""
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.thousand", description=__doc__)
-    parser.add_argument("--markdown", type=Path, help="a page whose tables are written anew")
-    asked = parser.parse_args()
-    trial, database = a_trial()
-    driver_task, scheduler_task = a_task()
+    parser.add_argument("--markdown", type=Path, help="page whose tables are replaced")
+    options = parser.parse_args()
+    trial, database = measure_trial()
+    driver_task, scheduler_task = measure_task()
     measured = Measured(
-        trial, database, driver_task, scheduler_task, {arms: steps_a_second(arms) for arms in (10, 100)}
+        trial, database, driver_task, scheduler_task, {arms: steps_per_second(arms) for arms in (10, 100)}
     )
     small = [
-        ["driver: ask and land a trial (TPE, mean of 200)", f"{1e3 * trial:.2f} ms"],
+        ["driver: sample and store a trial (TPE, mean of 200)", f"{1e3 * trial:.2f} ms"],
         ["PostgreSQL: the same trial", f"{1e3 * database:.2f} ms"],
-        ["driver: a task", f"{1e3 * driver_task:.2f} ms"],
-        ["scheduler: a task", f"{1e3 * scheduler_task:.2f} ms"],
+        ["driver: one task", f"{1e3 * driver_task:.2f} ms"],
+        ["scheduler: one task", f"{1e3 * scheduler_task:.2f} ms"],
         *([f"worker: RAVEN-UCB, K {arms}", f"{rate / 1e6:.0f} M steps/s"] for arms, rate in measured.rates.items()),
     ]
     kinds = [(10_000, 10, 200), (10_000, 10, 2000), (50_000, 10, 2000), (50_000, 100, 2000), (200_000, 100, 2000)]
     large = []
     for horizon, arms, replications in kinds:
         found = load(measured, horizon, arms, replications)
-        words = [f"T {horizon}, K {arms}, R {replications}", f"{short(found.work)} s", f"{found.driver:.2f} s"]
+        words = [f"T {horizon:,}, K {arms}, R {replications:,}", f"{short(found.work)} s", f"{found.driver:.2f} s"]
         busy = short(found.work / found.driver)
         large.append([*words, busy, *map(short, (found.drivers, found.scheduler, found.database)), found.first()])
-    columns = ["study", "work of a batch", "driver's time for it", "workers a driver keeps busy", "drivers for 1000"]
+    columns = ["study", "work per batch", "driver time per batch", "workers per driver", "drivers for 1,000 workers"]
     pages = {
-        "measured small": table(["what", "one core's time"], small),
-        "a thousand workers": table([*columns, "scheduler, cores", "database, cores", "first full"], large),
+        "measured small": table(["operation", "time on one core"], small),
+        "a thousand workers": table([*columns, "scheduler, cores", "database, cores", "bottleneck"], large),
     }
     for name, lines in pages.items():
         print(*lines, "", sep="\n")
-        if asked.markdown is not None:
-            page = asked.markdown.read_text(encoding="utf-8")
-            asked.markdown.write_text(filled(page, name, lines), encoding="utf-8")
+        if options.markdown is not None:
+            page = options.markdown.read_text(encoding="utf-8")
+            options.markdown.write_text(filled(page, name, lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

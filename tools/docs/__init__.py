@@ -1,1 +1,1 @@
-"""Parts of the docs that are made from the code, so that they can't drift from it."""
+"""Generators of the documentation that is derived from the code."""

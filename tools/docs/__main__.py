@@ -1,4 +1,4 @@
-"""python -m tools.docs: write what the docs take from the code anew: tables and pictures."""
+"""Write the generated tables and pictures of the documentation: python -m tools.docs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tools.docs.pages import made, stale
 
 
 def main() -> None:
-    """Write every file that is not as it would be made, and say which."""
+    """Write every file that is out of date, and print its path."""
     for path in stale():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(made()[path], encoding="utf-8")

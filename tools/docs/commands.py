@@ -1,4 +1,4 @@
-"""The parts of docs/commands.md, from the real commands: the same words as `--help`, and nothing else."""
+"""The generated parts of docs/commands.md: the help of every command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def tree() -> Any:
 
 
 def leaves() -> dict[str, tuple[Any, Any]]:
-    """Every command that does something, with its context, by what is typed for it; in the order of the help."""
+    """All commands and subcommands with their contexts, in the order of the help."""
     top = tree()
     root = top.context_class(top, info_name="ravenlab")
     found: dict[str, tuple[Any, Any]] = {}

@@ -1,4 +1,4 @@
-"""A picture of delayed feedback: what is paid at each step, and what the policy sees of it, and when."""
+"""A picture of delayed feedback: rewards at each step, and when the policy observes their parts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tools.docs.world_pictures import SEED, WIDTH
 STEPS = 60
 LEFT, RIGHT, HEIGHT = 62, 20, 326
 PANELS = ((66, 92), (192, 84))
-"""Top and height of what is paid, and of what is seen."""
+"""Top and height of the panels of rewards and of observations."""
 
 
 def delay_picture() -> tuple[str, str]:
-    """The SVG of one arm pulled again and again, and its alt text."""
+    """The SVG for one arm that is pulled at every step, and its alt text."""
     scenario = find_scenario("delayed")
     worlds = draw_worlds(scenario, scenario.horizon, 1, SEED)
     mean, variance = worlds.level[0, 0, 0, :2]
@@ -75,7 +75,7 @@ def _bars(values: Floats, marked: Floats, name: str, top: float, y: float, heigh
 
 
 def _ways(step: int, due: list[int]) -> list[str]:
-    """From the marked reward to where its parts come out."""
+    """Lines from a marked reward to its observed parts."""
     (top, height), (below, _) = PANELS
     begin = (_across(step), top + height + 2)
     return [

@@ -1,4 +1,4 @@
-"""Parts of a page that a program writes stand between two marks, which readers do not see."""
+"""Generated parts of a Markdown page, between two invisible marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All files of the docs that the code makes, whole or in part."""
+"""All files of the documentation that are generated, entirely or in part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools.docs.marks import filled
 
 @lru_cache(maxsize=1)
 def made() -> dict[Path, str]:
-    """Every such file as it should be: pictures, and pages with the parts between their marks."""
+    """The current content of every generated file: pictures, and pages with generated parts."""
     files: dict[Path, str] = {}
     worlds = {"overview": scenarios.overview(), "base": scenarios.base_part(), "noises": scenarios.noises()}
     for name, picture, alt in scenarios.pictures():
@@ -39,10 +39,10 @@ def made() -> dict[Path, str]:
 
 
 def shown_code(example: str) -> list[str]:
-    """An example as a block of code."""
+    """An example script as a code block."""
     return ["```python", (DOCS / "examples" / example).read_text(encoding="utf-8").rstrip(), "```"]
 
 
 def stale() -> list[Path]:
-    """Those that are not so."""
+    """The files that are out of date."""
     return [path for path, text in made().items() if not path.exists() or path.read_text(encoding="utf-8") != text]

@@ -1,4 +1,4 @@
-"""The parts of docs/policies.md that come from the classes: reference, meaning, and each parameter's numbers."""
+"""The generated parts of docs/policies.md: references, summaries and parameters."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 
 from environments.text import format_number
 from policies import find_policy, policy_names
-from policies.engine.base import Number, Param, Policy, Setting, Value
-from studies.spec.comparison import PAPER
+from policies.engine.base import Number, Param, ParamContext, Policy, Value
+from studies.spec.comparison import PAPER_POLICIES
 from studies.symbols import format_symbol
 from tools.docs.marks import table
 
-LAST = "## Your own"
-"""The heading before which new sections go."""
+LAST = "## Custom policies"
+"""New sections are inserted before this heading."""
 
 HORIZON, ARMS = 10_000, 10
-"""Where a default that follows from T and K is worked out."""
+"""Horizon and arms at which defaults that depend on them are evaluated."""
 
 
 def overview() -> list[str]:
@@ -37,7 +37,7 @@ def part(name: str) -> list[str]:
     values: dict[str, Value] = {}
     rows = []
     for param in policy.parameters:
-        setting = Setting(HORIZON, ARMS, values)
+        setting = ParamContext(HORIZON, ARMS, values)
         values[param.name] = param.resolve(None, setting)
         row = [f"`{param.name}`", _default(param, values[param.name]), _searched(param), _allowed(param), param.meaning]
         rows.append(row)
@@ -47,9 +47,9 @@ def part(name: str) -> list[str]:
 
 
 def with_sections(page: str) -> str:
-    """The page with a section for each policy that has none yet: its docstring after the first sentence is its formula.
+    """The page with a section for every policy; a new section starts with the formula of the docstring.
 
-    >>> with_sections("## Your own").splitlines()[0]
+    >>> with_sections("## Custom policies").splitlines()[0]
     '### ars-exp3'
     """
     for name in policy_names():
@@ -66,7 +66,7 @@ def meaning(policy: type[Policy]) -> str:
 
 
 def _kind(policy: type[Policy]) -> str:
-    if policy.name in PAPER:
+    if policy.name in PAPER_POLICIES:
         return f"the paper's nine, {policy.family}"
     return policy.family
 

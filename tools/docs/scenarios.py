@@ -1,4 +1,4 @@
-"""The parts of docs/scenarios.md that come from the code: pictures, alt texts and parameters with their defaults."""
+"""The generated parts of docs/scenarios.md: pictures, alt texts and parameters with their defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shown() -> list[Scenario]:
 
 
 def pictures() -> Iterator[tuple[str, str, str]]:
-    """Of each scenario its name, its SVG and its alt text."""
+    """Name, SVG and alt text of each scenario."""
     for scenario in shown():
         if scenario.name == "delayed":
             yield scenario.name, *delay_picture()
@@ -32,7 +32,7 @@ def pictures() -> Iterator[tuple[str, str, str]]:
 
 
 def file_name(name: str) -> str:
-    """Of a scenario's picture.
+    """File name of a scenario's picture.
 
     >>> file_name("periodic+blips")
     'images/scenarios/periodic-blips.svg'
@@ -55,7 +55,7 @@ def noises() -> list[str]:
 
 
 def part(name: str, alt: str) -> list[str]:
-    """A scenario's picture, and its parameters where it has any beside those of the base draw."""
+    """The picture of a scenario and its parameters, without those of the base draw."""
     base = set(BaseDraw.__dataclass_fields__)
     parameters = {key: value for key, value in find_scenario(name).parameters().items() if key not in base}
     lines = [f"![{alt}]({file_name(name)})"]
@@ -68,7 +68,7 @@ def part(name: str, alt: str) -> list[str]:
 
 
 def base_part() -> list[str]:
-    """The parameters that all scenarios have, and where a scenario has others than the usual ones."""
+    """The parameters of the base draw, and scenarios with other defaults."""
     usual = scenarios()["stationary"].parameters()
     rows = []
     for key in BaseDraw.__dataclass_fields__:

@@ -1,11 +1,11 @@
-"""The tables of docs/study-files.md, field by field, from the JSON Schema that the Pydantic models give."""
+"""The generated tables of docs/study-files.md, from the JSON Schema of the Pydantic models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, written
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, format_choices
 from studies.spec.schema import study_file_schema
 from tools.docs.marks import table
 
@@ -13,7 +13,7 @@ TYPES = {"integer": "whole number", "number": "number", "string": "text", "boole
 
 
 def parts() -> dict[str, list[str]]:
-    """The table of each kind of TOML table by its name."""
+    """The table of fields for each kind of TOML table."""
     kinds = study_file_schema()["$defs"]
     made = {name.lower(): _fields(kinds[name]) for name in ("Study", "Scenario", "Range")}
     study, robust = kinds["Study"]["properties"], kinds["Robust"]["properties"]
@@ -35,7 +35,7 @@ def parts() -> dict[str, list[str]]:
 
 def _choices(registry: Mapping[str, Choice]) -> list[str]:
     """One row per registered value."""
-    rows = zip(written(registry), registry.values(), strict=True)
+    rows = zip(format_choices(registry), registry.values(), strict=True)
     return table(["value", "meaning"], [[f"`{name}`", choice.description] for name, choice in rows])
 
 
@@ -49,7 +49,7 @@ def _fields(kind: dict[str, Any]) -> list[str]:
 
 
 def describe(field: dict[str, Any]) -> str:
-    """What a field may hold, in words.
+    """Describe the allowed values of a field.
 
     >>> describe({"type": "integer", "minimum": 2, "maximum": 10000000})
     'whole number, 2 to 10⁷'
@@ -91,7 +91,7 @@ def _limits(field: dict[str, Any]) -> str:
 
 
 def _number(value: float) -> str:
-    """Powers of ten as such, from a million on.
+    """Format a number; powers of ten from one million on.
 
     >>> _number(10), _number(10**9), _number(2**63 - 1)
     ('10', '10⁹', '2⁶³ − 1')

@@ -1,6 +1,6 @@
-"""Small SVG files by hand: no browser, no dependency, the same bytes for the same numbers.
+"""Small SVG files without dependencies, reproducible to the byte.
 
-Every picture is a light card with its own background, so that it reads on a white and on a dark page alike.
+Every picture has its own light background, so it is readable on white and on dark pages.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ INK, SOFT, RULE, PAPER, EDGE = "#1f2328", "#59636e", "#d8dde3", "#ffffff", "#d0d
 
 
 def number(value: float) -> str:
-    """A coordinate with one digit behind the point, as short as can be.
+    """Format a coordinate with at most one decimal.
 
     >>> number(3.04), number(-0.02)
     ('3', '0')
@@ -35,7 +35,7 @@ def area(points: Sequence[tuple[float, float]], fill: str) -> str:
 
 
 def text(x: float, y: float, words: str, **style: str | float) -> str:
-    """Words at a place."""
+    """Text at a position."""
     return f'<text x="{number(x)}" y="{number(y)}"{_attributes(style)}>{escape(words)}</text>'
 
 
@@ -46,7 +46,7 @@ def rect(x: float, y: float, width: float, height: float, **style: str | float) 
 
 
 def card(width: int, height: int, label: str, parts: Sequence[str]) -> str:
-    """The whole file: a light card with what is drawn on it; the label is read out where pictures can't be seen."""
+    """The complete file: a light card with its elements and a label for screen readers."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{escape(label)}" font-family="{escape(FONT)}" font-size="12" fill="{INK}">'
@@ -56,6 +56,6 @@ def card(width: int, height: int, label: str, parts: Sequence[str]) -> str:
 
 
 def _attributes(style: dict[str, str | float]) -> str:
-    """As SVG writes them; what is empty is left out."""
+    """Format attributes; empty ones are omitted."""
     written = {name: value if isinstance(value, str) else f"{value:g}" for name, value in style.items()}
     return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in written.items() if value)

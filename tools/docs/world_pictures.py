@@ -1,6 +1,6 @@
-"""A picture of one world of a scenario: means above, variances below, the best arm of the moment in bold.
+"""A picture of one world of a scenario: means above, variances below, the currently best arm in bold.
 
-The report draws the same with Plotly (`dashboards/figures/world.py`); here it is a file that a page can hold.
+The report shows the same with Plotly (`dashboards/figures/world.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dashboards.figures.style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
 from environments.draw import draw_worlds
 from environments.scenario import Scenario
 from environments.text import format_number
-from environments.view import View, moments_of_change, straight, view_of
+from environments.view import View, change_steps, simplify_line, view_world
 from environments.world import Floats, Ints
 from tools.docs.svg import RULE, SOFT, area, card, path, rect, text
 
@@ -21,15 +21,15 @@ COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY)
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4")
 WIDTH, LEFT, RIGHT = 720, 62, 20
 PANELS = ((62, 130), (226, 58))
-"""Top and height of the means' and the variances' panel."""
+"""Top and height of the panels of means and variances."""
 HEIGHT = 326
 CHANGE, BAND = "#8c959f", "#e3e8ec"
 SEED, ARMS, MOST_ARMS = 4, 6, 8
 
 
 def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str]:
-    """The SVG of a scenario's first world, and the alt text that goes with it."""
-    seen = view_of(draw_worlds(scenario, horizon, arms, SEED))
+    """The SVG of a scenario's first world, and its alt text."""
+    seen = view_world(draw_worlds(scenario, horizon, arms, SEED))
     best = np.where(np.isnan(seen.means), -np.inf, seen.means).argmax(axis=1)
     shown = _shown(seen.means, best)
     few = f", {len(shown)} of the arms drawn" if len(shown) < seen.means.shape[1] else ""
@@ -37,13 +37,13 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
     parts = [
         text(LEFT, 28, scenario.name, font_size=16, font_weight=600),
         text(LEFT, 46, f"One world: T = {horizon}, K = {arms}, seed {SEED}{few}", fill=SOFT),
-        *_legend(len(shown) < seen.means.shape[1], bool(moments_of_change(scenario, horizon))),
+        *_legend(len(shown) < seen.means.shape[1], bool(change_steps(scenario, horizon))),
     ]
     for table, name, (top, height) in zip((seen.means, seen.variances), ("mean μ", "variance σ²"), PANELS, strict=True):
         low, high = _range(table, from_zero=name != "mean μ")
         up = _scale(low, high, top + height, top)
         parts += _frame(name, low, high, top, height)
-        for moment in moments_of_change(scenario, horizon):
+        for moment in change_steps(scenario, horizon):
             x = across(moment)
             parts.append(path([(x, top), (x, top + height)], stroke=CHANGE, stroke_dasharray="2 2"))
         if len(shown) < table.shape[1]:
@@ -63,7 +63,7 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
 
 
 def _shown(means: Floats, best: Ints) -> list[int]:
-    """All of a few arms; of many those that are the best the longest."""
+    """All arms if there are few, otherwise those that are best for the longest time."""
     total = means.shape[1]
     if total <= ARMS + 2:
         return list(range(total))
@@ -72,7 +72,7 @@ def _shown(means: Floats, best: Ints) -> list[int]:
 
 
 def _in_stairs(steps: Ints, values: Floats, best: Ints) -> tuple[Ints, Floats]:
-    """The best arm's line with an upright step where another arm becomes the best."""
+    """The line of the best arm, with a vertical step where another arm becomes the best."""
     turns = np.flatnonzero(np.diff(best)) + 1
     return np.insert(steps, turns, steps[turns]), np.insert(values, turns, values[turns - 1])
 
@@ -89,7 +89,7 @@ def _range(table: Floats, from_zero: bool) -> tuple[float, float]:
 
 
 def _frame(name: str, low: float, high: float, top: float, height: float) -> list[str]:
-    """The panel, its name, and lines at the two or three round values that fit."""
+    """The panel with its name and grid lines at two or three round values."""
     parts = [rect(LEFT, top, WIDTH - LEFT - RIGHT, height, fill="none", stroke=RULE)]
     up = _scale(low, high, top + height, top)
     for tick in _round_values(low, high, 4 if height > 100 else 2):
@@ -102,7 +102,7 @@ def _frame(name: str, low: float, high: float, top: float, height: float) -> lis
 
 
 def _round_values(low: float, high: float, most: int) -> list[float]:
-    """At most so many multiples of 1, 2 or 5 times a power of ten between two ends."""
+    """Round values (multiples of 1, 2 or 5 times a power of ten) between two ends."""
     power = 10.0 ** np.floor(np.log10((high - low) / most))
     steps = [power * factor for factor in (1, 2, 5, 10, 20)]
     for step in steps:
@@ -123,7 +123,7 @@ def _times(horizon: int, across: Callable[[float], float]) -> list[str]:
 
 
 def _legend(band: bool, changes: bool) -> list[str]:
-    """From the right: what bold, dotted and shaded mean."""
+    """The legend, right-aligned."""
     entries = [("best arm of the moment", VERMILION, 3.2, "")]
     entries += [("change", CHANGE, 1.0, "2 2")] if changes else []
     entries += [("range of all arms", BAND, 9.0, "")] if band else []
@@ -139,9 +139,9 @@ def _legend(band: bool, changes: bool) -> list[str]:
 def _line(
     steps: Ints, values: Floats, across: Callable[[float], float], up: Callable[[float], float], **style: str | float
 ) -> list[str]:
-    """One line, in pieces where the arm is not open."""
+    """One line, interrupted where the arm is unavailable."""
     pieces: list[list[tuple[float, float]]] = [[]]
-    for i in straight(steps, values):
+    for i in simplify_line(steps, values):
         if np.isnan(values[i]):
             pieces.append([])
         else:
@@ -151,7 +151,7 @@ def _line(
 
 def _band(steps: Ints, table: Floats, across: Callable[[float], float], up: Callable[[float], float]) -> str:
     low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
-    kept = sorted({*straight(steps, low), *straight(steps, high)})
+    kept = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
     above = [(across(float(steps[i])), up(float(high[i]))) for i in kept]
     below = [(across(float(steps[i])), up(float(low[i]))) for i in reversed(kept)]
     return area([*above, *below], BAND)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from studies.symbols import use_ascii_where_needed
 from tuning.cli import (
     compare,
@@ -36,7 +36,7 @@ from tuning.cli.arguments import option_names
 from tuning.cli.completion import join_bash_words
 from tuning.cli.help import CONTEXT_SETTINGS, Command, Group
 from tuning.cli.options import OptionValueError
-from tuning.interrupts import Interrupted, interruptible
+from tuning.interrupts import Interrupted, handle_interrupts
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -153,7 +153,7 @@ def run(arguments: list[str]) -> int:
         return _print_error(describe_input_error(error, _named_command(app, arguments)), REFUSED)
     except typer.TyperException as error:
         return _print_error(describe_usage_error(error, arguments), REFUSED)
-    except Fault as error:
+    except ExternalError as error:
         return _print_error(str(error), FAULT)
     except MemoryError as error:
         return _print_error(f"out of memory: {error or 'reduce the size of the problem'}", FAULT)
@@ -223,9 +223,9 @@ def describe_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:
 
 def _print_error(message: str, code: int) -> int:
     """Print a message to stderr as one line of limited length without passwords, and return the exit code."""
-    from studies.storage.urls import without_passwords
+    from studies.storage.urls import mask_passwords
 
-    line = without_passwords(" ".join(message.split()))
+    line = mask_passwords(" ".join(message.split()))
     if len(line) > MAX_MESSAGE:
         line = f"{line[: MAX_MESSAGE // 2]} … {line[-MAX_MESSAGE // 2 :]}"
     print(f"ravenlab: {line}", file=sys.stderr)
@@ -238,7 +238,7 @@ def main() -> None:
     if COMPLETION in os.environ:
         join_bash_words()
     try:
-        with interruptible():
+        with handle_interrupts():
             code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = _print_error(str(Interrupted()), INTERRUPTED)

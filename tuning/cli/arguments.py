@@ -14,7 +14,7 @@ from tuning.cli.options import Assignment
 if TYPE_CHECKING:
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
-    from tuning.workers.local import Crew
+    from tuning.workers.local import Workers
 
 OPTIONS_BY_FIELD = {
     "space": ("--range",),
@@ -97,13 +97,13 @@ class Plan:
 
 def plan_from_file(study: str, excluded: Sequence[str], fields: Mapping[str, Any]) -> Plan:
     """Read the plan of a study file; `excluded` options and the options of `fields` can't be combined with it."""
-    from studies.spec.files import find_study_file, load_robust_tables, load_study_file
+    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
 
     others = [*excluded, *(option_names(field)[0] for field in fields)]
     if others:
         raise InputError(f"--study takes all settings from its file, so {others[0]} can't be combined with it.")
     path = find_study_file(study)
-    return Plan(load_study_file(path), load_robust_tables(path))
+    return Plan(load_study_file(path), load_robust_studies(path))
 
 
 def plan_from_options(
@@ -114,15 +114,15 @@ def plan_from_options(
 ) -> Plan:
     """Plan studies of scenarios, a trace or a log; with `robust`, one search over all scenarios per horizon."""
     from environments.catalog import load_scenario_plugin
-    from studies.spec.parse import spec_from
-    from studies.spec.robust import robust_spec_from
+    from studies.spec.parse import parse_study_spec
+    from studies.spec.robust import parse_robust_spec
 
     recorded = next((kind for kind in ("trace", "log") if kind in fields), None)
     if recorded is not None and robust is not None:
         raise InputError(f"--robust needs scenarios, so --{recorded} can't be combined with it.")
     if recorded is not None:
         try:
-            return Plan([spec_from(fields)])
+            return Plan([parse_study_spec(fields)])
         except InputError as error:
             if error.field == "horizon":  # the length of a window, which --window sets
                 error.field = "window"
@@ -132,8 +132,8 @@ def plan_from_options(
     names = [load_scenario_plugin(text) for text in scenarios]
     steps: Sequence[int | None] = horizons or [None]
     if robust is not None:
-        return Plan(robust=[robust_spec_from({"scenarios": names, "horizon": T, **fields, **robust}) for T in steps])
-    return Plan([spec_from({"scenario": name, "horizon": T, **fields}) for name in names for T in steps])
+        return Plan(robust=[parse_robust_spec({"scenarios": names, "horizon": T, **fields, **robust}) for T in steps])
+    return Plan([parse_study_spec({"scenario": name, "horizon": T, **fields}) for name in names for T in steps])
 
 
 def missing_scenario(alternatives: str = "") -> InputError:
@@ -160,9 +160,9 @@ def load_plugins(texts: Sequence[str] | None) -> None:
             plugin, _ = load_plugin(text, "--plugin")
             is_policy = isinstance(plugin, type) and callable(getattr(plugin, "select", None))
             (load_policy_plugin if is_policy else load_scenario_plugin)(text)
-        elif text in POLICY_PLUGINS.installed():
+        elif text in POLICY_PLUGINS.entry_points():
             load_policy_plugin(text)
-        elif text in SCENARIO_PLUGINS.installed():
+        elif text in SCENARIO_PLUGINS.entry_points():
             load_scenario_plugin(text)
         else:
             raise InputError(f"--plugin must be ./file.py:Name or the name of an installed plugin but got {text!r}.")
@@ -181,9 +181,9 @@ def worker_count(jobs: int | None) -> int:
     return int(cpu_count())
 
 
-def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> AbstractContextManager[Crew]:
+def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
     """Check the options of workers before anything runs, and return the workers to open."""
-    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, hired
+    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
@@ -195,7 +195,7 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
             raise InputError("--backend selects workers on this machine, so it can't be combined with --cluster.")
         if jobs is not None and cluster != "local":
             raise InputError("--jobs can't be combined with a cluster's address: all workers of the cluster are used.")
-    return hired(worker_count(jobs), backend, cluster)
+    return open_workers(worker_count(jobs), backend, cluster)
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:
@@ -206,7 +206,7 @@ def print_plan(plan: Plan, as_json: bool) -> None:
         print_json({"studies": [*map(robust_object, plan.robust), *map(study_object, plan.studies)]})
         return
     for search in plan.robust:
-        for study in search.each():
+        for study in search.scenario_specs():
             say(_describe_study(study))
         target = "Pareto front" if search.pareto else f"measure {search.measure}"
         say(
@@ -230,7 +230,7 @@ def _describe_study(spec: StudySpec) -> str:
 
 def robust_steps(spec: RobustSpec) -> int:
     """Count the steps of a robust search and of the studies of its scenarios, which run first."""
-    return _search_steps(spec) + sum(study.simulated_steps() for study in spec.each())
+    return _search_steps(spec) + sum(study.simulated_steps() for study in spec.scenario_specs())
 
 
 def _search_steps(spec: RobustSpec) -> int:
@@ -258,5 +258,5 @@ def robust_object(spec: RobustSpec) -> dict[str, Any]:
         "steps": _search_steps(spec),
         "measure": None if spec.pareto else spec.measure,
         "scenarios": list(spec.scenarios),
-        "first": [study_object(study) for study in spec.each()],
+        "first": [study_object(study) for study in spec.scenario_specs()],
     }

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from studies.registry import ALL, PAPER_POLICIES, ComparisonDefaults
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from tuning.cli import completion, options
 from tuning.cli.options import default, integer, option
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.comparison import Result
+    from studies.results.comparison import ComparisonResult
 
 COMPARISON = "Comparison"
 
@@ -38,8 +38,8 @@ def compare(
         str,
         option(
             "--policies",
-            metavar=f"A,B…|{PAPER_POLICIES}|{ALL}",
-            help=f"Policies to compare; '{PAPER_POLICIES}' stands for those of the paper.",
+            metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
+            help=f"Policies to compare; '{PAPER_KEYWORD}' stands for those of the paper.",
             group=COMPARISON,
             complete=completion.policy_lists,
         ),
@@ -99,7 +99,7 @@ def compare(
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import choose_workers, given, scenario_settings
     from tuning.cli.output import describing_interrupts, print_exact, say
-    from tuning.comparison.run import compare_all, specs_of
+    from tuning.comparison.run import comparison_specs, run_comparisons
     from tuning.files import check_folder
     from tuning.page_files import write_comparison
     from tuning.progress import ComparisonReporter
@@ -116,12 +116,12 @@ def compare(
         }
     )
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = specs_of([*(names or []), *more], horizon or [None], policies, fields)
+    specs = comparison_specs([*(names or []), *more], horizon or [None], policies, fields)
     workers = choose_workers(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)
     with workers as crew, ComparisonReporter(quiet) as reporter, describing_interrupts(reporter, url):
-        document = compare_all(specs, url, crew, reporter.comparison_listener())
+        document = run_comparisons(specs, url, crew, reporter.comparison_listener())
     written = write_comparison(document, output)
     if as_json:
         print_exact(document.as_json())
@@ -131,7 +131,7 @@ def compare(
     say(f"Wrote {written[0]}, and {formats} files beside it.")
 
 
-def print_comparisons(results: Sequence[Result]) -> None:
+def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     """Print the ranking of each comparison, and an overview of several."""
     from studies.export.comparison import board_table, overview_table
     from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search

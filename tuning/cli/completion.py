@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import typer
 
-from studies.registry import ALL, PAPER_POLICIES, Choice, written
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, Choice, format_choices
 
 CONNECT_TIMEOUT = 2
 """Seconds to wait for a database server."""
@@ -39,7 +39,7 @@ def names(registry: Mapping[str, object]) -> Callable[[str], list[str]]:
 
 def choices(registry: Mapping[str, Choice]) -> Callable[[str], list[str]]:
     """Complete the values of a registry, with an example where a value takes an argument."""
-    return _completer(lambda: written(registry))
+    return _completer(lambda: format_choices(registry))
 
 
 def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Callable[[str], list[str]]:
@@ -77,9 +77,9 @@ def _study_files() -> list[str]:
 
 
 scenarios = _completer(_scenarios, "+")
-scenario_lists = _completer(lambda: [*_scenarios(), ALL], ",")
+scenario_lists = _completer(lambda: [*_scenarios(), ALL_KEYWORD], ",")
 policies = _completer(_policies)
-policy_lists = _completer(lambda: [*_policies(), PAPER_POLICIES, ALL], ",")
+policy_lists = _completer(lambda: [*_policies(), PAPER_KEYWORD, ALL_KEYWORD], ",")
 study_files = _completer(_study_files)  # where none matches, the shell completes files
 
 
@@ -121,8 +121,8 @@ def stored_names(url: str) -> list[str]:
         return names
     from sqlalchemy import create_engine, text
 
-    from studies.storage.urls import parse
+    from studies.storage.urls import parse_url
 
-    engine = create_engine(parse(url), connect_args={"connect_timeout": CONNECT_TIMEOUT})
+    engine = create_engine(parse_url(url), connect_args={"connect_timeout": CONNECT_TIMEOUT})
     with engine.connect() as connection:
         return [str(name) for (name,) in connection.execute(text(NAMES_QUERY))]

@@ -28,12 +28,12 @@ def copy(
     """
     from environments.errors import InputError
     from environments.text import plural
-    from studies.storage.copy import read_study, write_study
+    from studies.storage.copy import read_study_rows, write_study_rows
     from studies.storage.database import opened
-    from studies.storage.faults import clear_faults
+    from studies.storage.faults import translate_errors
     from studies.storage.library import find_studies
-    from studies.storage.lock import only_driver
-    from studies.storage.urls import shown, storage_url
+    from studies.storage.lock import lock_studies
+    from studies.storage.urls import mask_url, storage_url
     from tuning.cli.output import say
 
     if name is not None and (not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip()):
@@ -47,14 +47,14 @@ def copy(
             raise InputError(f"--as names a single study but {len(selected)} studies match.")
         names = [study.study_name for study in selected]
         new_names = names if name is None else [name]
-        with only_driver(url, *names):
+        with lock_studies(url, *names):
             with opened(to, create=True) as target:
                 taken = {study.study_name for study in target.get_all_studies()}.intersection(new_names)
             if taken:
-                raise InputError(f"study {min(taken)!r} already exists in {shown(to)}.")
-            with only_driver(to, *new_names) as target:
+                raise InputError(f"study {min(taken)!r} already exists in {mask_url(to)}.")
+            with lock_studies(to, *new_names) as target:
                 for study, new_name in zip(selected, new_names, strict=True):
-                    with clear_faults(url):
-                        rows = read_study(source, study._study_id)
-                    count = write_study(rows, target, new_name)
-                    say(f"Copied {study.study_name} to {shown(to)}: {plural(count, 'trial')}.")
+                    with translate_errors(url):
+                        rows = read_study_rows(source, study._study_id)
+                    count = write_study_rows(rows, target, new_name)
+                    say(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")

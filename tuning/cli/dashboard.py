@@ -40,13 +40,13 @@ def dashboard(
         # serve another storage at a free port
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
-    from dashboards.optuna_dashboard.server import exposure, make_server
+    from dashboards.optuna_dashboard.server import describe_exposure, make_server
     from studies.storage.database import opened
     from studies.storage.urls import storage_url
 
     with opened(storage) as store, make_server(store, host, port, writable=writable, names=names or ()) as server:
         attach_to_studies(storage_url(storage))
-        warning = exposure(host, writable)
+        warning = describe_exposure(host, writable)
         if warning is not None:
             typer.echo(warning, err=True)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; press Ctrl-C to stop)")
@@ -68,9 +68,9 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
     import optuna
 
     from dashboards.optuna_dashboard.attach import attach
-    from environments.errors import Fault, InputError
+    from environments.errors import ExternalError, InputError
     from studies.storage.keys import GRID, ROBUST, SPEC
-    from studies.storage.lock import driving
+    from studies.storage.lock import run_as_driver
 
     def find_incomplete(storage: RDBStorage) -> list[str]:
         ours = {
@@ -84,14 +84,14 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
 
     reported = set()
     try:
-        incomplete = driving(url, None, find_incomplete)
-    except (InputError, Fault) as error:
+        incomplete = run_as_driver(url, None, find_incomplete)
+    except (InputError, ExternalError) as error:
         _report_failure(error)
         return
     for name in incomplete:
         try:
-            driving(url, name, partial(attach_missing, name=name))
-        except (InputError, Fault) as error:
+            run_as_driver(url, name, partial(attach_missing, name=name))
+        except (InputError, ExternalError) as error:
             if str(error) not in reported:  # a read-only storage fails in the same way for all studies
                 _report_failure(error)
             reported.add(str(error))

@@ -33,7 +33,7 @@ def delete(
     from environments.text import plural
     from studies.storage.database import opened
     from studies.storage.library import find_studies
-    from studies.storage.lock import only_driver
+    from studies.storage.lock import lock_studies
     from studies.storage.urls import storage_url
     from tuning.cli.output import say
 
@@ -48,7 +48,7 @@ def delete(
             if not typer.confirm(f"Delete {count} with all trials?", err=True):
                 say("Nothing was deleted.")
                 return
-        with only_driver(storage_url(storage), *(study.study_name for study in selected)) as locked:
+        with lock_studies(storage_url(storage), *(study.study_name for study in selected)) as locked:
             for study in selected:
                 locked.delete_study(study._study_id)
                 say(f"Deleted {study.study_name}.")

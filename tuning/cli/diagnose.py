@@ -50,35 +50,35 @@ def diagnose(
         # write a page with a figure, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    from dashboards.pages.diagnosis.page import render
+    from dashboards.pages.diagnosis import render_diagnosis
     from environments.text import plural
     from studies.diagnosis import diagnose as diagnose_rewards
-    from studies.diagnosis.diagnose import read_rewards
-    from studies.diagnosis.proposal import propose
-    from studies.diagnosis.result import COLUMNS, describe_diagnosis, tabulate_findings
+    from studies.diagnosis.analysis import read_rewards
+    from studies.diagnosis.proposal import propose_study
+    from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.cli.output import command_name, print_json, print_table, say
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
 
     for path in (output, study_file):
         if path is not None:
-            check_place(path)
+            check_file_writable(path)
     names, rewards = read_rewards(file)
     diagnosis = diagnose_rewards(rewards, names, halves=halves)
-    proposal = propose(diagnosis, file.name, horizon) if diagnosis.decidable else ""
+    proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.conclusive else ""
     if output is not None:
-        with replacing(output) as page:
-            page.write(render(diagnosis, file.name, proposal))
+        with atomic_write(output) as page:
+            page.write(render_diagnosis(diagnosis, file.name, proposal))
     if study_file is not None and proposal:
-        with replacing(study_file) as toml:
+        with atomic_write(study_file) as toml:
             toml.write(proposal)
     if as_json:
         print_json({**diagnosis.to_dict(), "study": proposal}, indent=2)
         return
     for line in describe_diagnosis(diagnosis):
         say(line)
-    if diagnosis.decidable:
+    if diagnosis.conclusive:
         title = f"{file.name}: {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}"
-        print_table(title, COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
+        print_table(title, FINDING_COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
     if output is not None:
         say(f"Wrote {output}.")
     if not proposal:

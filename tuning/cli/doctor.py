@@ -61,8 +61,8 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
     from tuning.cli.arguments import worker_count
     from tuning.doctor.cluster import cluster_checks, inspect_cluster
-    from tuning.workers.cluster import connected
+    from tuning.workers.cluster import open_cluster
 
-    with connected(cluster, worker_count(None), to_look=True) as crew:
+    with open_cluster(cluster, worker_count(None), inspect_only=True) as crew:
         inspected = inspect_cluster(crew.client)
     return rows + cluster_checks(inspected, identity()), inspected.workers

@@ -47,20 +47,20 @@ def export(
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
-    from environments.errors import InputError, unknown
+    from environments.errors import InputError, unknown_name
     from studies.export import export as export_text
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
     from studies.storage.database import opened
-    from studies.storage.library import list_studies, robust_findings, split_by_recommendation
+    from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
     from tuning.cli.output import print_exact, say
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
     if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
+        raise unknown_name("format", form, FORMATS)
     with opened(storage) as store:
         single, without = split_by_recommendation(store, studies or None)
-        robust = {result.study: result for result in robust_findings(store, studies or None)}
+        robust = {result.study: result for result in read_robust_results(store, studies or None)}
         states = {row.name: row.state for row in list_studies(store)} if without else {}
     recommendations: list[Recommendation | RobustRecommendation] = list(single)
     recommendations += [result for result in robust.values() if isinstance(result, RobustRecommendation)]
@@ -77,6 +77,6 @@ def export(
     if output is None:
         print_exact(text)
         return
-    with replacing(output) as file:
+    with atomic_write(output) as file:
         file.write(text)
     say(f"Wrote {output}: {plural(len(recommendations), 'recommendation')}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from studies.registry import GridDefaults, shown
+from studies.registry import GridDefaults, format_values
 from tuning.cli import options
 from tuning.cli.options import default, integer, option, parse_number, parse_numbers
 from tuning.workers.local import DEFAULT_BACKEND
@@ -35,7 +35,7 @@ def grid(
         option(
             "--alpha0",
             metavar="X,X…",
-            help=f"Values of α₀. {default(shown(GridDefaults.alpha0))}",
+            help=f"Values of α₀. {default(format_values(GridDefaults.alpha0))}",
             group=CELLS,
             parser=parse_numbers,
         ),
@@ -45,7 +45,7 @@ def grid(
         option(
             "--beta0",
             metavar="X,X…",
-            help=f"Values of β₀. {default(shown(GridDefaults.beta0))}",
+            help=f"Values of β₀. {default(format_values(GridDefaults.beta0))}",
             group=CELLS,
             parser=parse_numbers,
         ),
@@ -102,15 +102,15 @@ def grid(
     from environments.errors import InputError
     from studies.export.csv_table import write_grids
     from studies.spec.grid import FINE_VALUES, GridSpec
-    from studies.spec.parse import grid_spec_from
+    from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import check_one_name, choose_workers, given, missing_scenario, scenario_settings
     from tuning.cli.dashboard import attach_to_studies
     from tuning.cli.output import describing_interrupts, print_json
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
     from tuning.grid_run import run_grid
     from tuning.progress import Reporter
-    from tuning.workers.local import side_by_side
+    from tuning.workers.local import run_concurrently
 
     if not scenarios:
         raise missing_scenario()
@@ -122,14 +122,14 @@ def grid(
     numbers = {"replications": replications, "arms": arms, "seed": seed, "epsilon": epsilon}
     fields = given({**axes, **numbers, "name": name, "settings": scenario_settings(setting, noise)})
     specs = [
-        grid_spec_from({"scenario": scenario, "horizon": steps, **fields})
+        parse_grid_spec({"scenario": scenario, "horizon": steps, **fields})
         for scenario in map(load_scenario_plugin, scenarios)
         for steps in horizon or [None]
     ]
     check_one_name(name, len(specs))
     workers = choose_workers(jobs, backend, cluster)
     if csv is not None:
-        check_place(csv)
+        check_file_writable(csv)
     url = storage_url(storage)
 
     def run(spec: GridSpec) -> Grid:
@@ -139,13 +139,13 @@ def grid(
 
     with (
         workers as crew,
-        Reporter(quiet, many=crew.side_by_side > 1) as reporter,
+        Reporter(quiet, many=crew.concurrent_studies > 1) as reporter,
         describing_interrupts(reporter, url),
     ):
         unique = {spec.study_name(): spec for spec in specs}
-        grids = side_by_side(crew, [partial(run, spec) for spec in unique.values()])
+        grids = run_concurrently(crew, [partial(run, spec) for spec in unique.values()])
     if csv is not None:
-        with replacing(csv) as file:
+        with atomic_write(csv) as file:
             file.write(write_grids(grids))
     if as_json:
         print_json({"grids": [result.as_object() for result in grids]})

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from environments.errors import unknown
+from environments.errors import unknown_name
 from studies.symbols import to_encoding
 from tuning.interrupts import Interrupted
 
@@ -188,7 +188,7 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Suggest the nearest name for an unknown command."""
         if args[0] not in self.commands and args[0][:1].isalnum() and not ctx.resilient_parsing:
-            raise unknown("command", args[0], self.commands)
+            raise unknown_name("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

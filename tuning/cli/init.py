@@ -30,7 +30,7 @@ def init(
     from environments.recorded import examples
     from studies.spec.files import study_template
     from tuning.cli.output import command_name, say
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
     if trace and log:
         raise InputError("--trace and --log can't be combined.")
@@ -48,6 +48,6 @@ def init(
     else:
         text = study_template()
         hint = f". Edit it, then run {command} validate {file}"
-    with replacing(file) as out:
+    with atomic_write(file) as out:
         out.write(text)
     say(f"Wrote {file}{hint}")

@@ -11,8 +11,8 @@ import typer
 
 from environments.noise import NOISES
 from environments.text import join_words, shorten_value
-from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, written
-from studies.storage.urls import DEFAULT_URL, VARIABLE
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, format_choices
+from studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
 from tuning.cli import completion
 from tuning.workers.local import BACKENDS
 
@@ -41,7 +41,7 @@ class NumberList(list[float]):
 
 @dataclass(frozen=True)
 class Assignment:
-    """The value of an option that is written NAME=VALUE or NAME=LOW:HIGH."""
+    """The value of an option that is format_choices NAME=VALUE or NAME=LOW:HIGH."""
 
     name: str
     value: Any
@@ -322,7 +322,7 @@ ObjectiveOption = Annotated[
     str | None,
     option(
         "--objective",
-        help=f"Objective: {join_words(written(OBJECTIVES))}. {default(StudyDefaults.objective)}",
+        help=f"Objective: {join_words(format_choices(OBJECTIVES))}. {default(StudyDefaults.objective)}",
         group=SEARCH,
         complete=completion.choices(OBJECTIVES),
     ),
@@ -397,7 +397,7 @@ MeasureOption = Annotated[
     str | None,
     option(
         "--measure",
-        help=f"Relative regret to minimize: {join_words(written(MEASURES))}. {default(StudyDefaults.measure)}",
+        help=f"Relative regret to minimize: {join_words(format_choices(MEASURES))}. {default(StudyDefaults.measure)}",
         group=ROBUST,
         complete=completion.choices(MEASURES),
     ),
@@ -452,7 +452,7 @@ StorageOption = Annotated[
     option(
         "--storage",
         metavar="URL",
-        help=f"Database of the studies. {default(f'{VARIABLE}, or {DEFAULT_URL}')}",
+        help=f"Database of the studies. {default(f'{STORAGE_VARIABLE}, or {DEFAULT_URL}')}",
         group=OUTPUT,
     ),
 ]

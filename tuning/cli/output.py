@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from environments.text import escape_unprintable
-from tuning.interrupts import heard
+from tuning.interrupts import acknowledge_interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tuning.progress import Begun, Reporter
+    from tuning.progress import Reporter, StartedStudy
 
 UNLIMITED_WIDTH = 100_000
 """Columns of output that is not a terminal: names are not wrapped in a pipe."""
@@ -130,18 +130,18 @@ def describing_interrupts(reporter: Reporter, url: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        heard()
+        acknowledge_interrupt()
         begun = list(reporter.begun.values())
         if begun:
             interrupt.add_note(describe_stored(begun, _count_stored(url, begun)))
         raise
 
 
-def describe_stored(begun: Sequence[Begun], stored: Sequence[int]) -> str:
+def describe_stored(begun: Sequence[StartedStudy], stored: Sequence[int]) -> str:
     """Describe how much is stored of studies that were begun.
 
-    >>> from tuning.progress import Begun
-    >>> describe_stored([Begun("raven-ucb/blips/T1000/K10", 200, "trials")], [24])
+    >>> from tuning.progress import StartedStudy
+    >>> describe_stored([StartedStudy("raven-ucb/blips/T1000/K10", 200, "trials")], [24])
     '24 of 200 trials of raven-ucb/blips/T1000/K10 are saved; rerun the same command to resume'
     """
     if not any(stored):
@@ -157,7 +157,7 @@ def describe_stored(begun: Sequence[Begun], stored: Sequence[int]) -> str:
     return f"{' and '.join(parts)} are saved; rerun the same command to resume"
 
 
-def _count_stored(url: str, begun: Sequence[Begun]) -> list[int]:
+def _count_stored(url: str, begun: Sequence[StartedStudy]) -> list[int]:
     """Count trials in the storage; if it does not answer, use the last counts that were reported."""
     from studies.storage.database import opened
 

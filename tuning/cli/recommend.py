@@ -11,7 +11,7 @@ from tuning.cli import completion
 from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption, integer, option
 
 if TYPE_CHECKING:
-    from studies.results.interpolation import Answer
+    from studies.results.interpolation import RecommendedParameters
 
 
 def recommend(
@@ -34,29 +34,29 @@ def recommend(
         # as JSON
         ravenlab recommend variance-drift --horizon 3000 --json
     """
-    from studies.results.interpolation import Question, answer
+    from studies.results.interpolation import RecommendationQuery, recommend_parameters
     from studies.storage.database import opened
-    from studies.storage.library import recommendations
-    from studies.storage.urls import shown, sqlite_file, storage_url
+    from studies.storage.library import read_recommendations
+    from studies.storage.urls import mask_url, sqlite_file, storage_url
     from tuning.cli.output import print_json
 
     if storage is not None:
         sqlite_file(storage)
-    query = Question(scenario, horizon, policy, arms, None if storage is None else shown(storage))
+    query = RecommendationQuery(scenario, horizon, policy, arms, None if storage is None else mask_url(storage))
     query.check()
     path = sqlite_file(storage_url(storage))
     if path is not None and not path.exists():
-        result = answer(query, [])
+        result = recommend_parameters(query, [])
     else:
         with opened(storage) as store:
-            result = answer(query, recommendations(store))
+            result = recommend_parameters(query, read_recommendations(store))
     if as_json:
         print_json(_result_object(result))
     else:
         _print_result(result)
 
 
-def _result_object(result: Answer) -> dict[str, Any]:
+def _result_object(result: RecommendedParameters) -> dict[str, Any]:
     """Return the JSON object of a result; regret is known only for a study of this very horizon."""
     exact = result.kind == "exact"
     return {
@@ -72,7 +72,7 @@ def _result_object(result: Answer) -> dict[str, Any]:
     }
 
 
-def _print_result(result: Answer) -> None:
+def _print_result(result: RecommendedParameters) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
     from tuning.cli.output import say

@@ -96,7 +96,7 @@ def reproduce(
 
 def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     """Print the verdicts, those of large groups as counts, and the files written."""
-    from dashboards.pages.reproduction.page import group_verdicts
+    from dashboards.pages.reproduction import group_verdicts
     from tuning.cli.output import print_table, say
 
     groups = group_verdicts(result)

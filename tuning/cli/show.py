@@ -92,7 +92,7 @@ def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyCo
     from tuning.cli.compare import print_comparisons
     from tuning.cli.grid import print_grid
     from tuning.cli.tune import print_robust
-    from tuning.comparison.ranking import judge
+    from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
@@ -102,7 +102,7 @@ def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyCo
         return StudyContents("tune --robust", "trials", "found", spec, result, print_robust)
     if comparison is not None:
         played = read_comparison(study, trials)
-        ranking = None if played is None else judge(played)
+        ranking = None if played is None else analyze_comparison(played)
         return StudyContents(
             "compare", "entries", "comparison", comparison, ranking, lambda result: print_comparisons([result])
         )
@@ -124,8 +124,8 @@ def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> Non
 
 
 def _describe_progress(row: StudyRow, unit: str) -> str:
-    total = "–" if row.asked is None else f"{row.asked:,}"
-    return f"{row.name}: {row.state}, {row.done:,} of {total} {unit}"
+    total = "–" if row.planned is None else f"{row.planned:,}"
+    return f"{row.name}: {row.state}, {row.finished:,} of {total} {unit}"
 
 
 def _best_trials(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:

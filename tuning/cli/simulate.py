@@ -83,10 +83,10 @@ def simulate(
     from policies.engine.simulation import simulate as run
     from tuning.cli.arguments import assignments, scenario_settings, worker_count
     from tuning.cli.output import print_json
-    from tuning.files import check_place
+    from tuning.files import check_file_writable
 
     if pulls is not None:
-        check_place(pulls)
+        check_file_writable(pulls)
     result = run(
         load_policy_plugin(policy),
         load_scenario_plugin(scenario),
@@ -123,9 +123,9 @@ def _simulation_object(result: Simulation) -> dict[str, Any]:
 
 def _write_pulls(pulls: NDArray[np.integer[Any]], path: Path) -> None:
     """Write a CSV file: replication (from 0), step (from 1), arm (from 0)."""
-    from tuning.files import replacing
+    from tuning.files import atomic_write
 
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write("replication,step,arm\n")
         for replication, row in enumerate(pulls):
             file.writelines(f"{replication},{step},{arm}\n" for step, arm in enumerate(row.tolist(), start=1))

@@ -21,7 +21,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     from environments.text import format_number
     from studies.storage.database import opened
     from studies.storage.library import list_studies
-    from studies.storage.urls import shown, storage_url
+    from studies.storage.urls import mask_url, storage_url
     from tuning.cli.output import print_json, print_table, say
 
     with opened(storage) as store:
@@ -33,12 +33,12 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
         say("No studies yet. To begin: ravenlab tune blips")
         return
     print_table(
-        f"Studies in {shown(storage_url(storage))}",
+        f"Studies in {mask_url(storage_url(storage))}",
         ["study", "trials", "best", "regret", "state"],
         [
             [
                 row.name,
-                f"{row.done:,}/{'–' if row.asked is None else f'{row.asked:,}'}",
+                f"{row.finished:,}/{'–' if row.planned is None else f'{row.planned:,}'}",
                 "–" if row.best is None else format_number(row.best),
                 "–" if row.regret is None else format_number(row.regret),
                 row.state,

@@ -13,14 +13,14 @@ from tuning.cli import options
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.recommendation import Recommendation, Rival
-    from studies.results.robust import Contender, Front, RobustRecommendation
+    from studies.results.recommendation import Baseline, Recommendation
+    from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
     from tuning.progress import Reporter
-    from tuning.robust.run import RanRobust
-    from tuning.study_run import Ran
-    from tuning.workers.local import Crew
+    from tuning.robust.run import RobustRun
+    from tuning.study_run import StudyRun
+    from tuning.workers.local import Workers
 
 MAX_PRINTED_FRONT = 20
 """Settings of a Pareto front that are printed."""
@@ -86,7 +86,8 @@ def tune(
         # one setting for three scenarios
         ravenlab tune blips periodic variance-drift --robust
     """
-    from environments.errors import InputError, nonnegative
+    from environments.checks import check_nonnegative
+    from environments.errors import InputError
     from policies.engine.plugins import load_policy_plugin
     from studies.storage.urls import storage_url
     from tuning.cli import arguments
@@ -125,7 +126,7 @@ def tune(
     arguments.check_one_name(name, len(plan))
     plan.studies = list({spec.study_name(): spec for spec in plan.studies}.values())
     workers = arguments.choose_workers(jobs, backend, cluster)
-    limit = None if timeout is None else nonnegative("timeout", timeout)
+    limit = None if timeout is None else check_nonnegative("timeout", timeout)
     if dry_run:
         arguments.print_plan(plan, as_json)
         return
@@ -142,23 +143,25 @@ def tune(
         _print_next_steps(ran, storage)
 
 
-def _run_studies(specs: Sequence[StudySpec], url: str, crew: Crew, limit: float | None, quiet: bool) -> list[Ran]:
+def _run_studies(
+    specs: Sequence[StudySpec], url: str, crew: Workers, limit: float | None, quiet: bool
+) -> list[StudyRun]:
     """Run all studies, and attach to each its note and figures for the dashboard."""
     from tuning.cli.dashboard import attach_to_studies
     from tuning.cli.output import describing_interrupts
     from tuning.progress import Reporter
     from tuning.study_run import run_study
-    from tuning.workers.local import side_by_side
+    from tuning.workers.local import run_concurrently
 
-    def run(spec: StudySpec) -> Ran:
+    def run(spec: StudySpec) -> StudyRun:
         ran = run_study(spec, url, crew, limit, reporter.listener())
         if ran.recommendation is not None:
             attach_to_studies(url, [ran.study])
         return ran
 
-    with Reporter(quiet, many=crew.side_by_side > 1) as reporter, describing_interrupts(reporter, url):
+    with Reporter(quiet, many=crew.concurrent_studies > 1) as reporter, describing_interrupts(reporter, url):
         _warn_of_python_policies(specs, reporter)
-        return side_by_side(crew, [partial(run, spec) for spec in specs])
+        return run_concurrently(crew, [partial(run, spec) for spec in specs])
 
 
 def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> None:
@@ -176,7 +179,7 @@ def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> 
         )
 
 
-def _print_studies(ran: Sequence[Ran], as_json: bool) -> None:
+def _print_studies(ran: Sequence[StudyRun], as_json: bool) -> None:
     """Print recommendations to stdout, and studies that are not finished or were complete before to stderr."""
     recommendations = [run.recommendation for run in ran if run.recommendation is not None]
     if as_json:
@@ -206,7 +209,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     rows = []
     for recommendation in recommendations:
         recorded = recommendation.recorded is not None
-        baselines = {rival.name: _format_extra_regret(rival, recorded) for rival in recommendation.versus}
+        baselines = {baseline.name: _format_extra_regret(baseline, recorded) for baseline in recommendation.versus}
         regret = recommendation.regret
         rows.append(
             [
@@ -233,7 +236,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
                 say(line)
 
 
-def _format_extra_regret(baseline: Rival, recorded: bool) -> str:
+def _format_extra_regret(baseline: Baseline, recorded: bool) -> str:
     """Format the extra regret of a baseline with its interval, or state that it is not significant."""
     from environments.text import format_number, format_signed
     from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE
@@ -241,20 +244,20 @@ def _format_extra_regret(baseline: Rival, recorded: bool) -> str:
     if recorded and baseline.same:
         return "identical"
     difference = format_signed(baseline.difference)
-    if not baseline.told:
+    if not baseline.significant:
         return f"{difference} ({INCONCLUSIVE if recorded else WITHIN_NOISE})"
     return f"{difference} ({format_number(baseline.low)} to {format_number(baseline.high)})"
 
 
-def _print_next_steps(ran: Sequence[Ran], storage: str | None) -> None:
+def _print_next_steps(ran: Sequence[StudyRun], storage: str | None) -> None:
     """Print commands that use the recommendations to stderr; names are quoted for the shell."""
     from shlex import quote
 
-    from studies.storage.urls import shown
+    from studies.storage.urls import mask_url
     from tuning.cli.output import command_name
 
     command = command_name()
-    where = "" if storage is None else f" --storage {quote(shown(storage))}"
+    where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
     names = [quote(run.study) for run in ran if run.recommendation is not None]
     study = f" {names[0]}" if len(names) == 1 else ""
     typer.echo("Next, to use the parameters in a program:", err=True)
@@ -267,7 +270,7 @@ def _print_next_steps(ran: Sequence[Ran], storage: str | None) -> None:
 def _run_robust(
     specs: Sequence[RobustSpec],
     url: str,
-    crew: Crew,
+    crew: Workers,
     timeout: float | None,
     quiet: bool,
     as_json: bool,
@@ -277,13 +280,13 @@ def _run_robust(
     from studies.export.csv_table import write_robust
     from tuning.cli.dashboard import attach_to_studies
     from tuning.cli.output import describing_interrupts
-    from tuning.files import check_place, replacing
+    from tuning.files import atomic_write, check_file_writable
     from tuning.progress import Reporter
     from tuning.robust.run import run_robust
 
     if csv is not None:
-        check_place(csv)
-    ran: list[RanRobust] = []
+        check_file_writable(csv)
+    ran: list[RobustRun] = []
     with Reporter(quiet) as reporter, describing_interrupts(reporter, url):
         for spec in specs:
             ran.append(run_robust(spec, url, crew, timeout, reporter.listener))
@@ -291,7 +294,7 @@ def _run_robust(
             attach_to_studies(url, finished if ran[-1].found is None else [*finished, ran[-1].study])
     results = [run.found for run in ran if run.found is not None]
     if csv is not None and results:
-        with replacing(csv) as file:
+        with atomic_write(csv) as file:
             file.write(write_robust(results))
     if as_json:
         _print_robust_json(results)
@@ -338,7 +341,7 @@ def print_robust(result: RobustRecommendation | Front) -> None:
         say(line)
 
 
-def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[Contender]) -> None:
+def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:
     from environments.text import format_number, format_percent
     from studies.symbols import format_params
     from tuning.cli.output import print_table

@@ -25,14 +25,14 @@ def validate(
         ravenlab validate all-scenarios --json
     """
     from environments.text import format_count, plural
-    from studies.spec.files import find_study_file, load_robust_tables, load_study_file
+    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
     from tuning.cli.arguments import Plan, robust_object, robust_steps, study_object
     from tuning.cli.output import print_json, say
 
     plans: list[tuple[str, Plan]] = []
     for name in files:
         path = find_study_file(name)
-        plans.append((name, Plan(load_study_file(path), load_robust_tables(path))))
+        plans.append((name, Plan(load_study_file(path), load_robust_studies(path))))
     if as_json:
         contents = [
             {"file": name, "studies": [*map(study_object, plan.studies), *map(robust_object, plan.robust)]}

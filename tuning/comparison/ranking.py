@@ -16,28 +16,39 @@ from itertools import combinations
 import numpy as np
 
 from environments.world import Floats
-from studies.results.comparison import LEVEL, Behind, Board, Comparison, Entry, Ranks, Result, Standing
-from studies.spec.comparison import SettingOf
+from studies.results.comparison import (
+    LEVEL,
+    Comparison,
+    ComparisonEntry,
+    ComparisonResult,
+    DifferenceFromBest,
+    Leaderboard,
+    RankTest,
+    Standing,
+)
+from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
-from studies.statistics.paired import holm, paired_p
+from studies.statistics.paired import holm_adjust, paired_t_test
 
 NEXT_TO_NOTHING = 1e-9
 """A mean regret below this can't be the whole of a share."""
 
 
-def judge(comparison: Comparison) -> Result:
+def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """The boards of a comparison."""
     seed = comparison.spec.seed
-    return Result(comparison, tuple(board(each, comparison.of(each), seed) for each in comparison.settings))
+    return ComparisonResult(
+        comparison, tuple(build_board(each, comparison.of(each), seed) for each in comparison.settings)
+    )
 
 
-def board(setting: SettingOf, entries: Sequence[Entry], seed: int) -> Board:
+def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
     """Order entries of the same worlds by their mean regret and say who can be told from whom."""
     order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
     listed = [entries[i] for i in order]
     samples = np.stack([entry.regret for entry in listed])
-    mean_ranks, ranks = judge_ranks([entry.policy for entry in listed], samples)
-    raw, corrected = all_pairs(samples)
+    mean_ranks, ranks = analyze_ranks([entry.policy for entry in listed], samples)
+    raw, corrected = pairwise_p_values(samples)
     standings = []
     for i, entry in enumerate(listed):
         behind = None
@@ -45,12 +56,14 @@ def board(setting: SettingOf, entries: Sequence[Entry], seed: int) -> Board:
             share = None
             if samples[0].mean() > NEXT_TO_NOTHING:
                 share = relative_interval(samples[i], samples[0], seed)
-            behind = Behind(*paired_interval(samples[i], samples[0], seed), share, raw[0, i], corrected[0, i])
+            behind = DifferenceFromBest(
+                *paired_interval(samples[i], samples[0], seed), share, raw[0, i], corrected[0, i]
+            )
         standings.append(Standing(i + 1, entry, *mean_interval(samples[i], seed), behind, float(mean_ranks[i])))
-    return Board(setting, tuple(standings), ranks)
+    return Leaderboard(setting, tuple(standings), ranks)
 
 
-def all_pairs(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
+def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
     """p of the paired t-test of every two rows, before and after Holm's correction for all of them.
 
     >>> raw, corrected = all_pairs(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
@@ -58,11 +71,11 @@ def all_pairs(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple
     {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
     """
     pairs = list(combinations(range(len(samples)), 2))
-    raw = [paired_p(samples[i], samples[j]) for i, j in pairs]
-    return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm(raw), strict=True))
+    raw = [paired_t_test(samples[i], samples[j]) for i, j in pairs]
+    return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm_adjust(raw), strict=True))
 
 
-def judge_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, Ranks | None]:
+def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest | None]:
     """Mean ranks [C] over worlds of samples [C, R], less being better, and what they tell.
 
     >>> worlds = np.random.default_rng(1).normal(size=(3, 100)) + [[0], [0], [9]]
@@ -80,9 +93,9 @@ def judge_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, Ranks | 
     friedman = _friedman(samples) if count > 2 else None
     order = sorted(range(count), key=lambda i: (float(mean_ranks[i]), i))
     if friedman is not None and friedman >= LEVEL:
-        return mean_ranks, Ranks(friedman, critical, (tuple(names[i] for i in order),))
-    groups = joined([float(mean_ranks[i]) for i in order], critical)
-    return mean_ranks, Ranks(friedman, critical, tuple(tuple(names[order[i]] for i in group) for group in groups))
+        return mean_ranks, RankTest(friedman, critical, (tuple(names[i] for i in order),))
+    groups = rank_groups([float(mean_ranks[i]) for i in order], critical)
+    return mean_ranks, RankTest(friedman, critical, tuple(tuple(names[order[i]] for i in group) for group in groups))
 
 
 def _friedman(samples: Floats) -> float:
@@ -94,7 +107,7 @@ def _friedman(samples: Floats) -> float:
     return float(friedmanchisquare(*samples).pvalue)
 
 
-def joined(ranks: Sequence[float], critical: float) -> list[range]:
+def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
     """Runs of rising ranks that lie within the critical difference, each as long as can be, none of one alone.
 
     >>> joined([1.0, 1.5, 2.2, 4.0], critical=1.0)

@@ -22,19 +22,19 @@ from policies.engine.play import REGRET, play_loop
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
-from studies.export.comparison import Document
+from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
-from studies.registry import ALL, PAPER_POLICIES
-from studies.results.comparison import Comparison, Entry, RegretCurve
-from studies.spec.comparison import PAPER, ComparisonSpec, ResolvedComparisonSpec, SettingOf
-from studies.spec.parse import comparison_spec_from
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
+from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
+from studies.spec.parse import parse_comparison_spec
 from studies.storage import keys
-from studies.storage.lock import driving
-from studies.storage.trials import land_entry, read_entries
-from tuning.comparison.ranking import judge
-from tuning.study_run import Listener, at_hand, open_study, refuse_differences, run_study
-from tuning.workers.local import ALONE, Crew, side_by_side
-from tuning.workers.problem import Evaluator, Game, kept_worlds, policy_of
+from studies.storage.lock import run_as_driver
+from studies.storage.trials import read_entries, store_entry
+from tuning.comparison.ranking import analyze_comparison
+from tuning.study_run import StudyListener, check_comparable, open_study, require_loaded, run_study
+from tuning.workers.local import SERIAL, Workers, run_concurrently
+from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 if TYPE_CHECKING:
     import optuna
@@ -63,10 +63,10 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) ->
     >>> play_entry(Evaluator(game), find_policy("ucb1").resolve({}, 3, 100), 5).regret.shape
     (5,)
     """
-    game = evaluator.game
+    game = evaluator.problem
     warm_up(game.policy)
     marks = np.unique(np.linspace(1, game.horizon, min(POINTS, game.horizon)).round().astype(np.int64))
-    parts = evaluator.over_ranges(_play_range, (dict(values), marks), Stream.REPORT, 0, count)
+    parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, 0, count)
     regret, curve = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     seconds = sum(part[2] for part in parts)
     return PlayedEntry(regret, RegretCurve.of(marks.tolist(), curve), 1e9 * seconds / (count * game.horizon))
@@ -78,13 +78,13 @@ def warm_up(policy: str) -> None:
 
 
 def _play_range(
-    game: Game, what: tuple[Mapping[str, Value], Ints], stream: int, first: int, count: int
+    problem: Problem, what: tuple[Mapping[str, Value], Ints], stream: int, first: int, count: int
 ) -> tuple[Floats, Floats, float]:
     """Regret [count], cumulative regret [count, marks], and this thread's seconds without those to draw the worlds."""
     values, marks = what
-    policy, worlds = policy_of(game), kept_worlds(game, stream, first, count)
+    policy, worlds = problem_policy(problem), cached_worlds(problem, stream, first, count)
     begin = time.thread_time()
-    played = play_loop(policy, values, worlds, game.seed, first, stream, marks)
+    played = play_loop(policy, values, worlds, problem.seed, first, stream, marks)
     return played.out[:, REGRET], played.curve[..., REGRET], time.thread_time() - begin
 
 
@@ -93,15 +93,15 @@ class ComparisonListener:
     """Who wants to know: the start (with entries landed before), who comes next, who landed, and every search."""
 
     begin: Callable[[ComparisonSpec, int], None]
-    playing: Callable[[str, SettingOf], None]
-    landed: Callable[[int, Entry], None]
-    search: Listener | None = None
+    playing: Callable[[str, SettingKind], None]
+    landed: Callable[[int, ComparisonEntry], None]
+    search: StudyListener | None = None
 
 
 def run_comparison(
     spec: ComparisonSpec,
     url: str,
-    crew: Crew = ALONE,
+    workers: Workers = SERIAL,
     listener: ComparisonListener | None = None,
 ) -> Comparison:
     """Play what is missing of a comparison; do nothing where it is finished.
@@ -127,30 +127,30 @@ def run_comparison(
         asked = agreed.entries()
         if listener is not None:
             listener.begin(agreed, len(entries))
-        if crew.side_by_side > 1:
+        if workers.concurrent_studies > 1:
             searches = [policy for policy, setting in asked[len(entries) :] if setting == "tuned"]
-            side_by_side(crew, [partial(_tune, agreed, policy, url, crew, None) for policy in searches])
+            run_concurrently(workers, [partial(_tune, agreed, policy, url, workers, None) for policy in searches])
         for policy, setting in asked[len(entries) :]:
             begin = time.perf_counter()
             if listener is not None:
                 listener.playing(policy, setting)
-            tuned = _tune(agreed, policy, url, crew, listener) if setting == "tuned" else None
-            entry = _play(agreed, policy, setting, tuned, crew)
-            land_entry(study, agreed, entry, time.perf_counter() - begin)
+            tuned = _tune(agreed, policy, url, workers, listener) if setting == "tuned" else None
+            entry = _play(agreed, policy, setting, tuned, workers)
+            store_entry(study, agreed, entry, time.perf_counter() - begin)
             entries.append(entry)
             if listener is not None:
                 listener.landed(len(entries), entry)
         return Comparison(agreed, name, tuple(entries))
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
 def _tune(
-    spec: ResolvedComparisonSpec, policy: str, url: str, crew: Crew, listener: ComparisonListener | None
+    spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: ComparisonListener | None
 ) -> Values:
     """What a policy's search recommends: an ordinary study in the same storage."""
     asked = spec.search(policy)
-    ran = run_study(asked, url, crew, listener=None if listener is None else listener.search)
+    ran = run_study(asked, url, workers, listener=None if listener is None else listener.search)
     if ran.trials != asked.trials:
         raise InputError(
             f"study {ran.study!r} has {ran.trials} trials where this comparison gives {policy} {asked.trials}; "
@@ -160,13 +160,15 @@ def _tune(
     return dict(ran.recommendation.params)
 
 
-def _play(spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params: Values | None, crew: Crew) -> Entry:
+def _play(
+    spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, workers: Workers
+) -> ComparisonEntry:
     source = POLICIES.source(policy)
-    game = Game(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
+    game = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
-    played = play_entry(Evaluator(game, crew), values, spec.replications)
+    played = play_entry(Evaluator(game, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
-    return Entry(
+    return ComparisonEntry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
     )
 
@@ -174,12 +176,12 @@ def _play(spec: ResolvedComparisonSpec, policy: str, setting: SettingOf, params:
 def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec:
     """The specification to go on with: refuses what would mix entries that can't be compared."""
     what = f"comparison {study.study_name!r}"
-    stored = at_hand(keys.read_comparison_spec(study), what)
-    refuse_differences(what, "entries", spec.differences(stored))
+    stored = require_loaded(keys.read_comparison_spec(study), what)
+    check_comparable(what, "entries", spec.differences(stored))
     return spec.resolved()
 
 
-def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
+def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     """Names with commas between them (./yours.py:Name brings your own), "paper" for the paper's nine, or "all".
 
     What the paper's authors really ran is there to rebuild its numbers: it is compared only when it is named.
@@ -188,14 +190,14 @@ def chosen_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     ('ucb1', 'ccb')
     """
     words = [word.strip() for word in text.split(",")] if isinstance(text, str) else list(text)
-    if words == [PAPER_POLICIES]:
-        return PAPER
-    if words == [ALL]:
+    if words == [PAPER_KEYWORD]:
+        return PAPER_POLICIES
+    if words == [ALL_KEYWORD]:
         return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
     return tuple(load_policy_plugin(word) for word in words)
 
 
-def chosen_scenarios(words: Sequence[str]) -> list[str]:
+def parse_scenarios(words: Sequence[str]) -> list[str]:
     """Names of scenarios, each once; "all" stands for all but the published ones.
 
     >>> chosen_scenarios(["blips", "periodic+blips", "blips"])
@@ -205,7 +207,7 @@ def chosen_scenarios(words: Sequence[str]) -> list[str]:
     for word in words:
         found += (
             [name for name in scenarios() if not name.startswith(PUBLISHED)]
-            if word == ALL
+            if word == ALL_KEYWORD
             else [load_scenario_plugin(word)]
         )
     if not found:
@@ -213,25 +215,25 @@ def chosen_scenarios(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def specs_of(
+def comparison_specs(
     names: Sequence[str],
     horizons: Sequence[int | None],
     policies: str | Sequence[str],
     fields: Mapping[str, Any],
 ) -> list[ComparisonSpec]:
     """A comparison for every scenario and horizon, all checked before anything is played."""
-    who = chosen_policies(policies)
+    who = parse_policies(policies)
     asked = [
-        comparison_spec_from({"scenario": name, "horizon": steps, "policies": who, **fields})
-        for name, steps in product(chosen_scenarios(names), horizons)
+        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": who, **fields})
+        for name, steps in product(parse_scenarios(names), horizons)
     ]
     if fields.get("name") is not None and len(asked) > 1:
         raise InputError(f"name fits one comparison but {len(asked)} were given.", field="name")
     return list({spec.study_name(): spec for spec in asked}.values())
 
 
-def compare_all(
-    specs: Sequence[ComparisonSpec], url: str, crew: Crew, listener: ComparisonListener | None = None
-) -> Document:
+def run_comparisons(
+    specs: Sequence[ComparisonSpec], url: str, workers: Workers, listener: ComparisonListener | None = None
+) -> ComparisonDocument:
     """Run one after the other and judge each."""
-    return Document(tuple(judge(run_comparison(spec, url, crew, listener)) for spec in specs))
+    return ComparisonDocument(tuple(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs))

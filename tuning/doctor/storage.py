@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from environments.errors import InputError
-from studies.storage.database import check_file
-from studies.storage.faults import reason_of
+from studies.storage.database import check_sqlite_file
+from studies.storage.faults import database_message
 from studies.storage.postgres import connect_args
-from studies.storage.urls import is_postgres, is_sqlite, parse, shown, sqlite_file
+from studies.storage.urls import is_postgres, is_sqlite, mask_url, parse_url, sqlite_file
 from tuning.doctor import NOTE, PROBLEM, Check, reason
 
 if TYPE_CHECKING:
@@ -59,20 +59,20 @@ ORDER BY relkind DESC, relname
 
 def storage_checks(url: str) -> list[Check]:
     """Rows on a storage; nothing is created or changed."""
-    path, parsed = sqlite_file(url), parse(url)
+    path, parsed = sqlite_file(url), parse_url(url)
     if path is not None:
-        return _sqlite(path, shown(url))
+        return _sqlite(path, mask_url(url))
     if is_sqlite(parsed):
-        return [Check("storage", shown(url), NOTE, "in memory: studies are lost when a command ends")]
+        return [Check("storage", mask_url(url), NOTE, "in memory: studies are lost when a command ends")]
     if is_postgres(parsed):
         return [_postgres(url)]
-    return [Check("storage", shown(url), NOTE, "not checked; SQLite and PostgreSQL are supported")]
+    return [Check("storage", mask_url(url), NOTE, "not checked; SQLite and PostgreSQL are supported")]
 
 
 def _sqlite(path: Path, name: str) -> list[Check]:
     """A table is created and rolled back in one transaction, so no other program sees it."""
     try:
-        check_file(path, create=True)
+        check_sqlite_file(path, create=True)
     except InputError as error:
         return [Check("storage", reason(error), PROBLEM, "choose another storage, or repair it")]
     folder = path.resolve().parent
@@ -140,9 +140,9 @@ def _postgres(url: str) -> Check:
     from sqlalchemy.exc import SQLAlchemyError
     from sqlalchemy.pool import NullPool
 
-    name = shown(url)
+    name = mask_url(url)
     try:
-        engine = create_engine(parse(url), poolclass=NullPool, connect_args=connect_args(url))
+        engine = create_engine(parse_url(url), poolclass=NullPool, connect_args=connect_args(url))
     except ImportError:
         return Check("storage", f"{name}: psycopg is missing", PROBLEM, 'pip install "ravenlab[postgres]"')
     try:
@@ -150,7 +150,7 @@ def _postgres(url: str) -> Check:
             return _rights(connection, name)
     except SQLAlchemyError as error:
         advice = "check host, port, user and password, and that the server runs"
-        return Check("storage", f"{name}: {reason_of(url, error)}", PROBLEM, advice)
+        return Check("storage", f"{name}: {database_message(url, error)}", PROBLEM, advice)
 
 
 def _rights(connection: Connection, name: str) -> Check:

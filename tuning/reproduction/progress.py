@@ -6,8 +6,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from tuning.interrupts import heard
-from tuning.progress import LINE_EVERY, Screen
+from tuning.interrupts import acknowledge_interrupt
+from tuning.progress import LINE_INTERVAL, ProgressScreen
 from tuning.reproduction.context import RunPiece
 from tuning.reproduction.runner import ReproductionListener
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID
 
 
-class ReproductionReporter(Screen):
+class ReproductionReporter(ProgressScreen):
     """A progress bar on stderr, or plain lines if stderr is not a terminal; nothing if `quiet`.
 
     The remaining time is the expected duration of the remaining pieces, scaled by the ratio of actual to expected
@@ -45,7 +45,7 @@ class ReproductionReporter(Screen):
     ) -> None:
         super().__exit__(kind, value, trace)
         if isinstance(value, KeyboardInterrupt) and self.count:
-            heard()
+            acknowledge_interrupt()
             value.add_note(f"{self.finished} of {self.count} pieces are saved; rerun the same command to resume")
 
     def listener(self) -> ReproductionListener:
@@ -66,7 +66,7 @@ class ReproductionReporter(Screen):
     def _start_piece(self, piece: RunPiece) -> None:
         if self.bars is not None and self.task is not None:
             self.bars.update(self.task, description=piece.key, note=self._note())
-        elif time.monotonic() - self.last_line > LINE_EVERY:
+        elif time.monotonic() - self.last_line > LINE_INTERVAL:
             self.last_line = time.monotonic()
             self.line(f"  {piece.key}: {self._note()}")
 
@@ -91,5 +91,5 @@ def _duration(seconds: float) -> str:
     >>> _duration(42.4), _duration(150.0)
     ('42 s', '2 min 30 s')
     """
-    whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+    rounded = round(seconds)
+    return f"{rounded} s" if rounded < 60 else f"{rounded // 60} min {rounded % 60} s"

@@ -12,24 +12,24 @@ from environments.world import Floats
 from policies.engine.base import Value, Values
 from policies.engine.play import REGRET
 from studies.spec.robust import Measure, RobustSpec
-from tuning.workers.local import ALONE, Crew
+from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
 
 
-class ManyWorlds(Evaluator):
+class ScenariosEvaluator(Evaluator):
     """Regrets in every scenario: what is played is [C, R, S], and a trial has a value a scenario.
 
-    >>> from studies.spec.robust import robust_spec_from
-    >>> spec = robust_spec_from({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
-    >>> worlds = ManyWorlds(spec)
+    >>> from studies.spec.robust import parse_robust_spec
+    >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
+    >>> worlds = ScenariosEvaluator(spec)
     >>> played = worlds.play([spec.base.values({})], stream=1, first=0, count=5)
     >>> played.shape, worlds.sample(played).shape
     ((1, 5, 2), (1, 2, 5))
     """
 
-    def __init__(self, spec: RobustSpec, crew: Crew = ALONE) -> None:
-        super().__init__(spec.base, crew)
-        self.each = [Evaluator(own, crew) for own in spec.each()]
+    def __init__(self, spec: RobustSpec, workers: Workers = SERIAL) -> None:
+        super().__init__(spec.base, workers)
+        self.each = [Evaluator(own, workers) for own in spec.scenario_specs()]
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Regret [C, count, S] in worlds first … first + count − 1 of a stream, of each scenario."""
@@ -40,7 +40,7 @@ class ManyWorlds(Evaluator):
         return np.moveaxis(played, -1, 1)
 
 
-class RelativeWorlds(ManyWorlds):
+class RelativeEvaluator(ScenariosEvaluator):
     """Relative regrets made one by a measure: an ordinary search of one value, whose sample is [C, R]."""
 
     def __init__(
@@ -48,9 +48,9 @@ class RelativeWorlds(ManyWorlds):
         spec: RobustSpec,
         measure: Measure,
         tuned: Sequence[Values],
-        crew: Crew = ALONE,
+        workers: Workers = SERIAL,
     ) -> None:
-        super().__init__(spec, crew)
+        super().__init__(spec, workers)
         self.measure = measure
         self.least = knowing(spec, self, tuned, Stream.SEARCH, spec.base.replications)
 
@@ -59,7 +59,9 @@ class RelativeWorlds(ManyWorlds):
         return self.measure.sample(played / self.least)
 
 
-def knowing(spec: RobustSpec, worlds: ManyWorlds, tuned: Sequence[Values], stream: Stream, count: int) -> Floats:
+def knowing(
+    spec: RobustSpec, worlds: ScenariosEvaluator, tuned: Sequence[Values], stream: Stream, count: int
+) -> Floats:
     """Mean regrets [S] of those who know the world, in the worlds that everyone else plays."""
     means = [
         float(each.play([values], stream, 0, count)[0, :, REGRET].mean())

@@ -12,17 +12,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from studies.results.robust import Front, RobustRecommendation, Tuned
+from studies.results.robust import Front, RobustRecommendation, TunedSetting
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
-from studies.storage.lock import driving
-from tuning.robust.evaluation import ManyWorlds, RelativeWorlds
+from studies.storage.lock import run_as_driver
+from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, Tick, search
 from tuning.search.samplers import First, advice_for, inside_the_box
-from tuning.study_run import Direction, Listener, Ran, at_hand, open_study, refuse_differences, run_study, take_budget
-from tuning.workers.local import ALONE, Crew, side_by_side
+from tuning.study_run import (
+    Direction,
+    StudyListener,
+    StudyRun,
+    check_comparable,
+    open_study,
+    require_loaded,
+    run_study,
+    update_budget,
+)
+from tuning.workers.local import SERIAL, Workers, run_concurrently
 
 if TYPE_CHECKING:
     import optuna
@@ -30,68 +39,68 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RanRobust:
+class RobustRun:
     """What came of it: `own` are the scenarios' own studies that were run, `found` is None when time was up first."""
 
     study: str
     trials: int
     fresh: bool
-    own: list[Ran]
+    own: list[StudyRun]
     found: RobustRecommendation | Front | None
 
 
 def run_robust(
     spec: RobustSpec,
     url: str,
-    crew: Crew = ALONE,
+    workers: Workers = SERIAL,
     timeout: float | None = None,
-    listener: Callable[[], Listener] | None = None,
-) -> RanRobust:
+    listener: Callable[[], StudyListener] | None = None,
+) -> RobustRun:
     """Search, choose and measure; go on where an earlier run stopped, do nothing where it is complete.
 
     The same for any number of workers, in one go or in pieces. A listener is made for each study.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    own: list[Ran] = []
+    own: list[StudyRun] = []
     worked = False
 
-    def go_on(storage: RDBStorage) -> RanRobust:
+    def go_on(storage: RDBStorage) -> RobustRun:
         nonlocal worked
         study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
         agreed = _agreed(spec, study)
         done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if done is not None and landed >= agreed.base.trials:
-            return RanRobust(name, landed, fresh=worked, own=own, found=done)
+            return RobustRun(name, landed, fresh=worked, own=own, found=done)
         worked = True
         tuned = keys.read_tuned(study)
         if tuned is None:
-            own[:], tuned = _run_each(agreed, url, crew, deadline, listener)
+            own[:], tuned = _run_each(agreed, url, workers, deadline, listener)
             if tuned is None:
-                return RanRobust(name, landed, fresh=True, own=own, found=None)
+                return RobustRun(name, landed, fresh=True, own=own, found=None)
             keys.write_tuned(study, tuned)
         base = agreed.base
-        worlds = ManyWorlds(agreed, crew) if agreed.pareto else _relative(agreed, tuned, crew)
+        worlds = ScenariosEvaluator(agreed, workers) if agreed.pareto else _relative(agreed, tuned, workers)
         here = listener() if listener else None
         if here is not None:
             here.begin(base.model_copy(update={"name": name}), landed)
         tick = None if here is None else _counting_all(here.batch, 1 if agreed.pareto else len(agreed.scenarios))
-        if not search(base, study, worlds, tick, deadline, first_of_all(agreed, tuned)):
-            return RanRobust(name, len(study.get_trials(deepcopy=False)), fresh=True, own=own, found=None)
+        if not search(base, study, worlds, tick, deadline, first_robust_candidates(agreed, tuned)):
+            return RobustRun(name, len(study.get_trials(deepcopy=False)), fresh=True, own=own, found=None)
         if here is not None:
             here.validate()
         found: RobustRecommendation | Front
-        if isinstance(worlds, RelativeWorlds):
+        if isinstance(worlds, RelativeEvaluator):
             found = recommend_robust(agreed, study, worlds, tuned)
         else:
             found = find_front(agreed, study, worlds, tuned)
         keys.write_robust(study, found)
-        return RanRobust(name, found.trials, fresh=True, own=own, found=found)
+        return RobustRun(name, found.trials, fresh=True, own=own, found=found)
 
-    return driving(url, name, go_on)
+    return run_as_driver(url, name, go_on)
 
 
-def first_of_all(spec: ResolvedRobustSpec, tuned: Sequence[Tuned]) -> list[First]:
+def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[First]:
     """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
     base = spec.base
     advised = [advice_for(base, name) or {} for name in spec.scenarios]
@@ -101,30 +110,30 @@ def first_of_all(spec: ResolvedRobustSpec, tuned: Sequence[Tuned]) -> list[First
 def _run_each(
     spec: ResolvedRobustSpec,
     url: str,
-    crew: Crew,
+    workers: Workers,
     deadline: float | None,
-    listener: Callable[[], Listener] | None,
-) -> tuple[list[Ran], list[Tuned] | None]:
+    listener: Callable[[], StudyListener] | None,
+) -> tuple[list[StudyRun], list[TunedSetting] | None]:
     """Every scenario's own study; None for what they recommend where time was up first."""
 
-    def one(each: ResolvedStudy) -> Ran | None:
+    def one(each: ResolvedStudy) -> StudyRun | None:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left < 0.0:
             return None
-        return run_study(each, url, crew, left, listener() if listener else None)
+        return run_study(each, url, workers, left, listener() if listener else None)
 
-    ran = side_by_side(crew, [partial(one, each) for each in spec.each()])
+    ran = run_concurrently(workers, [partial(one, each) for each in spec.scenario_specs()])
     tuned = [
-        Tuned(scenario=scenario, study=each.study, params=each.recommendation.params)
+        TunedSetting(scenario=scenario, study=each.study, params=each.recommendation.params)
         for scenario, each in zip(spec.scenarios, ran, strict=True)
         if each is not None and each.recommendation is not None
     ]
     return [each for each in ran if each is not None], tuned if len(tuned) == len(ran) else None
 
 
-def _relative(spec: ResolvedRobustSpec, tuned: Sequence[Tuned], crew: Crew) -> RelativeWorlds:
+def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], workers: Workers) -> RelativeEvaluator:
     values = [tuned_candidate(spec.base, each).values for each in tuned]
-    return RelativeWorlds(spec, parse_measure(spec.measure), values, crew)
+    return RelativeEvaluator(spec, parse_measure(spec.measure), values, workers)
 
 
 def _counting_all(tick: Tick, times: int) -> Tick:
@@ -140,13 +149,13 @@ def _directions(spec: RobustSpec) -> list[Direction]:
 def _agreed(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
     """The specification to go on with: refuses what would mix trials that can't be compared."""
     what = f"study {study.study_name!r}"
-    stored = at_hand(keys.read_robust_spec(study), what)
+    stored = require_loaded(keys.read_robust_spec(study), what)
     landed = len(study.get_trials(deepcopy=False))
-    refuse_differences(what, "trials", spec.differences(stored))
+    check_comparable(what, "trials", spec.differences(stored))
     here = spec.resolved()
     base = here.base.model_copy(update={"trials": max(here.base.trials, landed)})
     agreed = here.model_copy(update={"base": base})
-    take_budget(
+    update_budget(
         base,
         stored.base,
         landed,

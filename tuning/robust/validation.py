@@ -12,25 +12,33 @@ from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
 from studies.results.recommendation import Estimate
-from studies.results.robust import Contender, Front, Member, Price, RobustRecommendation, Tuned, World
-from studies.spec.distributions import to_params
+from studies.results.robust import (
+    EvaluatedSetting,
+    Front,
+    FrontMember,
+    Price,
+    RobustRecommendation,
+    ScenarioOutcome,
+    TunedSetting,
+)
+from studies.spec.distributions import from_trial_params
 from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import (
-    best_first,
     indistinguishable,
     mean_interval,
+    order_best_first,
     relative_interval,
     relative_shares,
 )
 from studies.storage.keys import project_version
-from tuning.robust.evaluation import ManyWorlds, RelativeWorlds, positive
+from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, positive
 from tuning.validation.recommend import (
     Candidate,
     best_and_rivals,
+    boundary_hits,
     box_around,
     candidate_of,
-    edges,
     importance,
     scale_of,
     search_estimate,
@@ -43,14 +51,14 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 
-def worlds_of(regret: Floats, least: Floats, scenarios: Sequence[str], seed: int) -> list[World]:
+def worlds_of(regret: Floats, least: Floats, scenarios: Sequence[str], seed: int) -> list[ScenarioOutcome]:
     """Regrets [R, S] of a setting, held against those of each scenario's tuned one in the same worlds."""
     out = []
     for s, name in enumerate(scenarios):
         mean, low, high = mean_interval(regret[:, s], seed)
         estimate = Estimate(mean=mean, low=low, high=high, replications=len(regret))
         price = _price(relative_interval(regret[:, s], least[:, s], seed))
-        out.append(World(scenario=name, regret=estimate, price=price))
+        out.append(ScenarioOutcome(scenario=name, regret=estimate, price=price))
     return out
 
 
@@ -85,12 +93,12 @@ def tuned_for(scenario: str) -> str:
     return f"tuned for {scenario}"
 
 
-def tuned_candidate(base: ResolvedStudy, tuned: Tuned) -> Candidate:
+def tuned_candidate(base: ResolvedStudy, tuned: TunedSetting) -> Candidate:
     """The setting of a scenario's own study as a candidate."""
     return candidate_of(base, {name: x for name, x in tuned.params.items() if name not in base.fixed})  # type: ignore[misc]
 
 
-def rivals_of(base: ResolvedStudy, tuned: Sequence[Tuned]) -> dict[str, Candidate]:
+def rivals_of(base: ResolvedStudy, tuned: Sequence[TunedSetting]) -> dict[str, Candidate]:
     """What is held against the chosen one: each scenario's tuned setting, and the defaults."""
     out = {tuned_for(each.scenario): tuned_candidate(base, each) for each in tuned}
     return {**out, DEFAULTS: candidate_of(base, {})}
@@ -109,7 +117,7 @@ def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int
 
 
 def recommend_robust(
-    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeWorlds, tuned: Sequence[Tuned]
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeEvaluator, tuned: Sequence[TunedSetting]
 ) -> RobustRecommendation:
     """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
     base = spec.base
@@ -132,12 +140,12 @@ def recommend_robust(
         box=box_around(base, [entered[i] for i in equals]),
         contenders=contenders,
         importance=importance(base, study),
-        edge=edges(base, best.values),
+        edge=boundary_hits(base, best.values),
         scales=[scale_of(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
 
 
-def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[Tuned]) -> dict[str, Any]:
+def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[TunedSetting]) -> dict[str, Any]:
     """What a recommendation and a front both say of the study."""
     base = spec.base
     return {
@@ -157,11 +165,11 @@ def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[Tun
 
 def measure_contenders(
     spec: ResolvedRobustSpec,
-    worlds: ManyWorlds,
+    worlds: ScenariosEvaluator,
     measure: Measure,
     named: dict[str, Candidate],
-    tuned: Sequence[Tuned],
-) -> list[Contender]:
+    tuned: Sequence[TunedSetting],
+) -> list[EvaluatedSetting]:
     """Settings by name, the tuned ones among them, on the report worlds, which choose nothing."""
     base = spec.base
     once, places = distinct(list(named.values()))
@@ -171,7 +179,7 @@ def measure_contenders(
     positive(spec.scenarios, least.mean(axis=0))
     scenario_of = {tuned_for(each.scenario): each.scenario for each in tuned}
     return [
-        Contender(
+        EvaluatedSetting(
             name=name,
             tuned_for=scenario_of.get(name),
             params=candidate.shown,
@@ -201,14 +209,14 @@ def _choose(
 
     positive(spec.scenarios, np.array([played[place, :, s].mean() for s, place in enumerate(experts)]))
     found = value(played)
-    return best_first(found, indistinguishable(played, spec.base.seed, value))
+    return order_best_first(found, indistinguishable(played, spec.base.seed, value))
 
 
 MOST_MEMBERS = 200
 """Of a larger front every so many-th, in the order of the first scenario's regret, is measured anew."""
 
 
-def unbeaten(values: Floats) -> NDArray[np.bool_]:
+def pareto_mask(values: Floats) -> NDArray[np.bool_]:
     """Which rows of [C, S] no other row beats: as good everywhere and better somewhere.
 
     >>> unbeaten(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
@@ -219,26 +227,28 @@ def unbeaten(values: Floats) -> NDArray[np.bool_]:
     return np.asarray(~(as_good & better).any(axis=0))
 
 
-def find_front(spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds, tuned: Sequence[Tuned]) -> Front:
+def find_front(
+    spec: ResolvedRobustSpec, study: optuna.Study, worlds: ScenariosEvaluator, tuned: Sequence[TunedSetting]
+) -> Front:
     """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
     base = spec.base
     rivals = rivals_of(base, tuned)
     named: dict[str, Candidate] = dict(rivals)
     numbers: dict[str, int] = {}
     for trial in _members(study):
-        candidate = candidate_of(base, to_params(base, trial.params))
+        candidate = candidate_of(base, from_trial_params(base, trial.params))
         first = next((name for name, other in named.items() if other.values == candidate.values), None)
         numbers[first or f"trial {trial.number}"] = trial.number
         if first is None:
             named[f"trial {trial.number}"] = candidate
     played = worlds.play([each.values for each in named.values()], Stream.SELECTION, 0, base.selection)
-    kept = unbeaten(played.mean(axis=1))
+    kept = pareto_mask(played.mean(axis=1))
     measured = measure_contenders(spec, worlds, parse_measure("worst"), named, tuned)
-    members: list[Member] = []
+    members: list[FrontMember] = []
     for each, stays in zip(measured, kept, strict=True):
         same = next((place for place, member in enumerate(members) if member.params == each.params), None)
         if same is None:
-            members.append(Member(**each.model_dump(), trial=numbers.get(each.name), kept=bool(stays)))
+            members.append(FrontMember(**each.model_dump(), trial=numbers.get(each.name), kept=bool(stays)))
         else:
             members[same] = members[same].model_copy(update={"name": f"{members[same].name}, {each.name}"})
     return Front(
@@ -249,7 +259,7 @@ def find_front(spec: ResolvedRobustSpec, study: optuna.Study, worlds: ManyWorlds
 
 def _members(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
-    mask = unbeaten(np.array([trial.values for trial in trials], dtype=np.float64))
+    mask = pareto_mask(np.array([trial.values for trial in trials], dtype=np.float64))
     front = [trial for trial, stays in zip(trials, mask, strict=True) if stays]
     front.sort(key=lambda trial: (trial.values[0], trial.number))
     return front[:: -(-len(front) // MOST_MEMBERS)]

@@ -18,7 +18,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Values
-from studies.spec.distributions import distributions, to_params
+from studies.spec.distributions import from_trial_params, make_distributions
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tuning.search.pruning import PLAY, Batch, Elite, Outcome, make_pruner
@@ -70,7 +70,7 @@ class _Search:
     ) -> None:
         self.spec, self.study, self.evaluator, self.first = spec, study, evaluator, first
         self.objective = evaluator.objective
-        self.space = distributions(spec)
+        self.space = make_distributions(spec)
         self.stored = self.study.get_trials(deepcopy=False)
         _check_stored(study.study_name, self.stored)
         self.batch = len(self.stored) // spec.batch
@@ -112,12 +112,12 @@ class _Search:
                 self.elite = played.elite
                 keys.write_race(self.study, self.batch, played.elite.number, played.elite.blocks)
         samples = sum(outcome.sample.size for outcome in outcomes if outcome is not None)
-        return float(samples * self.evaluator.game.horizon)
+        return float(samples * self.evaluator.problem.horizon)
 
     def _values(self, trial_params: dict[str, Any]) -> Values:
         """All parameters of a trial's candidate."""
-        game = self.evaluator.game
-        given: Values = {**self.spec.fixed, **to_params(self.spec, trial_params)}
+        game = self.evaluator.problem
+        given: Values = {**self.spec.fixed, **from_trial_params(self.spec, trial_params)}
         return find_policy(game.policy).resolve(given, game.arms + game.scenario.extra_arms, game.horizon)
 
     def _land(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> None:
@@ -160,7 +160,7 @@ class _Search:
         values = [t.value for t in self.stored if t.state.name == "COMPLETE" and t.value is not None]
         if not values:
             return None
-        return max(values) if self.objective.maximise else min(values)
+        return max(values) if self.objective.maximize else min(values)
 
     def _take_up_the_race(self) -> None:
         """Go on after the batches that the race has seen; a batch that it has not is played again."""

@@ -173,7 +173,7 @@ def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
             defended = np.concatenate([defended, play_block(spec, evaluator, [elite.params], block)[0]])
         if FIRST_TEST <= block < length:
             _drop_the_worse(blocks, evaluator, defended if elite is not None else None, block, whole)
-    sign = -1.0 if evaluator.objective.maximise else 1.0
+    sign = -1.0 if evaluator.objective.maximize else 1.0
     best = elite
     lowest = sign * float(evaluator.objective.value(defended)) if elite is not None else np.inf
     for i, outcome in enumerate(blocks.outcomes):
@@ -206,7 +206,7 @@ def _drop_the_worse(blocks: Blocks, evaluator: Evaluator, defended: Floats | Non
     alive = blocks.alive()
     if not alive:
         return
-    sign = -1.0 if evaluator.objective.maximise else 1.0
+    sign = -1.0 if evaluator.objective.maximize else 1.0
     if defended is None:
         means = [sign * blocks.outcomes[i].sample.mean() for i in alive]
         defended = blocks.outcomes[alive[int(np.argmin(means))]].sample

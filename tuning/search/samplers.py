@@ -17,7 +17,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.paper.advice import paper_advice
 from studies.registry import SAMPLERS
-from studies.spec.distributions import distributions, from_params
+from studies.spec.distributions import make_distributions, to_trial_params
 from studies.spec.study import StudySpec
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def inside_the_box(spec: StudySpec, wanted: Sequence[Mapping[str, Any]]) -> list
     """Parameters as trials hold them, each once, those outside the box left out."""
     first: list[First] = []
     for params in wanted:
-        inside = from_params(spec, params)
+        inside = to_trial_params(spec, params)
         if inside is not None and inside not in first:
             first.append(inside)
     return first
@@ -122,7 +122,7 @@ def ask_batch(
     `first` stands in for the usual first candidates.
     """
     start = batch * spec.batch
-    space = distributions(spec)
+    space = make_distributions(spec)
     first = first_candidates(spec) if first is None else first
     build = _random if spec.sampler in POINT_SAMPLERS else OPTUNA_SAMPLERS[spec.sampler]
     mirror.sampler = build(batch_seed(spec.seed, batch))

@@ -19,20 +19,20 @@ from policies import find_policy
 from policies.engine.base import Param, Value, Values
 from policies.engine.play import REGRET
 from studies.results.recommendation import (
+    Baseline,
     Edge,
     Estimate,
     LogFacts,
     Parameters,
     Recommendation,
-    Rival,
-    Scale,
+    RewardScale,
     TraceFacts,
 )
-from studies.spec.distributions import distributions, to_params, trial_name
+from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.intervals import best_first, indistinguishable, mean_interval, paired_interval
+from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
 from tuning.validation.recorded import Reported
@@ -49,7 +49,7 @@ BEYOND = 3.0
 """How many times further a log range goes; a linear one goes on by its own width."""
 
 
-def edges(spec: StudySpec, values: Mapping[str, Value]) -> list[Edge]:
+def boundary_hits(spec: StudySpec, values: Mapping[str, Value]) -> list[Edge]:
     """The searched parameters whose value lies at an end of its range, or beyond it.
 
     `low` and `high` are what a study file would say: of 1 − x where 1 − x is searched. An end that can't be moved,
@@ -122,10 +122,10 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     """
     spec = spec.resolved()
     rivals = _rivals(spec)
-    entered = best_and_rivals(spec, study, evaluator.objective.maximise, rivals.values())
+    entered = best_and_rivals(spec, study, evaluator.objective.maximize, rivals.values())
 
     facts: TraceFacts | LogFacts | None = None
-    match spec.source, evaluator.game.scenario:
+    match spec.source, evaluator.problem.scenario:
         case TraceSource(path=path), TraceScenario() as trace:
             from tuning.validation import recorded
 
@@ -173,7 +173,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         box=box_around(spec, [entered[i] for i in equals]),
         versus=versus,
         importance=importance(spec, study),
-        edge=edges(spec, best.values),
+        edge=boundary_hits(spec, best.values),
         scale=scale,
         trials=len(study.get_trials(deepcopy=False)),
         seed=spec.seed,
@@ -183,16 +183,16 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     )
 
 
-def scale_of(scenario: Scenario, horizon: int, arms: int, seed: int) -> Scale:
+def scale_of(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardScale:
     """How large the rewards of a scenario are."""
     mean, spread = reward_scale(scenario, horizon, arms, seed)
-    return Scale(mean=mean, spread=spread)
+    return RewardScale(mean=mean, spread=spread)
 
 
-def _reported_rivals(rivals: Mapping[RivalName, Candidate], reported: Reported) -> list[Rival]:
+def _reported_rivals(rivals: Mapping[RivalName, Candidate], reported: Reported) -> list[Baseline]:
     """The rivals on the held-out part of a trace or log."""
     return [
-        Rival(
+        Baseline(
             name=name,
             params=rival.shown,
             regret=more.regret,
@@ -217,11 +217,11 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
     )
     try:
         found = optuna.importance.get_param_importances(
-            study, evaluator=evaluator, params=list(distributions(spec)), target=None, normalize=True
+            study, evaluator=evaluator, params=list(make_distributions(spec)), target=None, normalize=True
         )
     except (ValueError, RuntimeError):
         return None
-    out = {name: float(found[trial_name(name, range_)]) for name, range_ in spec.resolved().space.items()}
+    out = {name: float(found[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()}
     return out if all(math.isfinite(share) for share in out.values()) else None
 
 
@@ -243,19 +243,19 @@ def candidate_of(spec: StudySpec, params: dict[str, float], estimate: float | No
 
 
 def best_and_rivals(
-    spec: StudySpec, study: optuna.Study, maximise: bool, rivals: Iterable[Candidate]
+    spec: StudySpec, study: optuna.Study, maximize: bool, rivals: Iterable[Candidate]
 ) -> list[Candidate]:
     """The best distinct complete trials, then the rivals; nobody twice."""
     import optuna
 
     complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-    ranked = [(-trial.value if maximise else trial.value, trial) for trial in complete if trial.value is not None]
+    ranked = [(-trial.value if maximize else trial.value, trial) for trial in complete if trial.value is not None]
     ranked.sort(key=lambda pair: (pair[0], pair[1].number))
     out: list[Candidate] = []
     for _, trial in ranked:
         if len(out) == spec.candidates:
             break
-        candidate = candidate_of(spec, to_params(spec, trial.params), trial.value)
+        candidate = candidate_of(spec, from_trial_params(spec, trial.params), trial.value)
         if all(candidate.values != other.values for other in out):
             out.append(candidate)
     if not out:
@@ -273,10 +273,10 @@ def _play(evaluator: Evaluator, candidates: list[Candidate], stream: Stream, cou
 def _choose(spec: StudySpec, evaluator: Evaluator, played: Floats) -> tuple[int, list[int]]:
     """The best by the objective, and all that can't be told from it, best first."""
     objective, sample = evaluator.objective, evaluator.sample(played)
-    if objective.maximise:
+    if objective.maximize:
         sample = -sample
     found = objective.value(sample)
-    return best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
+    return order_best_first(found, indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None))
 
 
 def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:
@@ -287,9 +287,11 @@ def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> f
     return float(evaluator.objective.value(evaluator.sample(played))[0])
 
 
-def _against(name: Literal["paper", "defaults"], rival: Candidate, best: Floats, regret: Floats, seed: int) -> Rival:
+def _against(name: Literal["paper", "defaults"], rival: Candidate, best: Floats, regret: Floats, seed: int) -> Baseline:
     difference, low, high = paired_interval(regret, best, seed)
-    return Rival(name=name, params=rival.shown, regret=float(regret.mean()), difference=difference, low=low, high=high)
+    return Baseline(
+        name=name, params=rival.shown, regret=float(regret.mean()), difference=difference, low=low, high=high
+    )
 
 
 def box_around(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:

@@ -9,18 +9,25 @@ from pathlib import Path
 import numpy as np
 
 from environments.recorded.log_world import LogScenario, LogWorlds
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.base import Value
 from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
-from policies.engine.replay import around, by_log
-from studies.results.recommendation import ENOUGH_EVENTS, Estimate, LogFacts, Needed, Scale, TraceFacts
+from policies.engine.replay import estimate_interval, split_by_log
+from studies.results.recommendation import (
+    MIN_EFFECTIVE_EVENTS,
+    Estimate,
+    LogFacts,
+    RequiredSample,
+    RewardScale,
+    TraceFacts,
+)
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import Memory, memory, resampled_sums, sum_interval
-from studies.statistics.intervals import as_good_as_the_best, best_first
-from tuning.workers.problem import Evaluator, Game, kept_worlds, policy_of
+from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
+from studies.statistics.intervals import order_best_first, step_down
+from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 
 @dataclass(frozen=True)
@@ -42,12 +49,12 @@ class Reported:
     regret: Estimate
     rivals: list[Difference]
     facts: TraceFacts | LogFacts
-    scale: Scale
+    scale: RewardScale
 
 
 def stretches_of(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
     """First and last row of each stretch, counted from 1, by what it is for."""
-    found = {stream.name.lower(): scenario.stretch(stream) for stream in STRETCHES}
+    found = {stream.name.lower(): scenario.segment(stream) for stream in SEGMENT_SHARES}
     return {name: (here.first + 1, here.last) for name, here in found.items()}
 
 
@@ -55,7 +62,7 @@ NO_MARKS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Placed:
+class TracePlay:
     """Candidates [C] in the same R windows of one stretch of n rows."""
 
     regret: Floats
@@ -70,45 +77,47 @@ class Placed:
     """[C, n] the same for the regret against the best fixed arm."""
 
 
-def place(evaluator: Evaluator, candidates: Sequence[Mapping[str, Value]], stream: Stream, count: int) -> Placed:
+def play_on_trace(
+    evaluator: Evaluator, candidates: Sequence[Mapping[str, Value]], stream: Stream, count: int
+) -> TracePlay:
     """Play windows 0 … count − 1 of a stream of a trace.
 
     Each candidate plays them in one go, so that sums are the same on any number of workers.
     """
-    calls = [(evaluator.game, values, stream, count) for values in candidates]
-    played = evaluator.crew.run(place_one, calls)
-    return Placed(*(np.stack(some) for some in zip(*played, strict=True)))
+    calls = [(evaluator.problem, values, stream, count) for values in candidates]
+    played = evaluator.workers.run(place_one, calls)
+    return TracePlay(*(np.stack(some) for some in zip(*played, strict=True)))
 
 
-def place_one(game: Game, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
+def place_one(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
     """What `Placed` holds, of one candidate."""
-    scenario = game.scenario
+    scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    here = scenario.stretch(stream)
-    worlds = scenario.draw(game.horizon, game.seed, 0, count, stream)
-    policy = policy_of(game)
-    played = play_windows(policy, values, worlds, game.seed, 0, stream, NO_MARKS, placed=True)
-    held, sums = scenario.fixed(worlds)
-    by_row, by_step = np.zeros_like(played.by_row), np.zeros_like(played.by_step)
+    here = scenario.segment(stream)
+    worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
+    policy = problem_policy(problem)
+    played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
+    held, sums = scenario.best_fixed_arm(worlds)
+    by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
     for offset, arm in zip(worlds.offsets, held, strict=True):
-        window = slice(offset, offset + game.horizon)
-        lost = worlds.best[window] - scenario.filled[window, arm]
+        window = slice(offset, offset + problem.horizon)
+        lost = worlds.best[window] - scenario.filled_means[window, arm]
         by_row[window] += lost
         by_step += lost
-    begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - game.horizon + 1)
+    begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - problem.horizon + 1)
     rows = slice(here.first, here.last)
-    parts = _parts(played.by_row[rows], played.by_step, begun)
+    parts = _parts(played.regret_by_row[rows], played.regret_by_step, begun)
     fixed_parts = parts - _parts(by_row[rows], by_step, begun)
     regret = played.out[:, REGRET]
     return regret, played.out[:, REWARD], regret - played.best + sums, parts, fixed_parts
 
 
-def _parts(by_row: Floats, by_step: Floats, begun: Ints) -> Floats:
+def _parts(regret_by_row: Floats, regret_by_step: Floats, begun: Ints) -> Floats:
     """By rows [n], by steps [T] and how many windows begin at each row: what a row adds beyond the average."""
     from scipy.signal import oaconvolve
 
     count = begun.sum()
-    return np.asarray((by_row - oaconvolve(begun.astype(np.float64), by_step / count)) / count)
+    return np.asarray((regret_by_row - oaconvolve(begun.astype(np.float64), regret_by_step / count)) / count)
 
 
 MEMORY_SHARE = 2
@@ -120,28 +129,28 @@ def choose_on_trace(
     trace: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
 ) -> tuple[int, list[int]]:
     """The best on the stretch that chooses, and all that can't be told from it, best first."""
-    placed = place(evaluator, candidates, Stream.SELECTION, count)
+    placed = play_on_trace(evaluator, candidates, Stream.SELECTION, count)
     found = placed.regret.mean(axis=1)
     others = placed.parts - placed.parts[np.argmin(found)]
-    known = [row_memory(trace, evaluator.game.horizon, series, Stream.SELECTION) for series in others]
+    known = [row_autocorrelation(trace, evaluator.problem.horizon, series, Stream.SELECTION) for series in others]
     longest = max(known, key=lambda each: each.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(each.enough for each in known):
-        mask = as_good_as_the_best(found, longest.widening * resampled_sums(others, longest.block, seed))
-    return best_first(found, mask)
+        mask = step_down(found, longest.widening * resample_sums(others, longest.block, seed))
+    return order_best_first(found, mask)
 
 
 def report_on_trace(
     spec: StudySpec, path: str, scenario: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]
 ) -> Reported:
     """The first candidate is the chosen one, the others are its rivals."""
-    window = evaluator.game.horizon
-    placed = place(evaluator, candidates, Stream.REPORT, spec.report)
-    own = row_memory(scenario, window, placed.parts[0], Stream.REPORT)
+    window = evaluator.problem.horizon
+    placed = play_on_trace(evaluator, candidates, Stream.REPORT, spec.report)
+    own = row_autocorrelation(scenario, window, placed.parts[0], Stream.REPORT)
     rivals = []
     for regret, parts in zip(placed.regret[1:], placed.parts[1:], strict=True):
         mean = float((regret - placed.regret[0]).mean())
-        known = row_memory(scenario, window, parts - placed.parts[0], Stream.REPORT)
+        known = row_autocorrelation(scenario, window, parts - placed.parts[0], Stream.REPORT)
         low, high = sum_interval(parts - placed.parts[0], known, spec.seed)
         rivals.append(Difference(float(regret.mean()), mean, mean + low, mean + high, known.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
@@ -152,7 +161,7 @@ def report_on_trace(
         empty_rows=trace.empty_rows,
         arms=dict(zip(trace.names, trace.missing, strict=True)),
         minimize=scenario.minimize,
-        stretches=stretches_of(scenario),
+        segments=stretches_of(scenario),
         block=own.block,
         effective=own.effective,
         enough=own.enough,
@@ -166,23 +175,23 @@ def report_on_trace(
 
 def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
-    low, high = sum_interval(parts, row_memory(trace, window, parts, Stream.REPORT), seed)
+    low, high = sum_interval(parts, row_autocorrelation(trace, window, parts, Stream.REPORT), seed)
     # What can't be below 0 for any window is not believed to be so on average.
     bottom = 0.0 if sample.min() >= 0.0 else -np.inf
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
-def row_memory(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> Memory:
+def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
     """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
-    return memory(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
+    return estimate_dependence(parts, window // MEMORY_SHARE, trace.segment(stream).rows - window + 1)
 
 
-def _scale(scenario: TraceScenario, sign: float) -> Scale:
+def _scale(scenario: TraceScenario, sign: float) -> RewardScale:
     """Mean of the searched cells, and their spread around the smoothed table."""
-    here = scenario.stretch(Stream.SEARCH)
+    here = scenario.segment(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
-    return Scale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
+    return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
 
 
 ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
@@ -194,10 +203,10 @@ def choose_on_log(evaluator: Evaluator, candidates: Sequence[dict[str, Value]], 
 
     Resampled logs scatter as logs do, so what they give around their mean is how a candidate's score may be off.
     """
-    split = [by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
+    split = [split_by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
     found = np.array([own.mean() for own, _ in split])
     logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
-    return best_first(found, as_good_as_the_best(found, logs - logs.mean(axis=0)))
+    return order_best_first(found, step_down(found, logs - logs.mean(axis=0)))
 
 
 def report_on_log(
@@ -205,15 +214,15 @@ def report_on_log(
 ) -> Reported:
     """The first candidate is the chosen one, the others are its rivals."""
     best, *others = _played(evaluator, candidates, Stream.REPORT, spec.report)
-    here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
-    worlds = scenario.draw(evaluator.game.horizon, 0, 0, 1, Stream.REPORT)
+    here, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
+    worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
-    enough = effective >= ENOUGH_EVENTS
+    enough = effective >= MIN_EFFECTIVE_EVENTS
     rivals = []
     for other in others:
-        lost = around(best.logged - other.score)[0]
-        rivals.append(Difference(lost, *around(best.score - other.score), enough))
-    behind = around(best.logged - best.score)
+        lost = estimate_interval(best.logged - other.score)[0]
+        rivals.append(Difference(lost, *estimate_interval(best.score - other.score), enough))
+    behind = estimate_interval(best.logged - best.score)
     propensity = scenario.log.propensity
     clipped = 0 if propensity is None else int((1.0 / propensity[here.first : here.last] > scenario.clip).sum())
     facts = LogFacts(
@@ -225,7 +234,7 @@ def report_on_log(
         propensities=propensity is not None,
         clipped=clipped,
         clip=scenario.clip,
-        stretches=stretches_of(scenario),
+        segments=stretches_of(scenario),
         block=worlds.block,
         matched=matched,
         effective=effective,
@@ -244,7 +253,7 @@ def _played(
     evaluator: Evaluator, candidates: Sequence[dict[str, Value]], stream: Stream, count: int
 ) -> list[PlayedLogs]:
     """Each candidate on logs 0 … count − 1 of a stream."""
-    parts = evaluator.over_ranges(replay_range, list(candidates), stream, 0, count)
+    parts = evaluator.map_ranges(replay_range, list(candidates), stream, 0, count)
     return [
         PlayedLogs(
             **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in ARRAYS},
@@ -255,37 +264,37 @@ def _played(
 
 
 def replay_range(
-    game: Game, candidates: Sequence[dict[str, Value]], stream: int, first: int, count: int
+    problem: Problem, candidates: Sequence[dict[str, Value]], stream: int, first: int, count: int
 ) -> list[PlayedLogs]:
     """Candidates on logs first … first + count − 1."""
-    worlds = kept_worlds(game, stream, first, count)
+    worlds = cached_worlds(problem, stream, first, count)
     assert isinstance(worlds, LogWorlds)
-    return [play_logs(policy_of(game), values, worlds, game.seed, first, stream) for values in candidates]
+    return [play_logs(problem_policy(problem), values, worlds, problem.seed, first, stream) for values in candidates]
 
 
 def _log_validation_estimate(found: Floats, sign: float) -> Estimate:
-    mean, *ends = (sign * end for end in around(found))
+    mean, *ends = (sign * end for end in estimate_interval(found))
     return Estimate(mean=mean, low=min(ends), high=max(ends), replications=found.size)
 
 
-def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLogs) -> Needed | None:
+def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLogs) -> RequiredSample | None:
     """n·(half-width / difference)²; None where the interval excludes 0 already, or there is no difference at all."""
     if low == high == 0.0 or (enough and not low <= 0.0 <= high):
         return None
     if mean == 0.0:
-        return Needed(matched=None, events=None)
+        return RequiredSample(matched=None, events=None)
     matched = max(1.0, float(played.matched[0]))
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
     # What is too few to conclude anything is never enough, however clear it looks.
-    times = max(times, ENOUGH_EVENTS / max(1.0, float(played.effective[0])))
-    whole = played.events / float(STRETCHES[Stream.REPORT])
-    return Needed(matched=times * matched, events=times * whole)
+    times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
+    whole = played.events / float(SEGMENT_SHARES[Stream.REPORT])
+    return RequiredSample(matched=times * matched, events=times * whole)
 
 
-def _log_validation_scale(scenario: LogScenario, sign: float) -> Scale:
+def _log_validation_scale(scenario: LogScenario, sign: float) -> RewardScale:
     """Mean of the searched rewards, and their spread around each arm's mean."""
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     counts = np.maximum(1, np.bincount(worlds.arm, minlength=scenario.arms))
     means = np.bincount(worlds.arm, worlds.reward, minlength=scenario.arms) / counts
     spread = float(np.sqrt(np.mean((worlds.reward - means[worlds.arm]) ** 2)))
-    return Scale(mean=sign * float(worlds.reward.mean()), spread=spread)
+    return RewardScale(mean=sign * float(worlds.reward.mean()), spread=spread)

@@ -16,13 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.blocks import AnyScenario
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
-from studies.storage.lock import patience
-from tuning.interrupts import heard
-from tuning.workers.local import Crew, Cut, Pace, Skipped
-from tuning.workers.payload import Carrier, Done, Home, NotHere, do_task
+from studies.storage.lock import reconnect_seconds
+from tuning.interrupts import acknowledge_interrupt
+from tuning.workers.local import ChunkSize, Skipped, TaskTime, Workers
+from tuning.workers.payload import Done, Home, NotHere, Packer, do_task
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TASK_SECONDS = 1.0
 """What a task should take: long against its overhead of some milliseconds, short against the wait for a straggler."""
 
-LEAST_SECONDS = 0.05
+MIN_TASK_SECONDS = 0.05
 """Below this, cutting further costs more than it gains."""
 
 SCHEDULER_SECONDS = 0.002
@@ -46,11 +46,11 @@ def task_seconds(threads: int, whole: float) -> float:
     >>> task_seconds(16, 100.0), task_seconds(16, 8.0), task_seconds(1000, 8.0)
     (1.0, 0.25, 2.0)
     """
-    least = max(LEAST_SECONDS, SCHEDULER_SECONDS * threads)
+    least = max(MIN_TASK_SECONDS, SCHEDULER_SECONDS * threads)
     return max(least, min(TASK_SECONDS, whole / (TASKS_A_THREAD * threads)))
 
 
-def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
+def chunk_size(threads: int, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
     """Worlds and candidates a task: whole powers of two of worlds, the last ones again while they fit.
 
     Workers keep worlds by the range that was asked for, so ranges should be the same from batch to batch.
@@ -63,10 +63,10 @@ def cut_for(threads: int, count: int, candidates: int, pace: Pace) -> Cut:
     wanted = task_seconds(threads, pace.seconds * count * candidates)
     worlds = wanted / max(pace.seconds * candidates, 1e-12)
     if worlds < 1.0:
-        return Cut(1, min(candidates, max(1, int(wanted / pace.seconds))))
+        return ChunkSize(1, min(candidates, max(1, int(wanted / pace.seconds))))
     if not pace.worlds / 1.5 <= worlds < 3.0 * pace.worlds:
         pace.worlds = 2 ** int(math.log2(worlds))
-    return Cut(min(count, pace.worlds), candidates)
+    return ChunkSize(min(count, pace.worlds), candidates)
 
 
 LOCAL = "local"
@@ -160,7 +160,7 @@ STUCK_SECONDS = 3600.0
 
 
 @contextmanager
-def connected(address: str, jobs: int = 1, *, to_look: bool = False) -> Iterator[ClusterCrew]:
+def open_cluster(address: str, jobs: int = 1, *, inspect_only: bool = False) -> Iterator[ClusterWorkers]:
     """The workers of a cluster; "local" starts one of `jobs` processes here and ends it afterwards.
 
     Whoever comes `to_look` is let in whatever the scheduler lacks.
@@ -171,35 +171,37 @@ def connected(address: str, jobs: int = 1, *, to_look: bool = False) -> Iterator
     with ExitStack() as stack:
         if address == LOCAL:
             address = stack.enter_context(own_cluster(jobs)).scheduler_address
-        crew = ClusterCrew(address, connect(address))
+        crew = ClusterWorkers(address, connect(address))
         stack.callback(crew.close)
-        stack.callback(heard)  # from here on things end, and an interrupt that insists would leave some behind
-        if not to_look:
+        stack.callback(
+            acknowledge_interrupt
+        )  # from here on things end, and an interrupt that insists would leave some behind
+        if not inspect_only:
             check_scheduler(crew.client, address)
         yield crew
 
 
-class ClusterCrew(Crew):
+class ClusterWorkers(Workers):
     """Workers of a Dask cluster; several studies may use it at the same time."""
 
-    side_by_side = AT_ONCE
+    concurrent_studies = AT_ONCE
 
     def __init__(self, address: str, client: Client) -> None:
         self.address, self.client = address, client
-        self.carrier, self.home = Carrier(), Home.here()
+        self.carrier, self.home = Packer(), Home.here()
         self.lock = threading.Lock()
         self.stopped = False
         self.others: set[str] = set()
 
-    def cut(self, count: int, candidates: int, pace: Pace) -> Cut:
+    def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
         """Tasks of about a second, shorter where that would leave threads idle."""
-        return cut_for(max(1, self._threads()), count, candidates, pace)
+        return chunk_size(max(1, self._threads()), count, candidates, pace)
 
     def run(
         self,
         task: Callable[..., T],
         calls: Sequence[tuple[Any, ...]],
-        pace: Pace | None = None,
+        pace: TaskTime | None = None,
         units: Sequence[int] | None = None,
     ) -> list[T]:
         """Until every call is answered; what was lost on the way is asked for again."""
@@ -255,7 +257,7 @@ class ClusterCrew(Crew):
                 work = Parallel(batch_size=1, pre_dispatch="all", timeout=STUCK_SECONDS)
                 return list(work(delayed(do_task)(task, call, self.home) for call in calls))
         except KilledWorker as error:
-            raise Fault(
+            raise ExternalError(
                 f"cluster {self.address}: a task went down with its worker {error.allowed_failures + 1} times; "
                 "is there enough memory? What had landed is kept."
             ) from None
@@ -264,7 +266,7 @@ class ClusterCrew(Crew):
         except TimeoutError:
             if client.status != "running":
                 return [None] * len(calls)
-            raise Fault(
+            raise ExternalError(
                 f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
             ) from None
         except (OSError, RuntimeError):
@@ -281,7 +283,7 @@ class ClusterCrew(Crew):
                 return
             with suppress(Exception):
                 broken.close(timeout=2)
-            seconds = patience()
+            seconds = reconnect_seconds()
             deadline = lost_since + seconds
             while not self.stopped:
                 left = deadline - time.monotonic()
@@ -290,7 +292,7 @@ class ClusterCrew(Crew):
                     return
                 except InputError:
                     if left <= 0.0:
-                        raise Fault(
+                        raise ExternalError(
                             f"cluster {self.address} is gone and did not come back within {seconds:g} s. "
                             "What had landed is kept; rerun to go on."
                         ) from None
@@ -329,4 +331,4 @@ def _backend(client: Client) -> Any:
         def effective_n_jobs(self, n_jobs: int) -> int:
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
-    return Backend(client=client, wait_for_workers_timeout=patience())
+    return Backend(client=client, wait_for_workers_timeout=reconnect_seconds())

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.text import join_words
-from tuning.interrupts import heard
+from tuning.interrupts import acknowledge_interrupt
 
 if TYPE_CHECKING:
     from environments.blocks import AnyScenario
@@ -48,7 +49,7 @@ GUESSED_SECONDS_A_STEP = 2e-8
 
 
 @dataclass
-class Pace:
+class TaskTime:
     """How fast one kind of task goes, learned while it is done; only a cluster asks for it."""
 
     seconds: float
@@ -58,13 +59,13 @@ class Pace:
     """Worlds a task when it was last cut: kept while it fits, so that workers find their worlds again."""
 
     @staticmethod
-    def guess(horizon: int) -> Pace:
+    def guess(horizon: int) -> TaskTime:
         """Before anything was played.
 
         >>> Pace.guess(10_000).learned
         False
         """
-        return Pace(GUESSED_SECONDS_A_STEP * horizon)
+        return TaskTime(GUESSED_SECONDS_A_STEP * horizon)
 
     def learn(self, seconds: float) -> None:
         """The typical time of the last tasks, a candidate and world; older ones count half, and half again."""
@@ -73,24 +74,24 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Cut:
+class ChunkSize:
     """How work is cut: at most so many worlds and so many candidates a task."""
 
     worlds: int
     candidates: int
 
 
-class Crew(ABC):
+class Workers(ABC):
     """Does tasks, and says how to cut work for it."""
 
-    side_by_side = 1
+    concurrent_studies = 1
     """How many studies it is worth running at the same time."""
 
     def stop(self) -> None:  # noqa: B027 (nothing to do for a crew that works by itself)
         """Have whoever waits for tasks of this crew give up."""
 
     @abstractmethod
-    def cut(self, count: int, candidates: int, pace: Pace) -> Cut:
+    def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
         """How to cut `candidates` in `count` worlds."""
 
     @abstractmethod
@@ -98,7 +99,7 @@ class Crew(ABC):
         self,
         task: Callable[..., T],
         calls: Sequence[tuple[Any, ...]],
-        pace: Pace | None = None,
+        pace: TaskTime | None = None,
         units: Sequence[int] | None = None,
     ) -> list[T]:
         """What the task gives for each call, in order; `units` says how many candidates × worlds each holds."""
@@ -108,28 +109,28 @@ class Crew(ABC):
         """`policies.simulate`, by this crew."""
 
 
-class LocalCrew(Crew):
+class LocalWorkers(Workers):
     """Threads, or processes by loky.
 
-    >>> LocalCrew(2).run(divmod, [(7, 2), (9, 4)])
+    >>> LocalWorkers(2).run(divmod, [(7, 2), (9, 4)])
     [(3, 1), (2, 1)]
     """
 
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
             raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
-        self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
+        self.jobs, self.backend = check_integer("jobs", jobs, least=1, most=1024), backend
 
-    def cut(self, count: int, candidates: int, pace: Pace) -> Cut:
+    def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
         """Two parts a worker, of all candidates each."""
         wanted = 1 if self.jobs == 1 else PARTS_PER_JOB * self.jobs
-        return Cut(-(-count // wanted), candidates)
+        return ChunkSize(-(-count // wanted), candidates)
 
     def run(
         self,
         task: Callable[..., T],
         calls: Sequence[tuple[Any, ...]],
-        pace: Pace | None = None,
+        pace: TaskTime | None = None,
         units: Sequence[int] | None = None,
     ) -> list[T]:
         """In this thread where there is one worker or one call."""
@@ -150,34 +151,34 @@ class LocalCrew(Crew):
         return simulate(policy, scenario, jobs=self.jobs, **options)
 
 
-ALONE = LocalCrew()
+SERIAL = LocalWorkers()
 
 
 @contextmanager
-def hired(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Crew]:
+def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Workers]:
     """A crew for a while: workers of this machine, or with `cluster` those of a Dask cluster, or "local" for its own.
 
-    >>> with hired(jobs=2) as crew:
-    ...     crew.run(divmod, [(7, 2)])
+    >>> with open_workers(jobs=2) as workers:
+    ...     workers.run(divmod, [(7, 2)])
     [(3, 1)]
     """
     if cluster is None:
-        yield LocalCrew(jobs, backend)
+        yield LocalWorkers(jobs, backend)
         return
-    from tuning.workers.cluster import connected
+    from tuning.workers.cluster import open_cluster
 
-    with connected(cluster, jobs) as crew:
+    with open_cluster(cluster, jobs) as crew:
         yield crew
 
 
-def side_by_side(crew: Crew, runs: Sequence[Callable[[], T]]) -> list[T]:
+def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[T]:
     """What each run gives, in order, as many at a time as the crew is good for. The first failure ends them all.
 
-    >>> from tuning.workers.local import ALONE
-    >>> side_by_side(ALONE, [lambda: 1, lambda: 2])
+    >>> from tuning.workers.local import SERIAL
+    >>> run_concurrently(SERIAL, [lambda: 1, lambda: 2])
     [1, 2]
     """
-    if min(crew.side_by_side, len(runs)) <= 1:
+    if min(workers.concurrent_studies, len(runs)) <= 1:
         return [run() for run in runs]
     failed = threading.Event()
 
@@ -188,17 +189,17 @@ def side_by_side(crew: Crew, runs: Sequence[Callable[[], T]]) -> list[T]:
             return run()
         except BaseException:
             failed.set()
-            crew.stop()
+            workers.stop()
             raise
 
-    pool = ThreadPoolExecutor(min(crew.side_by_side, len(runs)), thread_name_prefix="study")
+    pool = ThreadPoolExecutor(min(workers.concurrent_studies, len(runs)), thread_name_prefix="study")
     futures = [pool.submit(unless_failed, run) for run in runs]
     try:
         _wait(futures)
     except BaseException:  # an interrupt falls into this thread: the others end when their tasks are gone
-        heard()
+        acknowledge_interrupt()
         failed.set()
-        crew.stop()
+        workers.stop()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -21,7 +21,7 @@ from environments.fingerprint import identity
 from environments.plugins import is_plugin, register_for_pickling
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
-from tuning.workers.problem import Game
+from tuning.workers.problem import Problem
 
 SMALL_BYTES = 16_000
 """What is sent with every task."""
@@ -56,42 +56,42 @@ class Home:
 class Baggage:
     """A game with the file that its policy comes from, where that is the user's own."""
 
-    game: Game
+    problem: Problem
     file: str | None
     code: bytes | None
 
     @staticmethod
-    def of(game: Game) -> Baggage:
+    def of(problem: Problem) -> Baggage:
         """The file is read here: workers need not have it."""
-        if game.source is None or not is_plugin(game.source):
-            return Baggage(game, None, None)
-        path = Path(game.source.rpartition(":")[0]).expanduser()
-        return Baggage(game, path.name, path.read_bytes())
+        if problem.source is None or not is_plugin(problem.source):
+            return Baggage(problem, None, None)
+        path = Path(problem.source.rpartition(":")[0]).expanduser()
+        return Baggage(problem, path.name, path.read_bytes())
 
 
-class Carrier:
+class Packer:
     """Packs games, each once."""
 
     def __init__(self) -> None:
-        self.packed: dict[Game, Carried] = {}
+        self.packed: dict[Problem, Carried] = {}
 
     def pack(self, call: tuple[Any, ...], whole: bool = False) -> tuple[Any, ...]:
         """A call as it travels; `whole` where a worker said that it does not have the game."""
-        if not call or not isinstance(call[0], Game):
+        if not call or not isinstance(call[0], Problem):
             return call
         carried = self._packed(call[0])
         if not whole and carried.payload is not None and len(carried.payload) > SMALL_BYTES:
             carried = Carried(carried.key, None)
         return (carried, *call[1:])
 
-    def _packed(self, game: Game) -> Carried:
-        if game not in self.packed:
+    def _packed(self, problem: Problem) -> Carried:
+        if problem not in self.packed:
             import cloudpickle
 
             register_for_pickling()
-            payload = cloudpickle.dumps(Baggage.of(game))
-            self.packed[game] = Carried(hashlib.sha256(payload).hexdigest(), payload)
-        return self.packed[game]
+            payload = cloudpickle.dumps(Baggage.of(problem))
+            self.packed[problem] = Carried(hashlib.sha256(payload).hexdigest(), payload)
+        return self.packed[problem]
 
 
 KEPT_GAMES = 16
@@ -113,10 +113,10 @@ class NotHere:
 
 class _Games:
     def __init__(self) -> None:
-        self.held: OrderedDict[str, Game] = OrderedDict()
+        self.held: OrderedDict[str, Problem] = OrderedDict()
         self.lock = threading.Lock()
 
-    def get(self, carried: Carried) -> Game | None:
+    def get(self, carried: Carried) -> Problem | None:
         """The game that a task is about, unpacked once."""
         with self.lock:
             if carried.key in self.held:
@@ -160,12 +160,12 @@ def _difference(there: dict[str, str], here: dict[str, str]) -> str:
     return ", ".join(f"{name} {there[name]} there and {here[name]} here" for name in here if there[name] != here[name])
 
 
-def _unpacked(payload: bytes) -> Game:
+def _unpacked(payload: bytes) -> Problem:
     """Unpickled as all that comes over a cluster is: whoever may send tasks may run anything there."""
     import cloudpickle
 
     baggage: Baggage = cloudpickle.loads(payload)
-    game = baggage.game
+    game = baggage.problem
     if baggage.file is not None and baggage.code is not None and game.policy not in POLICIES.names():
         assert game.source is not None
         with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder:  # once it has run, nobody reads the file again

@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pandas import DataFrame
+
 from dashboards import figures
-from dashboards.pages.html import Panel, Slugs, panel
-from dashboards.pages.report.material import GridPart, Material, StudyPart, recommended_in
-from dashboards.pages.sections import GridSection, SearchSection, ShownTable
+from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from dashboards.pages.report.data import GridPart, ReportData, StudyPart, recommended_in
+from dashboards.pages.sections import GridSection, SearchSection
 from environments.text import (
     format_count,
     format_number,
@@ -21,7 +23,7 @@ from environments.text import (
 from studies.results.describe import describe_front, describe_price, describe_recommendation, describe_robust
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Contender, Front, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.spec.objective import parse_objective
 from studies.symbols import format_params
 
@@ -99,7 +101,7 @@ MOST_CELLS = 100
 """Grids of at most so many cells are also written out as a table."""
 
 
-def grid_sections(material: Material, slugs: Slugs) -> list[GridSection]:
+def grid_sections(material: ReportData, slugs: Slugs) -> list[GridSection]:
     """A section a grid."""
     titles = short_titles([_titled(part.grid) for part in material.grids])
     return [
@@ -137,7 +139,7 @@ def _grid(part: GridPart, title: str, found: list[Recommendation], slugs: Slugs)
         title=name,
         short=title,
         lines=lines,
-        panels=[panel(slugs, f"{kind} {name}", figure) for kind, figure in drawn.items()],
+        panels=[make_panel(slugs, f"{kind} {name}", figure) for kind, figure in drawn.items()],
         table=_numbers(grid) if grid.mean.size <= MOST_CELLS else None,
     )
 
@@ -152,7 +154,7 @@ def _others(grid: Grid) -> str:
     return f"{among} of the other {others} cells can't be told from it"
 
 
-def _numbers(grid: Grid) -> ShownTable:
+def _numbers(grid: Grid) -> PageTable:
     spec = grid.spec
     rows = []
     for i, alpha0 in enumerate(spec.alpha0):
@@ -164,10 +166,10 @@ def _numbers(grid: Grid) -> ShownTable:
         rows.append([f"α₀ {format_number(alpha0)}", *cells])
     columns = ["", *(f"β₀ {format_number(beta0)}" for beta0 in spec.beta0)]
     caption = "Mean regret ± standard error; * can't be told from the best cell"
-    return ShownTable(caption, columns, rows, tuple(range(1, len(columns))))
+    return PageTable(caption, DataFrame(rows, columns=columns))
 
 
-def search_sections(material: Material, ids: dict[str, str], slugs: Slugs) -> list[SearchSection]:
+def search_sections(material: ReportData, ids: dict[str, str], slugs: Slugs) -> list[SearchSection]:
     """A section a study."""
     titles = short_titles([_search_sections_titled(part) for part in material.studies])
     return [
@@ -196,10 +198,12 @@ def _search(part: StudyPart, title: str, link: str, slugs: Slugs) -> SearchSecti
         lines.append(part.missing)
         lines += _so_far(part)
     if trials.shown:
-        drawn = figures.plot_history(trials.shown, found, spec, {"COMPLETE": trials.complete, "PRUNED": trials.pruned})
-        panels.append(panel(slugs, f"history {part.name}", drawn))
+        drawn = figures.plot_search_history(
+            trials.shown, found, spec, {"COMPLETE": trials.complete, "PRUNED": trials.pruned}
+        )
+        panels.append(make_panel(slugs, f"history {part.name}", drawn))
     if found is not None and found.importance:
-        panels.append(panel(slugs, f"importances {part.name}", figures.plot_importances(found)))
+        panels.append(make_panel(slugs, f"importances {part.name}", figures.plot_param_importances(found)))
     return SearchSection(link, part.name, title, lines, panels)
 
 
@@ -208,7 +212,7 @@ def _so_far(part: StudyPart) -> list[str]:
     complete = [point for point in part.trials.shown if point.state == "COMPLETE" and point.value is not None]
     if not complete:
         return []
-    choose = max if parse_objective(part.spec.objective).maximise else min
+    choose = max if parse_objective(part.spec.objective).maximize else min
     best = choose(complete, key=lambda point: point.value or 0.0)
     return [
         f"Its best trial so far: {format_params(best.params)} with {format_number(best.value or 0.0)}"
@@ -226,7 +230,7 @@ class WorldsSection:
     short: str
     lines: list[str]
     panels: list[Panel]
-    table: ShownTable
+    table: PageTable
 
 
 def said_of(found: RobustRecommendation) -> str:
@@ -237,7 +241,7 @@ def said_of(found: RobustRecommendation) -> str:
     )
 
 
-def worlds_sections(material: Material, slugs: Slugs) -> list[WorldsSection]:
+def worlds_sections(material: ReportData, slugs: Slugs) -> list[WorldsSection]:
     """A section a search."""
     return [_section(each, slugs) for each in material.over_worlds]
 
@@ -245,17 +249,21 @@ def worlds_sections(material: Material, slugs: Slugs) -> list[WorldsSection]:
 def _section(found: RobustRecommendation | Front, slugs: Slugs) -> WorldsSection:
     name = f"{join_words(found.scenarios)}, T = {format_count(found.horizon)}"
     if isinstance(found, Front):
-        lines, settings, drawn = describe_front(found), list[Contender](found.kept()), figures.plot_front(found)
+        lines, settings, drawn = (
+            describe_front(found),
+            list[EvaluatedSetting](found.kept()),
+            figures.plot_pareto_front(found),
+        )
         name += " (front)"
     else:
         lines, settings, drawn = describe_robust(found), found.contenders, figures.plot_prices(found)
         lines = [lines[1], lines[0], *lines[2:]]
     link = slugs.new(found.study)
-    panels = [panel(slugs, f"worlds {found.study}", drawn)]
+    panels = [make_panel(slugs, f"worlds {found.study}", drawn)]
     return WorldsSection(link, found.study, name, lines, panels, _worlds_numbers(found.scenarios, settings))
 
 
-def _worlds_numbers(scenarios: list[str], settings: list[Contender]) -> ShownTable:
+def _worlds_numbers(scenarios: list[str], settings: list[EvaluatedSetting]) -> PageTable:
     rows = []
     for each in settings:
         cells = [
@@ -266,4 +274,4 @@ def _worlds_numbers(scenarios: list[str], settings: list[Contender]) -> ShownTab
         rows.append([each.name, keep_pairs_together(format_params(each.params)), *cells])
     columns = ["setting", "parameters", *scenarios]
     caption = "Mean regret, with the price and its 95 % confidence interval in parentheses"
-    return ShownTable(caption, columns, rows, tuple(range(2, len(columns))))
+    return PageTable(caption, DataFrame(rows, columns=columns))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from dashboards.pages.report.material import Material, worlds_played
+from dashboards.pages.report.data import ReportData, worlds_played
 from environments.text import format_range
 from studies.storage.keys import project_version
 
 LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")
 
 
-def methods(material: Material) -> list[tuple[str, list[str]]]:
+def methods(material: ReportData) -> list[tuple[str, list[str]]]:
     """Terms with what there is to say about each."""
     specs = [part.spec for part in material.studies]
     terms: list[tuple[str, list[str]]] = [
@@ -145,7 +145,7 @@ def methods(material: Material) -> list[tuple[str, list[str]]]:
     return terms
 
 
-def versions(material: Material) -> str:
+def versions(material: ReportData) -> str:
     """What made this page, and what made its studies where that differs."""
     here = project_version()
     made = sorted({each.version for each in material.recommendations} - {here})

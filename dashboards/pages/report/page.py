@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dashboards.figures import themed
-from dashboards.pages.html import Panel, Slugs, assets, environment, slug
+from dashboards.figures import apply_theme
+from dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
+from dashboards.pages.report.data import ReportData, StudyPart
 from dashboards.pages.report.grid_sections import (
     WorldsSection,
     grid_sections,
@@ -18,11 +19,9 @@ from dashboards.pages.report.grid_sections import (
     search_sections,
     worlds_sections,
 )
-from dashboards.pages.report.material import Material, StudyPart
 from dashboards.pages.report.methods import NOT_CLAIMED, methods
 from dashboards.pages.report.scenario_sections import scenario_sections, summary_groups
 from dashboards.pages.sections import (
-    Entry,
     GridSection,
     ScenarioSection,
     SearchSection,
@@ -107,7 +106,7 @@ def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Col
         interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
         cells.append(Cell(format_number(regret.mean), regret.mean, True, interval, "regret.mean"))
         cells += [_rival(each, name) for name in ("paper", "defaults")]
-        rows.append(Row(each.study, f"row-{here}", f"search-{here}", slug(each.study), cells))
+        rows.append(Row(each.study, f"row-{here}", f"search-{here}", slugify(each.study), cells))
     return columns, rows
 
 
@@ -148,7 +147,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Page:
+class ReportPage:
     """All that the template shows."""
 
     title: str
@@ -165,7 +164,7 @@ class Page:
     searches: list[SearchSection]
     methods: list[tuple[str, list[str]]]
     not_claimed: Sequence[str] = NOT_CLAIMED
-    contents: list[Entry] = field(default_factory=list)
+    contents: list[ContentsEntry] = field(default_factory=list)
     on_a_log: bool = False
     """Whether any study is on a log, where regret means something else."""
 
@@ -177,14 +176,14 @@ class Page:
         return [panel for part in parts for panel in part.panels]
 
 
-def build(material: Material) -> Page:
+def build_report(material: ReportData) -> ReportPage:
     """Draw the figures and write the words."""
     slugs = Slugs()
     ids = {part.name: slugs.new(part.name) for part in material.studies}
     found = material.recommendations
     columns, rows = table(found, [ids[part.name] for part in material.studies if part.recommendation is not None])
     scenarios = scenario_sections(material, slugs)
-    page = Page(
+    page = ReportPage(
         title=_title(material),
         subtitle=f"From {material.where}",
         version=project_version(),
@@ -204,7 +203,7 @@ def build(material: Material) -> Page:
     return page
 
 
-def _title(material: Material) -> str:
+def _title(material: ReportData) -> str:
     names = sorted({part.spec.scenario for part in material.studies} | {g.grid.spec.scenario for g in material.grids})
     names = names or sorted({name for each in material.over_worlds for name in each.scenarios})
     if not names:
@@ -216,7 +215,7 @@ def _title(material: Material) -> str:
     return f"Parameters of {who} in {where}"
 
 
-def _lead(material: Material) -> list[str]:
+def _lead(material: ReportData) -> list[str]:
     """How much there is, and what holds over all of it."""
     count, grids = len(material.studies), len(material.grids)
     if not count and not grids and not material.over_worlds:
@@ -241,7 +240,7 @@ def _count(number: int, one: str, many: str) -> str:
     return f"1 {one}" if number == 1 else f"{number} {many}"
 
 
-def _missing(material: Material) -> list[Missing]:
+def _missing(material: ReportData) -> list[Missing]:
     """What is unfinished or can't be read, a line each."""
     lines = [Missing(part.name, part.missing) for part in material.studies if part.missing]
     lines += [
@@ -271,37 +270,39 @@ def _no_curves(part: StudyPart, recommendation: Recommendation) -> str:
             return f"No curves over time: {path} is not at hand or holds something else by now."
     if recommendation.scenario != part.spec.scenario:
         return "No curves over time: what it recommends is for a scenario that this version does not know."
-    if POLICIES.absent(part.spec.policy) or SCENARIOS.absent(part.spec.scenario):
+    if POLICIES.is_missing(part.spec.policy) or SCENARIOS.is_missing(part.spec.scenario):
         return "No curves over time: it plays something of its user's own, which is not run for a report."
     return "No curves over time: even a few worlds of this size would take too long for a report."
 
 
-def _contents(page: Page) -> list[Entry]:
-    entries = [Entry("summary", "Summary")]
+def _contents(page: ReportPage) -> list[ContentsEntry]:
+    entries = [ContentsEntry("summary", "Summary")]
     if page.rows:
-        entries.append(Entry("parameters", "Recommended parameters"))
+        entries.append(ContentsEntry("parameters", "Recommended parameters"))
     if page.scenarios:
-        entries.append(Entry("scenarios", "Scenarios", [Entry(each.id, each.title) for each in page.scenarios]))
+        entries.append(
+            ContentsEntry("scenarios", "Scenarios", [ContentsEntry(each.id, each.title) for each in page.scenarios])
+        )
     if page.over_worlds:
-        children = [Entry(each.id, each.short) for each in page.over_worlds]
-        entries.append(Entry("unknown-worlds", "Unknown worlds", children))
-    entries.append(Entry("grids", "Sensitivity grids", [Entry(each.id, each.short) for each in page.grids]))
+        children = [ContentsEntry(each.id, each.short) for each in page.over_worlds]
+        entries.append(ContentsEntry("unknown-worlds", "Unknown worlds", children))
+    entries.append(
+        ContentsEntry("grids", "Sensitivity grids", [ContentsEntry(each.id, each.short) for each in page.grids])
+    )
     if page.searches:
-        entries.append(Entry("search", "Search", [Entry(each.id, each.short) for each in page.searches]))
-    return [*entries, Entry("methods", "Methods and honesty")]
+        entries.append(
+            ContentsEntry("search", "Search", [ContentsEntry(each.id, each.short) for each in page.searches])
+        )
+    return [*entries, ContentsEntry("methods", "Methods and honesty")]
 
 
-FOLDER = Path(__file__).parent
-
-
-def render(material: Material, page: Page | None = None) -> str:
+def render_report(material: ReportData, page: ReportPage | None = None) -> str:
     """The text of the HTML file."""
-    page = build(material) if page is None else page
-    template = environment(FOLDER).get_template("report.html.j2")
-    return template.render(page=page, **assets(page.all_panels, _exports(material, page)))
+    page = build_report(material) if page is None else page
+    return render_page("report", page.all_panels, _exports(material, page), page=page)
 
 
-def _exports(material: Material, page: Page) -> dict[str, dict[str, str]]:
+def _exports(material: ReportData, page: ReportPage) -> dict[str, dict[str, str]]:
     """What the buttons give: for each row what `ravenlab export` says of its study alone."""
     return {
         row.id: {form: export([each], form) for form in ("json", "toml")}
@@ -313,7 +314,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 WIDTH = 1000
 
 
-def write_pictures(page: Page, folder: Path) -> tuple[int, str]:
+def write_figures(page: ReportPage, folder: Path) -> tuple[int, str]:
     """Write every figure; gives how many files, and a line about what could not be made, if anything.
 
     The HTML files share one plotly.min.js beside them. Pictures are SVG, or PNG where a figure is three-dimensional,
@@ -326,7 +327,7 @@ def write_pictures(page: Page, folder: Path) -> tuple[int, str]:
     panels = page.all_panels
     for each in panels:
         path = folder / f"{each.id}.html"
-        themed(each.figure, dark=False).write_html(path, include_plotlyjs="directory", full_html=True)
+        apply_theme(each.figure, dark=False).write_html(path, include_plotlyjs="directory", full_html=True)
     trouble = _without()
     if trouble or not panels:
         return len(panels), trouble
@@ -347,15 +348,15 @@ def _without() -> str:
     return ""
 
 
-def _draw(page: Page, folder: Path) -> None:
+def _draw(page: ReportPage, folder: Path) -> None:
     """All pictures with one browser: starting it takes longer than drawing."""
     import plotly.io
 
     panels = page.all_panels
     drawn, paths = [], []
     for each in panels:
-        figure = themed(each.figure, dark=False)
+        figure = apply_theme(each.figure, dark=False)
         figure.update_layout(paper_bgcolor="#ffffff")
         drawn.append(figure)
-        paths.append(folder / f"{each.id}.{'png' if each.scenes else 'svg'}")
+        paths.append(folder / f"{each.id}.{'png' if each.webgl_contexts else 'svg'}")
     plotly.io.write_images(drawn, paths, width=WIDTH)

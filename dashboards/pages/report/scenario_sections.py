@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
+from pandas import DataFrame
+
 from dashboards import figures
-from dashboards.pages.html import Panel, Slugs, panel
-from dashboards.pages.report.material import GridPart, Material, StudyPart
+from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from dashboards.pages.report.data import GridPart, ReportData, StudyPart
 from dashboards.pages.sections import (
     BASELINES,
     Definition,
     SaidOf,
     ScenarioSection,
-    ShownTable,
     SummaryGroup,
     define,
     summarize,
@@ -28,7 +29,13 @@ from studies.results.describe import (
     format_segment,
     warn_few_events,
 )
-from studies.results.recommendation import ENOUGH_EVENTS, ENOUGH_ROWS, LogFacts, Recommendation, TraceFacts
+from studies.results.recommendation import (
+    MIN_EFFECTIVE_EVENTS,
+    MIN_EFFECTIVE_ROWS,
+    LogFacts,
+    Recommendation,
+    TraceFacts,
+)
 from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 
@@ -48,7 +55,7 @@ def define_trace(each: Recommendation, facts: TraceFacts) -> Definition:
     missing = sum(facts.arms.values())
     cells = facts.rows * len(facts.arms)
     unit = "cost" if facts.minimize else "reward"
-    warning = "" if facts.enough else f" That is too small for a reliable interval ({ENOUGH_ROWS} are needed)."
+    warning = "" if facts.enough else f" That is too small for a reliable interval ({MIN_EFFECTIVE_ROWS} are needed)."
     return Definition(
         meaning=f"a recorded trace, {facts.file}: one row per step, one column per arm",
         plain=[
@@ -107,7 +114,7 @@ def define_log(facts: LogFacts) -> Definition:
             f" {format_segment(facts, 'selection')}; reported values are from {format_segment(facts, 'report')},"
             " which were not used before.",
             f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
-            f" several orders; below {ENOUGH_EVENTS} effective events results are inconclusive. The sample"
+            f" several orders; below {MIN_EFFECTIVE_EVENTS} effective events results are inconclusive. The sample"
             f" size needed is {SAMPLE_SIZE_RULE}.",
             *describe_needed_events(facts, rule=""),
         ],
@@ -143,7 +150,7 @@ def _key_of(part: StudyPart | GridPart) -> str:
     return _key(grid.scenario, dict(grid.settings), grid.arms)
 
 
-def summary_groups(material: Material, scenarios: Iterable[ScenarioSection]) -> list[SummaryGroup]:
+def summary_groups(material: ReportData, scenarios: Iterable[ScenarioSection]) -> list[SummaryGroup]:
     """Every recommendation in a sentence, by scenario."""
     sections = {section.key: section for section in scenarios}
     groups: dict[str, SummaryGroup] = {}
@@ -165,14 +172,14 @@ def _usual_arms(part: StudyPart) -> int:
         return part.spec.arms
 
 
-def scenario_sections(material: Material, slugs: Slugs) -> list[ScenarioSection]:
+def scenario_sections(material: ReportData, slugs: Slugs) -> list[ScenarioSection]:
     """A section a scenario, in the order of the studies; those of grids alone come after."""
     parts: list[StudyPart | GridPart] = [*material.studies, *material.grids]
     keys = dict.fromkeys(_key_of(part) for part in parts)
     return [_scenario(key, material, slugs) for key in keys]
 
 
-def _scenario(key: str, material: Material, slugs: Slugs) -> ScenarioSection:
+def _scenario(key: str, material: ReportData, slugs: Slugs) -> ScenarioSection:
     studies = [part for part in material.studies if _key_of(part) == key]
     grids = [part.grid.spec for part in material.grids if _key_of(part) == key]
     source = (studies[0].spec if studies else grids[0]).source
@@ -201,7 +208,7 @@ def _simulated(key: str, studies: list[StudyPart], grids: list[ResolvedGridSpec]
         notes.append("This version does not know a scenario of this name, so it can't say what it is.")
     elif horizon * (arms + scenario.extra_arms) <= WORLD_STEPS:
         seed = studies[0].spec.seed if studies else grids[0].seed
-        panels.append(panel(slugs, f"world {title}", figures.plot_world(scenario, horizon, arms, seed=seed)))
+        panels.append(make_panel(slugs, f"world {title}", figures.plot_world(scenario, horizon, arms, seed=seed)))
     else:
         notes.append("The world is too large to be drawn here.")
     panels += [*_horizons(title, studies, slugs), *_curves(studies, slugs)]
@@ -215,7 +222,7 @@ def _trace(key: str, source: TraceSource, studies: list[StudyPart], slugs: Slugs
     panels, notes, table, definition = [], [], None, None
     scenario = source.find()
     if scenario is not None:
-        panels.append(panel(slugs, f"trace {title}", figures.plot_recorded(scenario, studies[0].spec.horizon)))
+        panels.append(make_panel(slugs, f"trace {title}", figures.plot_trace(scenario, studies[0].spec.horizon)))
     else:
         notes.append(f"{source.path} is not at hand or holds something else by now, so it is not drawn.")
     panels += [*_horizons(title, studies, slugs), *_curves(studies, slugs)]
@@ -224,7 +231,7 @@ def _trace(key: str, source: TraceSource, studies: list[StudyPart], slugs: Slugs
             definition = define_trace(found, found.trace)
             rows = shares_by_arm(found.trace.arms, found.trace.rows)
             columns = ["arm", "missing cells", "of its rows"]
-            table = ShownTable("Missing cells by arm", columns, rows, (1, 2)) if rows else None
+            table = PageTable("Missing cells by arm", DataFrame(rows, columns=columns)) if rows else None
             break
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
 
@@ -235,14 +242,14 @@ def _log(key: str, source: LogSource, studies: list[StudyPart], slugs: Slugs) ->
     panels, notes, table, definition = [], [], None, None
     scenario = source.find()
     if scenario is not None:
-        panels.append(panel(slugs, f"log {title}", figures.plot_logged(scenario)))
+        panels.append(make_panel(slugs, f"log {title}", figures.plot_log(scenario)))
     else:
         notes.append(f"{source.path} is not at hand or holds something else by now, so it is not drawn.")
     for found in _found(studies):
         if found.log is not None:
             definition = define_log(found.log)
             rows = shares_by_arm(found.log.arms, found.log.events)
-            table = ShownTable("Events by arm", ["arm", "events", "of all"], rows, (1, 2))
+            table = PageTable("Events by arm", DataFrame(rows, columns=["arm", "events", "of all"]))
             break
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
 
@@ -264,7 +271,7 @@ def _curves(studies: list[StudyPart], slugs: Slugs) -> list[Panel]:
                 costs=part.spec.minimize,
                 bands=not isinstance(part.spec.source, TraceSource),
             )
-            panels.append(panel(slugs, f"curves {part.name}", drawn))
+            panels.append(make_panel(slugs, f"curves {part.name}", drawn))
     return panels
 
 
@@ -275,7 +282,7 @@ def _horizons(title: str, studies: list[StudyPart], slugs: Slugs) -> list[Panel]
         if part.recommendation is not None and part.recommendation.scenario == part.spec.scenario:
             by_policy.setdefault(part.spec.policy, {}).setdefault(part.recommendation.horizon, part.recommendation)
     return [
-        panel(slugs, f"horizons {policy} {title}", figures.plot_horizons(list(found.values())))
+        make_panel(slugs, f"horizons {policy} {title}", figures.plot_params_by_horizon(list(found.values())))
         for policy, found in by_policy.items()
         if len(found) > 1
     ]

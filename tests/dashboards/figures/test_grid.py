@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.figures import explain, plot_heat_map, plot_sensitivity_lines, plot_surface
+from dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines, plot_surface
 from studies.results.grid import Grid
 from tests.dashboards.drawn import FINE, check, made_grid, names
 from tests.messages import assert_names
@@ -28,7 +28,7 @@ def test_the_heat_map_has_log_axes_and_every_mark() -> None:
     (star,) = [trace for trace in out["data"] if (trace.get("x"), trace.get("y")) == ([0.8], [2.2])]
     assert star["name"] in names(figure)
     assert "41.5" in star["text"][0]
-    assert_names(explain(figure), "13.55", "α₀ = 1, β₀ = 1")
+    assert_names(get_alt_text(figure), "13.55", "α₀ = 1, β₀ = 1")
 
 
 def test_cells_stand_where_they_belong_and_say_everything() -> None:

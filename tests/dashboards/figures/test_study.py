@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboards.figures import HistoryPoint, explain, plot_distributions, plot_history, plot_horizons, plot_importances
+from dashboards.figures import (
+    HistoryPoint,
+    get_alt_text,
+    plot_distributions,
+    plot_param_importances,
+    plot_params_by_horizon,
+    plot_search_history,
+)
 from environments.errors import InputError
 from studies.spec.study import StudySpec
 from tests.dashboards.drawn import check, names, shown_text
@@ -32,7 +39,7 @@ def made_rows(count: int) -> list[HistoryPoint]:
 
 def test_history_marks_the_best_so_far_the_validated_and_the_recommended() -> None:
     rows = [*made_rows(20), HistoryPoint(20, 40.5, 0.5, "COMPLETE", PARAMS)]
-    figure = plot_history(rows, recommendation(), SPEC)
+    figure = plot_search_history(rows, recommendation(), SPEC)
     out = check(figure)
     assert len(names(figure)) == 6
     (best,) = [trace for trace in out["data"] if trace.get("line", {}).get("shape") == "hv"]
@@ -41,31 +48,31 @@ def test_history_marks_the_best_so_far_the_validated_and_the_recommended() -> No
     (chosen,) = [trace for trace in out["data"] if trace.get("marker", {}).get("symbol") == "star"]
     assert (chosen["x"], chosen["y"]) == ([20], [40.5])
     assert chosen["customdata"] == [[0.5, 0.25, 4, 0.0001]]
-    assert_names(explain(figure), "41.5", "40.25 to 42.75")
+    assert_names(get_alt_text(figure), "41.5", "40.25 to 42.75")
 
 
 def test_rewards_are_to_be_large() -> None:
     rows = [HistoryPoint(i, float(i), 0.1, "COMPLETE", {}) for i in range(4)]
-    figure = plot_history(rows, None, SPEC.model_copy(update={"objective": "reward"}))
+    figure = plot_search_history(rows, None, SPEC.model_copy(update={"objective": "reward"}))
     (best,) = [trace for trace in figure.data if trace.line.shape == "hv"]
     assert list(best.y) == [0, 1, 2, 3, 3]
     assert_names(figure.layout.yaxis.title.text, "reward")
 
 
 def test_two_thousand_trials_are_thinned_and_say_so() -> None:
-    figure = plot_history(made_rows(2000), recommendation(), SPEC)
+    figure = plot_search_history(made_rows(2000), recommendation(), SPEC)
     check(figure)
     assert any("200 of 1600" in name for name in names(figure))
     assert_names(figure.layout.title.text, 2000)
 
 
 def test_some_of_many_trials_are_counted_as_what_they_are() -> None:
-    figure = plot_history(made_rows(20), None, SPEC, {"COMPLETE": 1600, "PRUNED": 400})
+    figure = plot_search_history(made_rows(20), None, SPEC, {"COMPLETE": 1600, "PRUNED": 400})
     check(figure)
     assert_names(figure.layout.title.text, 2000)
     for share in ("16 of 1600", "4 of 400"):
         assert any(share in name for name in names(figure))
-    assert_names(explain(figure), "1600", "400")
+    assert_names(get_alt_text(figure), "1600", "400")
 
 
 @pytest.mark.parametrize(
@@ -81,25 +88,25 @@ def test_some_of_many_trials_are_counted_as_what_they_are() -> None:
     ],
 )
 def test_history_of_little(rows: list[HistoryPoint]) -> None:
-    check(plot_history(rows, None, SPEC))
-    check(plot_history(rows, recommendation()))
+    check(plot_search_history(rows, None, SPEC))
+    check(plot_search_history(rows, recommendation()))
 
 
 def test_history_says_why_it_is_empty() -> None:
     rows = [row._replace(state="PRUNED", value=None) for row in made_rows(6)]
-    assert_names(plot_history(rows, None, SPEC).layout.annotations[0].text, 6)
+    assert_names(plot_search_history(rows, None, SPEC).layout.annotations[0].text, 6)
 
 
 def test_importances_are_ordered_shares() -> None:
-    figure = plot_importances(recommendation(importance={"alpha0": 0.2, "beta0": 0.7, "epsilon": 0.1}))
+    figure = plot_param_importances(recommendation(importance={"alpha0": 0.2, "beta0": 0.7, "epsilon": 0.1}))
     out = check(figure)
     assert out["data"][0]["x"] == [10, 20, 70]
     assert out["layout"]["yaxis"]["ticktext"] == ["ε", "α₀", "β₀"]
-    assert "β₀ 70 %, α₀ 20 %, ε 10 %" in explain(figure)
+    assert "β₀ 70 %, α₀ 20 %, ε 10 %" in get_alt_text(figure)
 
 
 def test_importances_of_a_short_search_are_not_known() -> None:
-    figure = plot_importances(recommendation(importance=None))
+    figure = plot_param_importances(recommendation(importance=None))
     check(figure)
     assert_names(figure.layout.annotations[0].text, 20)
 
@@ -109,22 +116,22 @@ def test_horizons_has_a_panel_a_parameter() -> None:
         recommendation(horizon=horizon, params={"alpha0": 100 / horizon, "beta0": 4.0, "epsilon": 0.01})
         for horizon in (10000, 1000, 100000)
     ]
-    figure = plot_horizons(found)
+    figure = plot_params_by_horizon(found)
     out = check(figure)
     assert_names(out["layout"]["title"]["text"], "1000", "100000")
     assert [out["layout"][f"yaxis{n}"]["title"]["text"] for n in ("", 2, 3)] == ["α₀", "β₀", "ε"]
     assert out["layout"]["xaxis"]["type"] == "log"
     assert out["data"][0]["x"] == [1000, 10000, 100000]
     assert out["data"][0]["y"] == [0.1, 0.01, 0.001]
-    elsewhere = plot_horizons([each.model_copy(update={"scenario": "periodic"}) for each in found])
+    elsewhere = plot_params_by_horizon([each.model_copy(update={"scenario": "periodic"}) for each in found])
     assert len(names(figure)) == len(names(elsewhere)) + 1
 
 
 def test_horizons_of_one_and_of_none() -> None:
-    check(plot_horizons([recommendation()]))
-    check(plot_horizons([]), title=())
+    check(plot_params_by_horizon([recommendation()]))
+    check(plot_params_by_horizon([]), title=())
     with raises_naming(InputError, "policy", "scenario"):
-        plot_horizons([recommendation(), recommendation(scenario="blips")])
+        plot_params_by_horizon([recommendation(), recommendation(scenario="blips")])
 
 
 def test_distributions_are_quantiles() -> None:
@@ -152,9 +159,9 @@ def test_distributions_of_little(samples: dict[str, np.ndarray[tuple[int, ...], 
 def test_names_are_escaped(name: str) -> None:
     wild = recommendation(study=name, policy=name, scenario=name, params={name: 1.0, "alpha0": 1.0})
     figures = [
-        plot_horizons([wild]),
-        plot_importances(wild.model_copy(update={"importance": {name: 1.0}})),
-        plot_history([HistoryPoint(0, 1.0, 0.1, "COMPLETE", {name: 1.0, "x": name})], wild),
+        plot_params_by_horizon([wild]),
+        plot_param_importances(wild.model_copy(update={"importance": {name: 1.0}})),
+        plot_search_history([HistoryPoint(0, 1.0, 0.1, "COMPLETE", {name: 1.0, "x": name})], wild),
         plot_distributions({name: np.arange(9.0)}, scenario=name, policy=name, horizon=10, arms=2),
     ]
     for figure in figures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dashboards.figures
-from dashboards.figures import THEMES, plot_heat_map, themed
+from dashboards.figures import THEMES, apply_theme, plot_heat_map
 from tests.dashboards.drawn import made_grid
 
 
@@ -29,10 +29,10 @@ def test_text_reads_on_its_page() -> None:
 
 def test_a_theme_leaves_the_figure_itself_alone() -> None:
     figure = plot_heat_map(made_grid())
-    assert themed(figure, dark=True).layout.font.color == THEMES["dark"]["font.color"]
-    assert themed(figure, dark=False).layout.hoverlabel.bgcolor == "#ffffff"
+    assert apply_theme(figure, dark=True).layout.font.color == THEMES["dark"]["font.color"]
+    assert apply_theme(figure, dark=False).layout.hoverlabel.bgcolor == "#ffffff"
     assert figure.layout.font.color == THEMES["either"]["font.color"]
-    assert len(themed(figure, dark=True).to_json()) < len(figure.to_json()) + 100
+    assert len(apply_theme(figure, dark=True).to_json()) < len(figure.to_json()) + 100
 
 
 def test_every_public_name_is_there() -> None:

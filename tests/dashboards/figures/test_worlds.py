@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
-from dashboards.figures import explain, plot_front, plot_prices
+from dashboards.figures import get_alt_text, plot_pareto_front, plot_prices
 from dashboards.optuna_dashboard.notes import worlds_note
-from dashboards.pages.report.material import Material
-from dashboards.pages.report.page import render
-from studies.results.recommendation import Estimate, Scale
-from studies.results.robust import Contender, Front, Member, Price, RobustRecommendation, Tuned, World
+from dashboards.pages.report.data import ReportData
+from dashboards.pages.report.page import render_report
+from studies.results.recommendation import Estimate, RewardScale
+from studies.results.robust import (
+    EvaluatedSetting,
+    Front,
+    FrontMember,
+    Price,
+    RobustRecommendation,
+    ScenarioOutcome,
+    TunedSetting,
+)
 from tests.dashboards.drawn import check, names, shown_text
 from tests.messages import assert_names
 
@@ -19,9 +27,11 @@ WILD = "<b>%{x}"
 PARAMS: dict[str, float | str] = {"alpha0": 1.5, "beta0": 2.0}
 
 
-def world(scenario: str, price: float) -> World:
+def world(scenario: str, price: float) -> ScenarioOutcome:
     regret = Estimate(mean=50 + 50 * price, low=45.0, high=120.0, replications=300)
-    return World(scenario=scenario, regret=regret, price=Price(mean=price, low=price - 0.05, high=price + 0.05))
+    return ScenarioOutcome(
+        scenario=scenario, regret=regret, price=Price(mean=price, low=price - 0.05, high=price + 0.05)
+    )
 
 
 def contender(name: str, scenarios: list[str], shares: list[float], **more: Any) -> dict[str, Any]:
@@ -36,7 +46,7 @@ def common(scenarios: list[str]) -> dict[str, Any]:
     return {
         "study": "robust/mine", "policy": "raven-ucb", "scenario": ",".join(scenarios), "scenarios": scenarios,
         "horizon": 1000, "arms": 10, "trials": 20, "seed": 0, "version": "0.1.0",
-        "tuned": [Tuned(scenario=name, study=name, params=PARAMS) for name in scenarios],
+        "tuned": [TunedSetting(scenario=name, study=name, params=PARAMS) for name in scenarios],
     }  # fmt: skip
 
 
@@ -49,8 +59,8 @@ def made(scenarios: list[str]) -> RobustRecommendation:
     rows.append(contender("defaults", scenarios, [0.3, 0.4]))
     return RobustRecommendation(
         **common(scenarios), params=PARAMS, measure="worst", price=Price(mean=0.1, low=0.05, high=0.15),
-        search_estimate=1.05, indistinguishable=[PARAMS], box={}, contenders=[Contender(**row) for row in rows],
-        importance=None, scales=[Scale(mean=0.5, spread=0.2)] * 2,
+        search_estimate=1.05, indistinguishable=[PARAMS], box={}, contenders=[EvaluatedSetting(**row) for row in rows],
+        importance=None, scales=[RewardScale(mean=0.5, spread=0.2)] * 2,
     )  # fmt: skip
 
 
@@ -58,7 +68,7 @@ def made_front(scenarios: list[str]) -> Front:
     shares = [[0.0, 1.0, 0.5], [0.5, 0.0, 0.5], [0.2, 0.2, 0.2], [0.9, 0.9, 0.9]]
     labels = [f"tuned for {scenarios[0]}", "defaults", "trial 3", "trial 4"]
     members = [
-        Member(
+        FrontMember(
             **contender(name, scenarios, row[: len(scenarios)], tuned_for=scenarios[0] if n == 0 else None),
             trial=n, kept=n < 3,
         )
@@ -73,13 +83,13 @@ def test_the_matrix_says_every_price() -> None:
     cells, written = out["data"]
     assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
     assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
-    assert_names(explain(figure), "blips", "0.0 %", "150 %")
+    assert_names(get_alt_text(figure), "blips", "0.0 %", "150 %")
     assert WILD not in shown_text(out)
 
 
 @pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
 def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
-    figure = plot_front(made_front(scenarios))
+    figure = plot_pareto_front(made_front(scenarios))
     out = check(figure)
     assert len(names(figure)) == 4
     best = out["data"][-1]
@@ -89,7 +99,7 @@ def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
     else:
         assert best["y"] == [20, 20, 20, None]
         assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
-    assert_names(explain(figure), "3")
+    assert_names(get_alt_text(figure), "3")
     assert WILD not in shown_text(out)
 
 
@@ -97,7 +107,9 @@ def test_note_and_report_say_the_price() -> None:
     found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
     assert_names(worlds_note(found), "2", "10 %")
     assert_names(worlds_note(its_front), "Pareto")
-    page = render(Material("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"]))
+    page = render_report(
+        ReportData("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"])
+    )
     assert_names(page, "10 %", "5.0 % to 15 %")
     assert_names(page, "150 %")
     assert "robust/begun" in page

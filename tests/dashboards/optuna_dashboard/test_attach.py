@@ -18,9 +18,9 @@ from studies.spec.grid import FINE_VALUES
 from studies.spec.objective import parse_objective
 from studies.spec.study import StudySpec
 from studies.storage import keys
-from studies.storage.copy import read_study, write_study
+from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
-from studies.storage.library import find_studies, recommendations
+from studies.storage.library import find_studies, read_recommendations
 from tests.dashboards.made import gridded, searched
 from tests.studies.made import recommendation, snapshot, store, url
 from tuning.cli.app import run
@@ -102,12 +102,12 @@ def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
     names = [searched(storage).study_name, gridded(storage).study_name]
     trials = [snapshot(storage, name) for name in names]
     attributes = [study.user_attrs for study in find_studies(storage, names)]
-    exported = [export(recommendations(storage), kind) for kind in ("json", "toml", "csv")]
+    exported = [export(read_recommendations(storage), kind) for kind in ("json", "toml", "csv")]
     for name in names:
         attach(optuna.load_study(study_name=name, storage=storage))
     assert [snapshot(storage, name) for name in names] == trials
     assert [study.user_attrs for study in find_studies(storage, names)] == attributes
-    assert [export(recommendations(storage), kind) for kind in ("json", "toml", "csv")] == exported
+    assert [export(read_recommendations(storage), kind) for kind in ("json", "toml", "csv")] == exported
 
 
 def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_copy_is_complete(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     attach(searched(storage))
     (study,) = find_studies(storage, [HARD])
-    write_study(read_study(storage, study._study_id), storage, "copy")
+    write_study_rows(read_study_rows(storage, study._study_id), storage, "copy")
     assert attach(optuna.load_study(study_name="copy", storage=storage)) == 0
 
 

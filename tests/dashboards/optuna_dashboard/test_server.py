@@ -14,8 +14,8 @@ from typing import Any
 import optuna
 import pytest
 
-from dashboards.optuna_dashboard.access import guarded, is_loopback
-from dashboards.optuna_dashboard.server import DashboardServer, exposure
+from dashboards.optuna_dashboard.access import is_loopback, restrict_access
+from dashboards.optuna_dashboard.server import DashboardServer, describe_exposure
 from environments.errors import InputError
 from studies.storage.database import open_storage
 from tests.dashboards.served import Served, ask, gone, served
@@ -203,7 +203,7 @@ def test_says_what_another_host_exposes(place: Path) -> None:
         assert gone(site.process) == 130
         assert site.process.stderr is not None
         assert "no login: everyone who can reach 0.0.0.0 can read all studies" in site.process.stderr.read()
-    assert "change and delete" in str(exposure("0.0.0.0", True))
+    assert "change and delete" in str(describe_exposure("0.0.0.0", True))
 
 
 def has_ipv6() -> bool:
@@ -228,7 +228,7 @@ def test_ipv6() -> None:
 def test_the_gate_lets_a_request_without_a_host_pass() -> None:
     """Old clients send none; browsers always do."""
     seen: list[str] = []
-    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
+    gate = restrict_access(lambda environ, start: seen.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
     gate({"REQUEST_METHOD": "GET"}, lambda *given: None)
     assert seen == ["in"]
     assert not is_loopback("localhost.evil.example")
@@ -249,6 +249,6 @@ def test_the_gate_lets_a_request_without_a_host_pass() -> None:
 )
 def test_the_gate_knows_the_names_it_may_be_asked_by(names: tuple[str, ...] | None, host: str, passes: bool) -> None:
     seen: list[str] = []
-    gate = guarded(lambda environ, start: seen.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
+    gate = restrict_access(lambda environ, start: seen.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
     gate({"REQUEST_METHOD": "GET", "HTTP_HOST": host}, lambda *given: None)
     assert bool(seen) == passes

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboards.pages.comparison.page import build, render
-from studies.export.comparison import Document
-from studies.results.comparison import Comparison, Entry, RegretCurve
+from dashboards.pages.comparison import build, render_comparison
+from studies.export.comparison import ComparisonDocument
+from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import ComparisonSpec
-from tuning.comparison.ranking import judge
+from tuning.comparison.ranking import analyze_comparison
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -36,19 +36,21 @@ def made(scenario: str, shift: int) -> Comparison:
         curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / 1000.0))
         trials, replications = spec.budget(policy) if setting == "tuned" else (0, 0)
         params = spec.values(policy, {})
-        entries.append(Entry(policy, setting, params, regret, curve, trials, replications, 100.0 + number))
+        entries.append(ComparisonEntry(policy, setting, params, regret, curve, trials, replications, 100.0 + number))
     return Comparison(spec, spec.study_name(), tuple(entries))
 
 
 @pytest.fixture(scope="module")
-def document() -> Document:
-    return Document(tuple(judge(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn"))))
+def document() -> ComparisonDocument:
+    return ComparisonDocument(
+        tuple(analyze_comparison(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn")))
+    )
 
 
 @pytest.fixture(scope="module")
-def page_file(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page_file(document: ComparisonDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("page") / "compare.html"
-    path.write_text(render(document), encoding="utf-8")
+    path.write_text(render_comparison(document), encoding="utf-8")
     return path
 
 
@@ -76,7 +78,7 @@ def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
     page.wait_for_function("() => document.documentElement.scrollWidth <= 400")
 
 
-def test_a_policy_looks_the_same_in_every_figure(document: Document) -> None:
+def test_a_policy_looks_the_same_in_every_figure(document: ComparisonDocument) -> None:
     """One colour throughout the page, and one dash wherever it is a line; no two policies share both."""
     colours, lines = defaultdict(set), defaultdict(set)
     for panel in build(document).all_panels:

@@ -12,7 +12,7 @@ from dashboards.pages.sections import summarize
 from environments.text import format_number
 from studies.export import export
 from studies.storage.database import open_storage
-from studies.storage.library import recommendations
+from studies.storage.library import read_recommendations
 from tests.dashboards.made import GIVEN, full
 from tests.dashboards.outline import Outline
 from tests.studies.made import WILD
@@ -69,7 +69,7 @@ def test_wild_names_are_text(outline: Outline) -> None:
 
 def test_the_buttons_give_what_the_export_gives(outline: Outline, storage: str) -> None:
     held = json.loads(outline.script("exports"))
-    found = recommendations(open_storage(storage, create=False))
+    found = read_recommendations(open_storage(storage, create=False))
     rows = {row["data-study"]: str(row["id"]) for row in outline.items["tr"] if row.get("data-study")}
     assert len(rows) == len(found) == 3
     for each in found:

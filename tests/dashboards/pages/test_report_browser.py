@@ -12,7 +12,7 @@ from environments.text import format_number
 from studies.export import export
 from studies.results.recommendation import Recommendation
 from studies.storage.database import open_storage
-from studies.storage.library import recommendations
+from studies.storage.library import read_recommendations
 from tests.dashboards.browser import needed_browser
 from tests.dashboards.made import full
 from tuning.api import report
@@ -33,7 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommenda
     folder = tmp_path_factory.mktemp("browser")
     storage = full(folder / "s.sqlite3", grids=GRIDS)
     path = report(output=folder / "report #1.html", storage=storage)
-    return path.as_uri(), recommendations(open_storage(storage, create=False))
+    return path.as_uri(), read_recommendations(open_storage(storage, create=False))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from dashboards.pages.html import Slugs, in_script, slug
+from dashboards.pages.html import Slugs, escape_json, slugify
 from tests.studies.made import LINES, WILD
 
 
@@ -15,5 +15,5 @@ def test_slugs_and_scripts() -> None:
     found = [given.new(name) for name in names]
     assert len(set(found)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9-]{1,100}", each) for each in found)
-    assert slug(WILD) == slug(WILD)
-    assert json.loads(in_script(json.dumps(WILD + "\u2028</script>", ensure_ascii=False))) == WILD + "\u2028</script>"
+    assert slugify(WILD) == slugify(WILD)
+    assert json.loads(escape_json(json.dumps(WILD + "\u2028</script>", ensure_ascii=False))) == WILD + "\u2028</script>"

@@ -7,8 +7,8 @@ from pathlib import Path
 import optuna
 import pytest
 
-from dashboards.pages.report.material import gather, read_trials, recommended_in, thinned
-from dashboards.pages.report.page import build, render
+from dashboards.pages.report.data import load_report_data, read_trials, recommended_in, thinned
+from dashboards.pages.report.page import build_report, render_report
 from environments.errors import InputError
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
@@ -23,7 +23,7 @@ def reported(where: str) -> Outline:
     """The report on a storage."""
     opened = open_storage(where, create=False)
     try:
-        return Outline(render(gather(opened, "here")))
+        return Outline(render_report(load_report_data(opened, "here")))
     finally:
         opened.engine.dispose()
 
@@ -97,16 +97,16 @@ def test_long_searches_are_thinned(tmp_path: Path) -> None:
 def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
     huge = recommendation(scenario="stationary", horizon=2_000_000, arms=50)
     opened = open_storage(stored(tmp_path / "s.sqlite3", huge), create=False)
-    page = build(gather(opened, "here"))
+    page = build_report(load_report_data(opened, "here"))
     assert "would take too long" in page.missing[0].text
     with pytest.raises(InputError, match="unknown study"):
-        gather(opened, "here", ["nothing"])
+        load_report_data(opened, "here", ["nothing"])
 
 
 def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     store(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
-    (shown,) = build(gather(opened, "here")).searches[0].panels
+    (shown,) = build_report(load_report_data(opened, "here")).searches[0].panels
     best = next(trace for trace in shown.figure.data if trace.name == "best so far")
     assert list(best.y) == [50, 50], "of 50 and 48 the larger one"
     assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"
@@ -145,7 +145,7 @@ def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
     optuna.load_study(study_name=first, storage=opened).set_user_attr("ravenlab:grid", {"scenario": "gone"})
     elsewhere = {"scenario": "mine.py:world~0a1b2c3d"}
     optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", elsewhere)
-    material = gather(opened, "here")
+    material = load_report_data(opened, "here")
     assert (len(material.studies), material.grids, material.unfinished_grids) == (3, [], [])
     assert set(material.strangers) == {first, second}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboards.pages.sections import Sentence, judge_baseline, summarize, summarize_all
 from studies.results.describe import WITHIN_NOISE
-from studies.results.recommendation import Estimate, Rival
+from studies.results.recommendation import Baseline, Estimate
 from tests.studies.made import recommendation
 
 
@@ -35,7 +35,7 @@ def test_baselines_are_judged_by_their_interval() -> None:
     found = recommendation()
     paper, defaults = found.versus
     better = defaults.model_copy(update={"high": -0.1})
-    same = Rival(name="paper", params=found.params, regret=41.5, difference=0.0, low=0.0, high=0.0)
+    same = Baseline(name="paper", params=found.params, regret=41.5, difference=0.0, low=0.0, high=0.0)
     verdicts = [judge_baseline(found, rival) for rival in (paper, defaults, better, same)]
     assert verdicts == ["worse", "unclear", "better", "same"]
     assert fields(summarize(recommendation(versus=[better])))["versus.defaults.percent"] == "1.2 %"

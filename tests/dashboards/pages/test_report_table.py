@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dashboards.pages.report.page import table
-from studies.results.recommendation import Rival
+from studies.results.recommendation import Baseline
 from tests.dashboards.browser import needed_browser
 from tests.studies.made import recommendation, stored
 from tuning.api import report
@@ -22,7 +22,7 @@ THREE = {"raven-ucb": BASE, "sw-raven": {**BASE, "tau": 1234}, "d-raven": {**BAS
 
 def costs(difference: float, low: float, high: float) -> str:
     """What the table says of the defaults."""
-    rival = Rival(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
+    rival = Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
     _, (row,) = table([recommendation(versus=[rival])], ["a"])
     return f"{row.cells[-1].text} {row.cells[-1].more}".strip()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.errors import InputError
-from environments.world import tables
+from environments.world import world_tables
 from policies.engine.simulation import simulate
 from tests.environments.plain_means import PlainWorld
 from tests.environments.properties import quick
@@ -28,7 +28,7 @@ from tests.messages import raises_naming
 def test_who_is_open_when(opens: int, closes: int, arms: int, closing: str, seed: int) -> None:
     scenario = find_scenario("arm-churn", {"opens": opens, "closes": closes, "closing": closing})
     worlds = draw_worlds(scenario, 100, arms, seed)
-    means, _ = tables(worlds)
+    means, _ = world_tables(worlds)
     still = worlds.level[0, 0, :, 0]
     assert means.shape == (100, arms + 1)
     for t in range(1, 101):

@@ -7,7 +7,7 @@ import pytest
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from policies.engine.simulation import simulate
 
 
@@ -49,8 +49,8 @@ def test_a_delay_beyond_the_horizon_costs_no_memory() -> None:
 
 def test_the_world_itself_is_stationary() -> None:
     for one, other in zip(
-        tables(draw_worlds(find_scenario("delayed"), 100, 3, 1)),
-        tables(draw_worlds(find_scenario("stationary"), 100, 3, 1)),
+        world_tables(draw_worlds(find_scenario("delayed"), 100, 3, 1)),
+        world_tables(draw_worlds(find_scenario("stationary"), 100, 3, 1)),
         strict=True,
     ):
         assert (one == other).all()

@@ -9,7 +9,7 @@ from environments.draw import draw_worlds
 from environments.effects.fixed_levels import FixedLevels
 from environments.errors import InputError
 from environments.scenario import Scenario
-from environments.world import tables
+from environments.world import world_tables
 
 
 @pytest.mark.parametrize("noise", ["normal", "bernoulli"])
@@ -18,7 +18,7 @@ def test_arms_are_those_given_in_every_world(noise: str) -> None:
     scenario = Scenario("given", "given arms", (FixedLevels(means, variances),), noise=noise)
     worlds = draw_worlds(scenario, 50, 3, seed=1, replications=4)
     for r in range(4):
-        for drawn, given in zip(tables(worlds, r), (means, variances), strict=True):
+        for drawn, given in zip(world_tables(worlds, r), (means, variances), strict=True):
             np.testing.assert_allclose(drawn, np.tile(given, (50, 1)), rtol=1e-12)
     assert (worlds.best == 0.7).all()
     assert len(np.unique(worlds.noise[:, 0])) == 4

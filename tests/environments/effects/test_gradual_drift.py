@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.errors import InputError
-from environments.world import tables
+from environments.world import world_tables
 from tests.environments import plain_world
 from tests.environments.properties import quick
 from tests.messages import raises_naming
@@ -19,7 +19,7 @@ from tests.messages import raises_naming
 def test_the_mixture_has_the_stated_mean_and_variance(start: int, length: int, seed: int) -> None:
     scenario = find_scenario("gradual-drift", {"start": start, "end": start + length})
     worlds = draw_worlds(scenario, 100, 3, seed)
-    means, variances = tables(worlds)
+    means, variances = world_tables(worlds)
     mu, sigma2, new_mu, new_sigma2 = worlds.level[0, 0].T
     for t in range(1, 101):
         rho = min(1.0, max(0.0, (t - start) / length))

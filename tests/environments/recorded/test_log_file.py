@@ -50,8 +50,8 @@ def test_bad_files_are_one_line(text: str, names: list[str], tmp_path: Path) -> 
 
 
 def test_too_long_is_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "MOST_EVENTS", 100)
-    monkeypatch.setattr(log_file, "MOST_ARMS", 10)
+    monkeypatch.setattr(log_file, "MAX_EVENTS", 100)
+    monkeypatch.setattr(log_file, "MAX_ARMS", 10)
     path = tmp_path / "log.csv"
     path.write_text("step,arm,reward\n" + "".join(f"{i},{i % 2},1\n" for i in range(101)) + "not a row")
     with raises_naming(InputError, "100"):
@@ -77,19 +77,19 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(examples.log_to_csv(log))
     assert read_log(path) == log
-    changed = Log.of([log.names[k] for k in log.arm], 2 * log.reward, log.propensity)
+    changed = Log.from_columns([log.names[k] for k in log.arm], 2 * log.reward, log.propensity)
     assert changed.digest != log.digest
 
 
 def test_nobody_can_change_what_the_digest_is_of() -> None:
     reward, propensity = np.array([1.0, 2.0]), np.array([0.5, 0.5])
-    log = Log.of(["a", "b"], reward, propensity)
+    log = Log.from_columns(["a", "b"], reward, propensity)
     for column in (log.arm, log.reward, log.propensity, log.step):
         assert column is not None
         with pytest.raises(ValueError, match="read-only"):
             column[0] = 3
     reward[0], propensity[0] = 3.0, 1.0
-    assert log.digest == Log.of(["a", "b"], [1.0, 2.0], [0.5, 0.5]).digest
+    assert log.digest == Log.from_columns(["a", "b"], [1.0, 2.0], [0.5, 0.5]).digest
     np.testing.assert_array_equal(log.reward, [1.0, 2.0])
 
 

@@ -72,7 +72,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 
 
 def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_file, "MOST_CELLS", 1000)
+    monkeypatch.setattr(trace_file, "MAX_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
     with raises_naming(InputError, "333", "3 arms", "1,000"):
         read_trace(path)
@@ -117,12 +117,12 @@ def test_the_digest_is_of_contents(tmp_path: Path) -> None:
     assert read_trace(other) == one
     values[3, 0] += 1e-12
     assert read_trace(write_csv(tmp_path / "two.csv", values)).digest != one.digest
-    assert Trace.of(["w", "x", "y", "z"], one.values).digest != one.digest
+    assert Trace.from_values(["w", "x", "y", "z"], one.values).digest != one.digest
 
 
 def test_nobody_can_change_what_the_digest_is_of() -> None:
     values = table(rows=30)
-    trace = Trace.of(["w", "x", "y", "z"], values)
+    trace = Trace.from_values(["w", "x", "y", "z"], values)
     with pytest.raises(ValueError, match="read-only"):
         trace.values[0, 0] = 3.0
     values[0, 0] += 1.0

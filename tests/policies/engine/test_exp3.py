@@ -12,7 +12,7 @@ from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
 from policies.engine.exp3 import CELLS, FAR, INSIDE, LEAST, ROWS, WEIGHT, draw, look
-from policies.engine.play import kernel
+from policies.engine.play import compile_loop
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
@@ -59,7 +59,7 @@ def test_weights_stay_in_bounds_for_a_million_steps(name: str, params: dict[str,
     sizes = policy.sizes(count, values)
     arms, cells = np.zeros((sizes.rows, count)), np.zeros(sizes.cells)
     empty, out = np.zeros(0), np.zeros((1, 3))
-    kernel(policy)(
+    compile_loop(policy)(
         *(worlds, 0, 1, policy.vector(values), np.zeros(count, dtype=np.int64), arms, cells, empty, empty),
         *(np.random.default_rng(1), np.zeros(0, dtype=np.int64), out, np.zeros((1, 0, 2))),
         np.zeros((1, 0), dtype=np.int32),

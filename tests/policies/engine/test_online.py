@@ -59,7 +59,7 @@ def test_mean_and_variance_are_numpys(events: list[tuple[int, float]], name: str
             assert stats[2, k] == pytest.approx(np.var(rewards, ddof=1), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in policy_names() if not find_policy(name).peeks])
+@pytest.mark.parametrize("name", [name for name in policy_names() if not find_policy(name).uses_true_means])
 def test_bad_days_and_a_restart(name: str) -> None:
     """Late and lost rewards, arms that come and go, and a restart from JSON in the middle of it all."""
     arms, rng = 4, np.random.default_rng(3)

@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.base import Param, Setting
+from policies.engine.base import Param, ParamContext
 from tests.messages import raises_naming
 from tests.policies.online import Lottery, made
 
@@ -58,7 +58,7 @@ def test_a_default_that_needs_the_horizon_says_so() -> None:
 
 def test_bounds_and_whole_numbers() -> None:
     param = Param("n", lambda s: 10.6 * s.arms, least=1, most=50, integer=True)
-    setting = Setting(None, 2, {})
+    setting = ParamContext(None, 2, {})
     assert param.resolve(None, setting) == 21.0
     assert param.resolve(7, setting) == 7.0
     for value, names in (
@@ -72,7 +72,7 @@ def test_bounds_and_whole_numbers() -> None:
 def test_a_policy_that_reads_the_true_means_is_for_simulation_only() -> None:
     class Peeking(Lottery):
         name = "peeking"
-        peeks = True
+        uses_true_means = True
 
     with raises_naming(InputError, "peeking"):
         Peeking(3, horizon=10)

@@ -26,11 +26,11 @@ def test_the_loop_is_replay_step_by_step(name: str, propensities: bool) -> None:
     log = made_log(events=1200, propensities=propensities)
     gone = log.arm.copy()
     gone[600:][gone[600:] == 1] = 0
-    log = Log.of([log.names[k] for k in gone], log.reward, log.propensity)
+    log = Log.from_columns([log.names[k] for k in gone], log.reward, log.propensity)
     scenario = LogScenario(log, "log:t")
     values = policy.resolve({}, 3, 400)
     worlds = scenario.draw(400, 5, 0, 20, Stream.SIMULATE)
-    assert worlds.turn_at.size == 1
+    assert worlds.switch_at.size == 1
     played = play_logs(policy, values, worlds, 5, 0, Stream.SIMULATE)
     for r in (0, 1, 19):
         given: dict[str, Any] = {key: value for key, value in values.items() if key != "horizon"}
@@ -38,7 +38,7 @@ def test_the_loop_is_replay_step_by_step(name: str, propensities: bool) -> None:
         gained = weights = squares = total = 0.0
         matched, held = 0, one.select()
         for i in range(log.events):
-            if i == worlds.turn_at[0]:
+            if i == worlds.switch_at[0]:
                 one.close(1)
                 held = one.select() if held == 1 else held
             event = int(worlds.starts[r, i // worlds.block]) + i % worlds.block
@@ -65,7 +65,7 @@ def test_a_random_policy_is_worth_what_it_is(propensities: bool) -> None:
 
 def test_costs_are_rewards_turned() -> None:
     log = made_log()
-    costs = Log.of([log.names[k] for k in log.arm], -log.reward)
+    costs = Log.from_columns([log.names[k] for k in log.arm], -log.reward)
     one = ravenlab.replay("raven-ucb", log, resamples=128)
     other = ravenlab.replay("raven-ucb", costs, minimize=True, resamples=128)
     assert (other.score, other.low, other.high) == pytest.approx((-one.score, -one.high, -one.low))

@@ -26,7 +26,7 @@ def test_the_loop_pulls_what_the_online_policy_pulls(name: str) -> None:
     horizon, arms, seed = 60, 4, 5
     worlds = scenario.draw(horizon, seed, 0, 4, Stream.REPORT)
     values = policy.resolve({}, arms, horizon)
-    played = play_windows(policy, values, worlds, seed, 0, Stream.REPORT, NONE, pulls=True, placed=True)
+    played = play_windows(policy, values, worlds, seed, 0, Stream.REPORT, NONE, pulls=True, locate_regret=True)
     assert np.isnan(scenario.trace.values).any()
     lost = np.zeros((4, horizon))
     for r, offset in enumerate(worlds.offsets):
@@ -43,11 +43,11 @@ def test_the_loop_pulls_what_the_online_policy_pulls(name: str) -> None:
             reward += row[arm]
             lost[r, t] = np.nanmax(worlds.smoothed[offset + t]) - worlds.smoothed[offset + t, arm]
         np.testing.assert_allclose(played.out[r], [lost[r].sum(), reward, (lost[r] > 0).sum()], rtol=1e-9)
-    np.testing.assert_allclose(played.by_step, lost.sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(played.regret_by_step, lost.sum(axis=0), atol=1e-12)
     by_row = np.zeros(400)
     for r, offset in enumerate(worlds.offsets):
         by_row[offset : offset + horizon] += lost[r]
-    np.testing.assert_allclose(played.by_row, by_row, atol=1e-12)
+    np.testing.assert_allclose(played.regret_by_row, by_row, atol=1e-12)
 
 
 def test_a_simulation_on_a_trace() -> None:
@@ -101,7 +101,7 @@ def test_a_plain_class_plays_the_same_windows() -> None:
     scenario = TraceScenario(made, "trace:t")
     worlds = scenario.draw(40, 2, 0, 5, Stream.SELECTION)
     marks = np.array([10, 40], dtype=np.int64)
-    played = play_windows(policy, {}, worlds, 2, 0, Stream.SELECTION, marks, pulls=True, placed=True)
+    played = play_windows(policy, {}, worlds, 2, 0, Stream.SELECTION, marks, pulls=True, locate_regret=True)
     for r, offset in enumerate(worlds.offsets):
         rows = np.arange(offset, offset + 40)
         lost = worlds.best[rows] - worlds.smoothed[rows, played.pulls[r]]
@@ -109,4 +109,4 @@ def test_a_plain_class_plays_the_same_windows() -> None:
         np.testing.assert_allclose(played.curve[r, :, 0], [lost[:10].sum(), lost.sum()])
         np.testing.assert_allclose(played.best_curve[r], [worlds.best[rows[:10]].sum(), worlds.best[rows].sum()])
         assert len(set(played.pulls[r, :4].tolist())) > 1
-    np.testing.assert_allclose(played.by_step.sum(), played.out[:, 0].sum())
+    np.testing.assert_allclose(played.regret_by_step.sum(), played.out[:, 0].sum())

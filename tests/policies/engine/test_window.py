@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.engine.base import Setting
+from policies.engine.base import ParamContext
 from policies.engine.window import COUNT, MEAN, SQUARES, longest, tuned_to_changes
 from policies.sw_raven import SWRaven
 from tests.policies.history import History
@@ -40,6 +40,6 @@ def test_an_outlier_that_falls_out_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize(("horizon", "tau"), [(1, 1.0), (10000, 191.9), (10**6, 2350.8)])
 def test_default_window(horizon: int, tau: float) -> None:
-    assert tuned_to_changes(Setting(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
-    assert tuned_to_changes(Setting(horizon, 5, {"changes": 0.0})) == horizon
-    assert longest(Setting(horizon, 5, {})) == max(10, horizon)
+    assert tuned_to_changes(ParamContext(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
+    assert tuned_to_changes(ParamContext(horizon, 5, {"changes": 0.0})) == horizon
+    assert longest(ParamContext(horizon, 5, {})) == max(10, horizon)

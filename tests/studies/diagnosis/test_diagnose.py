@@ -10,8 +10,8 @@ import pytest
 
 from environments.world import Floats
 from studies.diagnosis import diagnose
-from studies.diagnosis.choose import KINDS
-from studies.diagnosis.proposal import propose
+from studies.diagnosis.model_selection import KINDS
+from studies.diagnosis.proposal import propose_study
 from studies.spec.files import load_study_file
 from tests.messages import assert_names
 from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
@@ -108,15 +108,15 @@ def test_odd_tables_are_answered(case: str) -> None:
 
 def test_more_often_than_chance_no_half_disagrees() -> None:
     found = diagnose(full_trace("periodic", 2), halves=3)
-    assert (found.agreeing, found.halves) == (3, 3)
-    assert found.finding("periodic").again == 3
+    assert (found.agreeing_halves, found.halves) == (3, 3)
+    assert found.finding("periodic").found_in_halves == 3
 
 
 @pytest.mark.parametrize("name", ["stationary", *KINDS, "localized-jump+blips", "periodic+variance-drift+arm-churn"])
 def test_the_proposed_study_is_valid_and_alike(name: str, tmp_path: Path) -> None:
     found = diagnose(full_trace(name, 3, horizon=5000, arms=6))
     place = tmp_path / "proposed.toml"
-    place.write_text(propose(found, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")
+    place.write_text(propose_study(found, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")
     (spec,) = load_study_file(place)
     assert (spec.horizon, spec.arms) == (7000, 6)
     assert set(spec.scenario.split("+")) == set(found.verdict.split("+"))

@@ -17,7 +17,7 @@ import yaml
 from environments import InputError
 from policies.engine.base import Policy
 from studies.export import FORMATS, export
-from studies.export.document import SCHEMA_FILE, Document, json_schema
+from studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
 from studies.export.latex_table import escape as latex
 from studies.export.markdown_table import escape as markdown
 from studies.results.recommendation import Recommendation
@@ -55,14 +55,14 @@ def test_json_is_the_document_and_fits_its_schema() -> None:
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
-    assert Document.model_validate(document).recommendations == GIVEN
+    assert RecommendationsDocument.model_validate(document).recommendations == GIVEN
     for broken in ({**document, "schema": 2}, {**document, "more": 1}, {"schema": 1}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, schema, jsonschema.Draft202012Validator)
 
 
 def test_the_shipped_schema_is_current() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.document"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.json_file"
 
 
 def test_toml_and_yaml_hold_the_same() -> None:

@@ -14,13 +14,13 @@ from environments import InputError
 from studies.export import csv_table
 from studies.results.grid import Grid
 from studies.spec.grid import FINE_VALUES, GridSpec
-from studies.spec.parse import grid_spec_from
+from studies.spec.parse import parse_grid_spec
 from studies.spec.study import StudySpec
 from studies.storage import keys
-from studies.storage.copy import read_study, write_study
+from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
-from studies.storage.library import list_studies, recommendations
-from studies.storage.trials import distributions, read_grid
+from studies.storage.library import list_studies, read_recommendations
+from studies.storage.trials import grid_distributions, read_grid
 from tests.messages import assert_names, raises_naming
 from tests.studies.made import WILD, store, store_grid, url
 
@@ -60,16 +60,16 @@ def test_the_library_knows_grids(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     store_grid(storage, GridSpec(**SMALL), 4, alike=None)
     (row,) = list_studies(storage)
-    assert (row.state, row.done, row.asked, row.scenario, row.horizon) == ("grid", 4, 6, "blips", 100)
+    assert (row.state, row.finished, row.planned, row.scenario, row.horizon) == ("grid", 4, 6, "blips", 100)
     assert row.regret is None
-    assert recommendations(storage) == []
+    assert read_recommendations(storage) == []
 
 
 def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
     here = open_storage(url(tmp_path / "a.sqlite3"), create=True)
     there = open_storage(url(tmp_path / "b.sqlite3"), create=True)
     study, _ = store_grid(here, GridSpec(**SMALL, replications=20))
-    write_study(read_study(here, study._study_id), there, WILD)
+    write_study_rows(read_study_rows(here, study._study_id), there, WILD)
     copied, original = read_grid(optuna.load_study(study_name=WILD, storage=there)), read_grid(study)
     assert copied is not None
     assert original is not None
@@ -88,12 +88,12 @@ def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't read"):
         read_grid(study)
     (row,) = list_studies(storage)
-    assert row.state == "not ours"
+    assert row.state == "external"
 
 
 def test_distributions_hold_every_cell() -> None:
     spec = GridSpec(scenario="blips", alpha0=(0.0, 1.0), beta0=(2.0,))
-    held = distributions(spec)
+    held = grid_distributions(spec)
     assert all(held[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
     assert ["log=True" in repr(held[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
 
@@ -138,7 +138,7 @@ def test_csv() -> None:
 )
 def test_bad_input_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        grid_spec_from({"scenario": "blips", **fields})
+        parse_grid_spec({"scenario": "blips", **fields})
     assert_names(str(caught.value), *names)
     assert "\n" not in str(caught.value)
 
@@ -151,6 +151,6 @@ def test_names() -> None:
     names = {GridSpec(scenario="blips", horizon=1000, **fields).study_name() for fields in others}  # type: ignore[arg-type]
     assert len(names) == 3
     assert all(name.startswith(f"{usual.study_name()}~") for name in names)
-    assert grid_spec_from({"scenario": "blips", "noise": "laplace"}).settings == {"noise": "laplace"}
+    assert parse_grid_spec({"scenario": "blips", "noise": "laplace"}).settings == {"noise": "laplace"}
     with pytest.raises(ValidationError):
         GridSpec(scenario="blips", cells=3)  # type: ignore[call-arg]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from environments import InputError
-from studies.spec.files import load_robust_tables
-from studies.spec.robust import Measure, RobustSpec, parse_measure, robust_spec_from
+from studies.spec.files import load_robust_studies
+from studies.spec.robust import Measure, RobustSpec, parse_measure, parse_robust_spec
 from tests.messages import assert_names, raises_naming
 
 TWO: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}
@@ -52,28 +52,28 @@ def test_unknown_measures_are_refused(text: str) -> None:
 )
 def test_what_does_not_fit_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
     with pytest.raises(InputError) as error:
-        robust_spec_from({key: value for key, value in {**TWO, **fields}.items() if value is not None})
+        parse_robust_spec({key: value for key, value in {**TWO, **fields}.items() if value is not None})
     assert_names(str(error.value), *names)
     assert "\n" not in str(error.value)
 
 
 def test_names_and_own_studies() -> None:
-    assert robust_spec_from(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
-    assert robust_spec_from({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
+    assert parse_robust_spec(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
+    assert parse_robust_spec({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
     others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
-    names = {robust_spec_from({**TWO, **other}).study_name() for other in others}
+    names = {parse_robust_spec({**TWO, **other}).study_name() for other in others}
     assert len(names) == 3
     assert all("~" in name for name in names)
-    named = robust_spec_from({**TWO, "name": "mine", "fixed": {"epsilon": 0.1}})
-    assert [own.study_name() for own in named.each()] == ["mine/blips", "mine/periodic"]
-    assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.each())
+    named = parse_robust_spec({**TWO, "name": "mine", "fixed": {"epsilon": 0.1}})
+    assert [own.study_name() for own in named.scenario_specs()] == ["mine/blips", "mine/periodic"]
+    assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.scenario_specs())
 
 
 def test_a_list_of_horizons_makes_several(tmp_path: Path) -> None:
     path = tmp_path / "studies.toml"
     table = "[[robust]]\nscenarios = ['blips', 'periodic']\n"
     path.write_text(f"{table}horizon = [500, 1000]\n{table}horizon = 2000\n")
-    assert [spec.base.horizon for spec in load_robust_tables(path)] == [500, 1000, 2000]
+    assert [spec.base.horizon for spec in load_robust_studies(path)] == [500, 1000, 2000]
     for wrong, names in (
         (f"{table}horizon = []", ["robust 1", "horizon", "1 to 1000", "0"]),
         (f"{table}horizon = [500, 500]", ["robust 1", "'robust/raven-ucb/blips,periodic/T500/K10'"]),
@@ -81,13 +81,13 @@ def test_a_list_of_horizons_makes_several(tmp_path: Path) -> None:
     ):
         path.write_text(wrong)
         with raises_naming(InputError, f"{path}:", *names):
-            load_robust_tables(path)
+            load_robust_studies(path)
 
 
 def test_a_stored_one_is_read_back_and_compared() -> None:
-    spec = robust_spec_from({**TWO, "measure": "mean"}).resolved()
+    spec = parse_robust_spec({**TWO, "measure": "mean"}).resolved()
     assert RobustSpec.model_validate(spec.model_dump(mode="json")).resolved() == spec
-    other = robust_spec_from({**TWO, "seed": 4})
+    other = parse_robust_spec({**TWO, "seed": 4})
     measure, seed = other.differences(spec)
     assert_names(measure, "measure", "mean", "worst")
     assert_names(seed, "seed", 0, 4)

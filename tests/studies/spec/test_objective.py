@@ -33,9 +33,9 @@ def test_only_rewards_are_maximised() -> None:
     regret, reward = np.array([1.0]), np.array([2.0])
     for text in ("mean", "quantile:0.9", "cvar:0.9", "after:5"):
         objective = parse_objective(text)
-        assert not objective.maximise
+        assert not objective.maximize
         assert objective.sample(regret, reward) is regret
-    assert parse_objective("reward").maximise
+    assert parse_objective("reward").maximize
     assert parse_objective("reward").sample(regret, reward) is reward
 
 

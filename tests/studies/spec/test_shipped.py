@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from studies.spec.files import FOLDER, find_study_file, load_study_file, shipped_studies, study_template
-from studies.spec.parse import FIELDS
+from studies.spec.parse import STUDY_FIELDS
 from studies.spec.study import StudySpec
 from tests.messages import raises_naming
 
@@ -60,7 +60,7 @@ def test_study_files_are_found_by_name_or_path(tmp_path: Path, monkeypatch: pyte
 
 def test_the_template_tells_of_every_field() -> None:
     text = study_template()
-    for field in (*FIELDS, "effects", "low", "high", "scale", "window"):
+    for field in (*STUDY_FIELDS, "effects", "low", "high", "scale", "window"):
         assert f"{field} = " in text or f"[study.{field}]" in text, field
 
 

@@ -11,7 +11,7 @@ import pytest
 from environments import InputError, Scenario
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_world import TraceScenario
-from studies.spec.parse import comparison_spec_from, grid_spec_from, spec_from
+from studies.spec.parse import parse_comparison_spec, parse_grid_spec, parse_study_spec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.study import ResolvedStudy, StudySpec
 
@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> str:
 
 
 def test_a_scenario_resolves_to_its_own_size() -> None:
-    study = spec_from({"scenario": "blips"}).resolved()
+    study = parse_study_spec({"scenario": "blips"}).resolved()
     assert isinstance(study, ResolvedStudy)
     assert (study.horizon, study.arms) == (10000, 10)
     assert study.source == ScenarioSource("blips", {})
@@ -42,7 +42,7 @@ def test_a_scenario_resolves_to_its_own_size() -> None:
 
 
 def test_a_trace_resolves_to_its_window_and_columns(trace: str) -> None:
-    study = spec_from({"trace": trace}).resolved()
+    study = parse_study_spec({"trace": trace}).resolved()
     assert (study.scenario, study.horizon, study.arms) == ("trace:prices", 50, 3)
     assert isinstance(study.source, TraceSource)
     assert (study.source.kind, study.source.path, study.source.digest) == ("trace", trace, study.digest)
@@ -50,7 +50,7 @@ def test_a_trace_resolves_to_its_window_and_columns(trace: str) -> None:
 
 
 def test_a_log_resolves_to_its_events_and_arms(log: str) -> None:
-    study = spec_from({"log": log}).resolved()
+    study = parse_study_spec({"log": log}).resolved()
     assert (study.scenario, study.horizon, study.arms) == ("log:ads", 100, 3)
     assert isinstance(study.source, LogSource)
     assert (study.source.kind, study.source.path, study.source.digest) == ("log", log, study.digest)
@@ -59,20 +59,20 @@ def test_a_log_resolves_to_its_events_and_arms(log: str) -> None:
 
 def test_a_study_is_resolved_once(trace: str) -> None:
     for fields in ({"scenario": "blips"}, {"trace": trace}):
-        study = spec_from(fields).resolved()
+        study = parse_study_spec(fields).resolved()
         assert study.resolved() is study
         assert StudySpec.model_validate(study.model_dump(mode="json")).resolved() == study
 
 
 def test_grids_and_comparisons_resolve_too() -> None:
-    for spec in (grid_spec_from({"scenario": "blips"}), comparison_spec_from({"scenario": "blips", "tune": 0})):
+    for spec in (parse_grid_spec({"scenario": "blips"}), parse_comparison_spec({"scenario": "blips", "tune": 0})):
         resolved = spec.resolved()
         assert (resolved.horizon, resolved.arms) == (10000, 10)
         assert resolved.resolved() is resolved
 
 
 def test_a_stored_study_is_read_without_its_file(trace: str) -> None:
-    stored = spec_from({"trace": trace}).resolved()
+    stored = parse_study_spec({"trace": trace}).resolved()
     Path(trace).unlink()
     read = StudySpec.model_validate(stored.model_dump(mode="json")).resolved()
     assert read == stored
@@ -81,7 +81,7 @@ def test_a_stored_study_is_read_without_its_file(trace: str) -> None:
 
 
 def test_a_changed_file_is_refused(trace: str) -> None:
-    study = spec_from({"trace": trace}).resolved()
+    study = parse_study_spec({"trace": trace}).resolved()
     rows = np.random.default_rng(9).normal(size=(500, 3))
     Path(trace).write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
     with pytest.raises(InputError, match=r"trace .*prices\.csv"):
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_one_line_with_field_and_value(
     paths = {"TRACE": trace, "LOG": log}
     given = {key: paths.get(value, value) if isinstance(value, str) else value for key, value in fields.items()}
     with pytest.raises(InputError) as refused:
-        spec_from(given)
+        parse_study_spec(given)
     message = str(refused.value)
     assert "\n" not in message
     assert "--" not in message

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from optuna.distributions import FloatDistribution, IntDistribution
 
 from policies import find_policy
-from studies.spec.distributions import distributions, from_params, to_params, trial_name
+from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params, trial_param_name
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 
@@ -20,7 +20,7 @@ def test_scales_become_distributions() -> None:
     spec = StudySpec(
         scenario="blips", policy="d-raven", space={"alpha0": Range(low=0.0, high=2.0, scale="linear")}, horizon=500
     )
-    assert distributions(spec) == {
+    assert make_distributions(spec) == {
         "alpha0": FloatDistribution(0.0, 2.0),
         "beta0": FloatDistribution(0.01, 10.0, log=True),
         "epsilon": FloatDistribution(0.001, 0.5, log=True),
@@ -30,37 +30,37 @@ def test_scales_become_distributions() -> None:
 
 def test_a_window_is_a_whole_number() -> None:
     spec = StudySpec(scenario="blips", policy="sw-raven", horizon=500)
-    assert distributions(spec)["tau"] == IntDistribution(10, 500, log=True)
-    held = from_params(spec, {"tau": 30.0})
+    assert make_distributions(spec)["tau"] == IntDistribution(10, 500, log=True)
+    held = to_trial_params(spec, {"tau": 30.0})
     assert held is not None
     assert held["tau"] == 30
     assert isinstance(held["tau"], int)
-    assert to_params(spec, held)["tau"] == 30.0
+    assert from_trial_params(spec, held)["tau"] == 30.0
 
 
 def test_fixed_parameters_are_no_part_of_a_trial_and_override() -> None:
     spec = StudySpec(scenario="blips", fixed={"epsilon": 0.2})
-    assert list(distributions(spec)) == ["alpha0", "beta0"]
-    assert from_params(spec, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}) == {"alpha0": 1.0, "beta0": 5.0}
-    assert to_params(spec, {"alpha0": 1.0, "beta0": 5.0}) == {"alpha0": 1.0, "beta0": 5.0}
+    assert list(make_distributions(spec)) == ["alpha0", "beta0"]
+    assert to_trial_params(spec, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}) == {"alpha0": 1.0, "beta0": 5.0}
+    assert from_trial_params(spec, {"alpha0": 1.0, "beta0": 5.0}) == {"alpha0": 1.0, "beta0": 5.0}
 
 
 def test_outside_is_none() -> None:
     spec = StudySpec(scenario="blips", space={"alpha0": Range(low=0.1, high=1.0)})
-    assert from_params(spec, {"alpha0": 0.0999}) is None
-    assert from_params(spec, {"alpha0": 1.001}) is None
-    assert from_params(spec, {"alpha0": 1.0}) is not None
-    assert from_params(spec, {"alpha0": 1.0, "variance": "welford"}) is not None
-    assert from_params(spec, {"alpha0": 1.0, "variance": "printed"}) is None
+    assert to_trial_params(spec, {"alpha0": 0.0999}) is None
+    assert to_trial_params(spec, {"alpha0": 1.001}) is None
+    assert to_trial_params(spec, {"alpha0": 1.0}) is not None
+    assert to_trial_params(spec, {"alpha0": 1.0, "variance": "welford"}) is not None
+    assert to_trial_params(spec, {"alpha0": 1.0, "variance": "printed"}) is None
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_optuna_takes_the_defaults_and_gives_them_back(policy: str) -> None:
     spec = StudySpec(scenario="blips", policy=policy, horizon=2000)
-    held = from_params(spec, {})
+    held = to_trial_params(spec, {})
     assert held is not None
-    trial = optuna.create_trial(params=held, distributions=distributions(spec), value=0.0)
-    assert spec.values(to_params(spec, trial.params)) == spec.values({})
+    trial = optuna.create_trial(params=held, distributions=make_distributions(spec), value=0.0)
+    assert spec.values(from_trial_params(spec, trial.params)) == spec.values({})
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -68,13 +68,13 @@ def test_whatever_optuna_draws_is_played_and_comes_back(policy: str) -> None:
     spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(20):
-        drawn = study.ask(distributions(spec)).params
-        params = to_params(spec, drawn)
+        drawn = study.ask(make_distributions(spec)).params
+        params = from_trial_params(spec, drawn)
         values = spec.values(params)
         assert {name: values[name] for name in params} == params
-        held = from_params(spec, params)
+        held = to_trial_params(spec, params)
         assert held is not None
-        assert to_params(spec, held) == pytest.approx(params, rel=1e-12)
+        assert from_trial_params(spec, held) == pytest.approx(params, rel=1e-12)
         assert held == pytest.approx(drawn, rel=1e-9)
 
 
@@ -83,15 +83,15 @@ def test_whatever_optuna_draws_is_played_and_comes_back(policy: str) -> None:
 def test_a_rate_near_one_survives_the_round_trip(gap: float) -> None:
     spec = StudySpec(scenario="blips", policy="d-ucb", horizon=100)
     others = {name: value for name, value in spec.values({}).items() if name != "gamma"}
-    held = from_params(spec, {**others, "gamma": 1.0 - gap})
+    held = to_trial_params(spec, {**others, "gamma": 1.0 - gap})
     assert held is not None
     assert 1e-5 <= held["one_minus_gamma"] <= 0.3
-    assert to_params(spec, held)["gamma"] == pytest.approx(1.0 - gap, abs=1e-14)
+    assert from_trial_params(spec, held)["gamma"] == pytest.approx(1.0 - gap, abs=1e-14)
 
 
 def test_names_are_those_of_the_policy_but_for_one_minus() -> None:
     for policy in POLICIES:
         spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
         known = {param.name for param in find_policy(policy).parameters}
-        assert {trial_name(name, range_) for name, range_ in spec.space.items()} == set(distributions(spec))
+        assert {trial_param_name(name, range_) for name, range_ in spec.space.items()} == set(make_distributions(spec))
         assert set(spec.space) <= known

@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from studies.spec.files import load_study_file
-from studies.spec.parse import spec_from
+from studies.spec.parse import parse_study_spec
 from tests.messages import assert_names, raises_naming
 
 HEAD = '[[study]]\nscenario = "blips"\n'
@@ -160,6 +160,6 @@ def test_errors_say_which_field_is_wrong() -> None:
     ]
     for fields, field, names in cases:
         with pytest.raises(InputError) as caught:
-            spec_from({"scenario": "blips", **fields})
+            parse_study_spec({"scenario": "blips", **fields})
         assert caught.value.field == field
         assert_names(str(caught.value), field, *names)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from environments.world import Floats
-from studies.statistics.bootstrap import memory, resampled_sums, sum_interval
+from studies.statistics.bootstrap import estimate_dependence, resample_sums, sum_interval
 from tests.binomial import band
 
 TRIES = 300
@@ -25,7 +25,7 @@ def test_intervals_of_an_autoregressive_mean_hold(correlation: float, rows: int)
     hits, sizes = 0, []
     for seed in range(TRIES):
         series = autoregressive(rng, correlation, rows)
-        known = memory(series)
+        known = estimate_dependence(series)
         low, high = sum_interval(series, known, seed)
         hits += bool(series.sum() + low <= 0.0 <= series.sum() + high)
         sizes.append(known.effective)
@@ -41,23 +41,23 @@ def test_plain_intervals_would_not_hold() -> None:
     hits = 0
     for seed in range(60):
         series = autoregressive(rng, 0.8, 450)
-        drawn = np.quantile(resampled_sums(series[None], 1, seed)[:, 0], [0.025, 0.975])
+        drawn = np.quantile(resample_sums(series[None], 1, seed)[:, 0], [0.025, 0.975])
         hits += bool(series.sum() - drawn[1] <= 0.0 <= series.sum() - drawn[0])
     assert hits < band(60)[0]
 
 
 def test_a_shorter_memory_than_the_least_is_not_believed() -> None:
     series = np.random.default_rng(2).normal(size=400)
-    assert memory(series).block < 10
-    assert memory(series, least=40).block >= 40
-    assert memory(series, least=4000).block == 100
-    assert memory(series, least=40, offsets=80).widening > memory(series, least=40).widening
+    assert estimate_dependence(series).block < 10
+    assert estimate_dependence(series, least=40).block >= 40
+    assert estimate_dependence(series, least=4000).block == 100
+    assert estimate_dependence(series, least=40, offsets=80).widening > estimate_dependence(series, least=40).widening
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 30])
 def test_short_and_constant_series(rows: int) -> None:
     for series in (np.zeros(rows), np.arange(rows, dtype=float)):
-        known = memory(series, least=3)
+        known = estimate_dependence(series, least=3)
         low, high = sum_interval(series - series.mean(), known, seed=0)
         assert low <= 0.0 <= high
         assert 1 <= known.block <= max(1, rows)

@@ -13,7 +13,7 @@ from environments.world import Floats
 from policies.engine.play import REGRET
 from studies.spec.objective import parse_objective
 from studies.spec.study import StudySpec
-from studies.statistics.intervals import MOST, indistinguishable, mean_interval, paired_interval
+from studies.statistics.intervals import MAX_RESAMPLED, indistinguishable, mean_interval, paired_interval
 from tests.binomial import band
 from tuning.workers.problem import Evaluator
 
@@ -90,7 +90,7 @@ def test_a_constant_sample_has_no_width_and_a_rare_event_a_finite_one() -> None:
 
 
 def test_a_long_sample_is_resampled_in_groups_and_says_the_same() -> None:
-    sample = np.random.default_rng(7).exponential(size=5 * MOST + 3)
+    sample = np.random.default_rng(7).exponential(size=5 * MAX_RESAMPLED + 3)
     mean, low, high = mean_interval(sample, seed=0)
     error = sample.std(ddof=1) / sample.size**0.5
     assert mean == sample.mean()
@@ -161,5 +161,5 @@ def test_their_family_error_is_kept_too(objective: str) -> None:
 
 
 def test_a_long_sample_keeps_its_own_best() -> None:
-    samples = np.random.default_rng(15).normal(size=(5, 2 * MOST + 1))
+    samples = np.random.default_rng(15).normal(size=(5, 2 * MAX_RESAMPLED + 1))
     assert indistinguishable(samples, seed=0)[samples.mean(axis=1).argmin()]

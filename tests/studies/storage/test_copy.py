@@ -10,7 +10,7 @@ import pytest
 
 from studies.spec.study import StudySpec
 from studies.storage import copy
-from studies.storage.copy import read_study, write_study
+from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
 from tests.studies.made import snapshot, store, url
 
@@ -24,7 +24,7 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
     source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_ver", 1)
     source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_str:0", "good one")
     source.set_study_system_attr(study._study_id, "dashboard:note_ver", 2)
-    write_study(read_study(source, study._study_id), target, "copy")
+    write_study_rows(read_study_rows(source, study._study_id), target, "copy")
     copied = optuna.load_study(study_name="copy", storage=target)
     there = copied.trials[1]._trial_id
     assert there != trial._trial_id
@@ -49,5 +49,5 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(copy, "_insert", fails)
     with pytest.raises(RuntimeError, match="gone"):
-        write_study(read_study(source, study._study_id), target, "copy")
+        write_study_rows(read_study_rows(source, study._study_id), target, "copy")
     assert target.get_all_studies() == []

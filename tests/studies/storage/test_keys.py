@@ -10,7 +10,7 @@ import pytest
 
 from environments import InputError
 from studies.spec.comparison import ComparisonSpec
-from studies.spec.robust import robust_spec_from
+from studies.spec.robust import parse_robust_spec
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tests.messages import raises_naming
@@ -59,7 +59,7 @@ def test_what_was_brought_elsewhere_is_shown_or_left_out() -> None:
     found = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": theirs}))
     assert found is not None
     assert (found.policy, found.horizon, found.arms) == (theirs, 10_000, 10)
-    robust = robust_spec_from({"scenarios": ["blips", "periodic"]}).resolved().model_dump(mode="json")
+    robust = parse_robust_spec({"scenarios": ["blips", "periodic"]}).resolved().model_dump(mode="json")
     several = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": theirs}}))
     assert several is not None
     assert several.base.policy == theirs

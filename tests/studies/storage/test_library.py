@@ -13,7 +13,7 @@ from environments import InputError
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import SPEC
-from studies.storage.library import find_studies, list_studies, recommendations
+from studies.storage.library import find_studies, list_studies, read_recommendations
 from tests.messages import raises_naming
 from tests.studies.made import LINES, WILD, recommendation, store, stored, url
 
@@ -38,19 +38,19 @@ def test_states(storage: Any) -> None:
     assert list(rows) == sorted(rows)
     blips = rows["raven-ucb/blips/T1000/K10"]
     assert (blips.policy, blips.scenario, blips.horizon, blips.arms) == ("raven-ucb", "blips", 1000, 10)
-    assert (blips.done, blips.asked, blips.best, blips.regret, blips.state) == (3, 5, 48.0, None, "searching")
+    assert (blips.finished, blips.planned, blips.best, blips.regret, blips.state) == (3, 5, 48.0, None, "searching")
     assert rows["raven-ucb/periodic/T1000/K10"].state == "complete"
     tuned = rows["raven-ucb/variance-drift/T1000/K10"]
     assert (tuned.state, tuned.regret, tuned.best) == ("recommended", 41.5, 47.0)
-    assert (rows["theirs"].state, rows["theirs"].best, rows["theirs"].asked) == ("not ours", None, None)
+    assert (rows["theirs"].state, rows["theirs"].best, rows["theirs"].planned) == ("external", None, None)
     assert rows["up"].best == 3.0
-    assert rows["broken"].state == "not ours"
+    assert rows["broken"].state == "external"
 
 
 def test_running_trials_are_not_done(storage: Any) -> None:
     study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 1)
     study.ask()
-    assert list_studies(storage)[0].done == 1
+    assert list_studies(storage)[0].finished == 1
 
 
 def test_listing_takes_as_many_queries_for_many_studies_as_for_one(storage: Any) -> None:
@@ -113,7 +113,7 @@ def test_recommendations_in_order(tmp_path: Path) -> None:
     orders = []
     for turn, each in enumerate((given, given[::-1])):
         opened = open_storage(stored(tmp_path / f"{turn}.sqlite3", *each), create=False)
-        orders.append(recommendations(opened))
+        orders.append(read_recommendations(opened))
         opened.engine.dispose()
     assert orders[0] == orders[1]
     assert [each.study for each in orders[0]] == [
@@ -130,4 +130,4 @@ def test_a_recommendation_of_another_version_is_said(storage: Any) -> None:
     study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=1), 1)
     study.set_user_attr("ravenlab:recommendation", {"future": 1})
     with raises_naming(InputError, study.study_name):
-        recommendations(storage)
+        read_recommendations(storage)

@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 
 from environments import InputError
-from studies.storage.lock import driving, only_driver, patience
+from studies.storage.lock import lock_studies, reconnect_seconds, run_as_driver
 from tests.messages import raises_naming
 from tests.studies.made import url
 
 
 def test_the_lock_ends_with_its_block(tmp_path: Path) -> None:
     place = url(tmp_path / "s.sqlite3")
-    with only_driver(place, "a", "b") as storage:
+    with lock_studies(place, "a", "b") as storage:
         for taken in ("a", "b"):
             with raises_naming(InputError, f"'{taken}'"):
-                driving(place, taken, lambda _: None)
-        assert driving(place, "c", lambda there: there.get_all_studies()) == storage.get_all_studies() == []
-    with pytest.raises(RuntimeError, match="mine"), only_driver(place, "a"):
+                run_as_driver(place, taken, lambda _: None)
+        assert run_as_driver(place, "c", lambda there: there.get_all_studies()) == storage.get_all_studies() == []
+    with pytest.raises(RuntimeError, match="mine"), lock_studies(place, "a"):
         raise RuntimeError("mine")
-    with only_driver(place, "a"):
+    with lock_studies(place, "a"):
         pass
 
 
 def test_without_a_study_nothing_is_made(tmp_path: Path) -> None:
     with raises_naming(InputError, tmp_path / "s.sqlite3"):
-        driving(url(tmp_path / "s.sqlite3"), None, lambda _: None)
+        run_as_driver(url(tmp_path / "s.sqlite3"), None, lambda _: None)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -35,4 +35,4 @@ def test_without_a_study_nothing_is_made(tmp_path: Path) -> None:
 def test_patience_is_a_number_of_seconds(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_PATIENCE", given)
     with raises_naming(InputError, "RAVENLAB_PATIENCE"):
-        patience()
+        reconnect_seconds()

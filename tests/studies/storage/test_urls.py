@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from environments import InputError
-from studies.storage.urls import for_optuna, is_postgres, parse, shown, sqlite_file, without_passwords
+from studies.storage.urls import is_postgres, mask_passwords, mask_url, optuna_url, parse_url, sqlite_file
 from tests.messages import raises_naming
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_postgres_by_any_of_its_names(scheme: str) -> None:
-    parsed = parse(f"{scheme}://me:pa%40ss@host:5433/db?sslmode=require")
+    parsed = parse_url(f"{scheme}://me:pa%40ss@host:5433/db?sslmode=require")
     assert is_postgres(parsed)
     assert (parsed.username, parsed.password, parsed.host, parsed.port) == ("me", "pa@ss", "host", 5433)
     assert sqlite_file(f"{scheme}://me@host/db") is None
@@ -28,8 +28,8 @@ def test_postgres_by_any_of_its_names(scheme: str) -> None:
     ],
 )
 def test_what_is_shown(given: str, seen: str) -> None:
-    assert shown(given) == seen
-    assert without_passwords(f"storage {given} is away.").startswith(f"storage {seen}".rstrip("/"))
+    assert mask_url(given) == seen
+    assert mask_passwords(f"storage {given} is away.").startswith(f"storage {seen}".rstrip("/"))
 
 
 @pytest.mark.parametrize(
@@ -46,22 +46,22 @@ def test_what_is_shown(given: str, seen: str) -> None:
 )
 def test_what_can_not_be_read_is_not_repeated(given: str) -> None:
     with raises_naming(InputError, "storage") as caught:
-        parse(given)
+        parse_url(given)
     assert "s3" not in str(caught.value)
     assert "cret" not in str(caught.value)
     assert "99999" not in str(caught.value)
 
 
 def test_braces_are_no_template() -> None:
-    url = for_optuna(parse("sqlite:///a{b}.sqlite3"))
-    assert parse(url.format()).database == "a{b}.sqlite3"
+    url = optuna_url(parse_url("sqlite:///a{b}.sqlite3"))
+    assert parse_url(url.format()).database == "a{b}.sqlite3"
 
 
 def test_two_urls_in_a_line() -> None:
     line = "copied postgresql://me:one@a/x to postgresql://me:t w'o@b/y."
-    hidden = without_passwords(line)
+    hidden = mask_passwords(line)
     assert "one" not in hidden
     assert "t w" not in hidden
     assert "'o" not in hidden
     kept = "postgresql+psycopg://me:***@a/x and postgresql+psycopg://me:***@b/y, http://127.0.0.1:8080/"
-    assert without_passwords(kept) == kept
+    assert mask_passwords(kept) == kept

@@ -54,7 +54,7 @@ def test_the_other_commands_know_comparisons(tmp_path: Path, capsys: Captured) -
     (found,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert run(["studies", storage, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["name"], row["state"], row["done"], row["asked"]) == (found["study"], "comparison", 3, 3)
+    assert (row["name"], row["state"], row["finished"], row["planned"]) == (found["study"], "comparison", 3, 3)
     assert run(["show", "compare", storage, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["comparison"] == found
     assert run(["show", "compare", storage]) == 0

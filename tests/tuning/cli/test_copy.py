@@ -10,7 +10,7 @@ import pytest
 
 from studies.storage.database import open_storage
 from studies.storage.keys import read_recommendation, read_spec, write_race
-from studies.storage.lock import only_driver
+from studies.storage.lock import lock_studies
 from tests.command import refused
 from tests.messages import assert_names
 from tests.studies.made import WILD, recommendation, snapshot, stored, url
@@ -88,6 +88,6 @@ def test_refusals(words: list[str], names: list[str], storage: str, tmp_path: Pa
 
 def test_a_study_that_is_being_tuned_is_not_copied(storage: str, tmp_path: Path) -> None:
     target = url(tmp_path / "archive.sqlite3")
-    with only_driver(storage, FIRST):
+    with lock_studies(storage, FIRST):
         assert_names(refused("copy", FIRST, "--to", target, "--storage", storage), FIRST)
     assert not (tmp_path / "archive.sqlite3").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from studies.storage.database import open_storage
-from studies.storage.lock import only_driver
+from studies.storage.lock import lock_studies
 from tests.messages import assert_names
 from tests.studies.made import WILD, recommendation, stored
 from tuning.cli.app import run
@@ -64,7 +64,7 @@ def test_on_a_terminal_it_asks(reply: str, left: int, storage: str, monkeypatch:
 
 
 def test_a_study_that_is_being_tuned_stays_and_so_do_the_others(storage: str, capsys: Captured) -> None:
-    with only_driver(storage, SECOND):
+    with lock_studies(storage, SECOND):
         assert run(["delete", FIRST, SECOND, "--yes", "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, SECOND)
     assert len(names(storage)) == 3

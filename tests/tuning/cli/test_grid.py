@@ -116,7 +116,7 @@ def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Capture
     grids = json.loads(capsys.readouterr().out)["grids"]
     assert run(["studies", f"--storage={url}", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [(row["name"], row["state"], row["done"], row["asked"]) for row in rows] == [
+    assert [(row["name"], row["state"], row["finished"], row["planned"]) for row in rows] == [
         (grid["study"], "grid", 6, 6) for grid in grids
     ]
     assert run(["studies", f"--storage={url}"]) == 0

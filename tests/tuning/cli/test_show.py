@@ -55,7 +55,7 @@ def test_studies_that_are_not_done_or_not_ours(tmp_path: Path, capsys: Captured)
     assert run(["show", "up", "--storage", place, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [trial["value"] for trial in shown["best_trials"]] == [3.0, 2.0, 1.0]
-    assert (shown["state"], shown["spec"], shown["recommendation"]) == ("not ours", None, None)
+    assert (shown["state"], shown["spec"], shown["recommendation"]) == ("external", None, None)
     assert run(["show", "many", "--storage", place]) == 0
     capsys.readouterr()
     assert run(["show", "*", "--storage", place]) == 2

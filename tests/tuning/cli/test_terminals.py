@@ -17,7 +17,7 @@ from tests.project import ROOT, environment
 from tests.studies.made import recommendation, store, url
 from tuning.cli.app import run
 from tuning.cli.output import command_name, print_table
-from tuning.progress import has_bars
+from tuning.progress import supports_bars
 
 Captured = pytest.CaptureFixture[str]
 
@@ -110,9 +110,9 @@ def test_colours_are_for_those_who_want_them(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_dumb_terminal_gets_lines_instead_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Screen())
     monkeypatch.setenv("TERM", "xterm")
-    assert has_bars()
+    assert supports_bars()
     monkeypatch.setenv("TERM", "dumb")
-    assert not has_bars()
+    assert not supports_bars()
 
 
 def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,17 +7,17 @@ import pytest
 from scipy import stats
 
 from environments.world import Floats
-from studies.results.comparison import Board, Entry, RegretCurve, describe_best, describe_margin
-from studies.statistics.paired import paired_p
-from tuning.comparison.ranking import all_pairs, board, joined, judge_ranks
+from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve, describe_best, describe_margin
+from studies.statistics.paired import paired_t_test
+from tuning.comparison.ranking import analyze_ranks, build_board, pairwise_p_values, rank_groups
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 
 
-def made(**regrets: Floats) -> Board:
+def made(**regrets: Floats) -> Leaderboard:
     names = {"a": "ucb1", "b": "ccb", "c": "softmax", "d": "ucb-v"}
-    entries = [Entry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
-    return board("defaults", entries, seed=0)
+    entries = [ComparisonEntry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
+    return build_board("defaults", entries, seed=0)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def noise(scale: float, seed: int) -> Floats:
 
 def test_all_pairs_are_scipys_t_tests_with_holms_correction(worlds: Floats) -> None:
     samples = np.stack([worlds, worlds + noise(1.0, 1) + 0.15, worlds + noise(1.0, 2) + 0.3])
-    raw, corrected = all_pairs(samples)
+    raw, corrected = pairwise_p_values(samples)
     assert raw == {
         pair: pytest.approx(stats.ttest_rel(samples[pair[0]], samples[pair[1]]).pvalue, rel=1e-9) for pair in raw
     }
@@ -43,8 +43,8 @@ def test_all_pairs_are_scipys_t_tests_with_holms_correction(worlds: Floats) -> N
 
 
 def test_the_last_digits_are_no_difference(worlds: Floats) -> None:
-    assert paired_p(worlds, worlds * (1.0 + 1e-13)) == 1.0
-    assert paired_p(worlds, worlds + 1.0) == 0.0
+    assert paired_t_test(worlds, worlds * (1.0 + 1e-13)) == 1.0
+    assert paired_t_test(worlds, worlds + 1.0) == 0.0
 
 
 def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
@@ -74,14 +74,14 @@ def test_equal_policies_are_seldom_told_apart() -> None:
     for _ in range(tries):
         samples = rng.normal(size=(6, 60))
         order = np.argsort(samples.mean(axis=1))
-        _, corrected = all_pairs(samples[order])
+        _, corrected = pairwise_p_values(samples[order])
         told += any(corrected[0, i] < 0.05 for i in range(1, 6))
     assert told / tries <= 0.05 + 3 * (0.05 * 0.95 / tries) ** 0.5
 
 
 def test_ranks_are_friedmans_and_nemenyis(worlds: Floats) -> None:
     samples = np.stack([worlds + noise(3.0, 1), worlds + noise(3.0, 2), worlds + noise(3.0, 5) + 4.0])
-    mean_ranks, ranks = judge_ranks(["a", "b", "c"], samples)
+    mean_ranks, ranks = analyze_ranks(["a", "b", "c"], samples)
     assert ranks is not None
     assert ranks.friedman == pytest.approx(stats.friedmanchisquare(*samples).pvalue)
     assert ranks.critical == pytest.approx(2.343 * (3 * 4 / (6 * 200)) ** 0.5, rel=1e-3)  # Demšar's Table 5
@@ -91,11 +91,11 @@ def test_ranks_are_friedmans_and_nemenyis(worlds: Floats) -> None:
 
 def test_nothing_to_rank() -> None:
     same = np.ones((3, 5))
-    _, ranks = judge_ranks(["a", "b", "c"], same)
+    _, ranks = analyze_ranks(["a", "b", "c"], same)
     assert ranks is not None
     assert ranks.friedman == 1.0
     assert ranks.groups == (("a", "b", "c"),)
-    assert judge_ranks(["a"], same[:1])[1] is None
+    assert analyze_ranks(["a"], same[:1])[1] is None
     found = made(a=np.zeros(5), b=np.zeros(5))
     assert all(each.among_the_best for each in found.standings)
     assert found.standings[1].behind is not None
@@ -103,6 +103,6 @@ def test_nothing_to_rank() -> None:
 
 
 def test_bars_are_as_long_as_can_be() -> None:
-    assert joined([1.0, 1.2, 1.4, 3.0, 3.1], 0.5) == [range(0, 3), range(3, 5)]
-    assert joined([1.0, 2.0, 3.0], 0.5) == []
-    assert joined([1.0, 1.5, 2.0], 1.0) == [range(0, 3)]
+    assert rank_groups([1.0, 1.2, 1.4, 3.0, 3.1], 0.5) == [range(0, 3), range(3, 5)]
+    assert rank_groups([1.0, 2.0, 3.0], 0.5) == []
+    assert rank_groups([1.0, 1.5, 2.0], 1.0) == [range(0, 3)]

@@ -14,12 +14,12 @@ from environments import InputError
 from environments.streams import Stream
 from policies import find_policy, policy_names
 from policies.engine.simulation import simulate
-from studies.spec.comparison import PAPER, ComparisonSpec
-from studies.spec.parse import FIELDS
+from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
+from studies.spec.parse import STUDY_FIELDS
 from studies.storage import keys
 from studies.storage.database import open_storage
-from tuning.comparison.run import ComparisonListener, chosen_policies, chosen_scenarios, run_comparison
-from tuning.workers.local import LocalCrew
+from tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
+from tuning.workers.local import LocalWorkers
 
 SMALL: dict[str, Any] = {
     "scenario": "localized-jump", "horizon": 150, "arms": 4, "policies": ("raven-ucb", "ucb1", "epsilon-greedy"),
@@ -33,7 +33,7 @@ def small(**fields: Any) -> ComparisonSpec:
 
 def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
     spec = small()
-    found = run_comparison(spec, url, LocalCrew(2))
+    found = run_comparison(spec, url, LocalWorkers(2))
     assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
     storage = open_storage(url, create=False)
     for entry in found.entries:
@@ -92,7 +92,7 @@ def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None
 
 
 def test_names_say_what_differs() -> None:
-    usual = {"tune": 50, "search_replications": 50, "replications": 200, "seed": 0, "policies": PAPER}
+    usual = {"tune": 50, "search_replications": 50, "replications": 200, "seed": 0, "policies": PAPER_POLICIES}
     assert small(**usual).study_name() == "compare/localized-jump/T150/K4"
     names = {small(**{field: value}).study_name() for field, value in (("seed", 4), ("tune", 7), ("replications", 9))}
     assert len(names) == 3
@@ -107,7 +107,7 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
     with pytest.raises(InputError, match="is a search of one world, not a comparison"):
         run_comparison(small(name=spec.search("ucb1").study_name()), url)
-    fields = spec.search("ucb1").model_dump(include=set(FIELDS))
+    fields = spec.search("ucb1").model_dump(include=set(STUDY_FIELDS))
     ravenlab.tune(**{**fields, "trials": 8}, storage=url)
     with pytest.raises(InputError, match="has 8 trials where this comparison gives ucb1 6"):
         run_comparison(small(policies=("ucb1",), name="another"), url)
@@ -118,9 +118,9 @@ def test_what_would_not_be_fair_is_refused(url: str) -> None:
 
 
 def test_who_and_where() -> None:
-    assert chosen_policies("paper") == PAPER
-    everyone = chosen_policies("all")
-    assert set(PAPER) <= set(everyone)
+    assert parse_policies("paper") == PAPER_POLICIES
+    everyone = parse_policies("all")
+    assert set(PAPER_POLICIES) <= set(everyone)
     assert not [name for name in everyone if name.startswith("published-")]
-    assert {"stationary", "logistics", "blips"} <= set(chosen_scenarios(["all"]))
-    assert len(chosen_scenarios(["blips", "all"])) == len(chosen_scenarios(["all"]))
+    assert {"stationary", "logistics", "blips"} <= set(parse_scenarios(["all"]))
+    assert len(parse_scenarios(["blips", "all"])) == len(parse_scenarios(["all"]))

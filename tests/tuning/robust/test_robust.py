@@ -15,16 +15,16 @@ from environments.world import Floats
 from policies.engine.simulation import simulate
 from studies.paper.advice import paper_advice
 from studies.results.robust import Front, RobustRecommendation
-from studies.spec.robust import RobustSpec, parse_measure, robust_spec_from
+from studies.spec.robust import RobustSpec, parse_measure, parse_robust_spec
 from studies.statistics.intervals import mean_interval, relative_interval
 from studies.storage import keys
 from studies.storage.database import open_storage
 from studies.storage.faults import LostConnection
 from tests.messages import raises_naming
-from tuning.robust.run import RanRobust, first_of_all, run_robust
-from tuning.robust.validation import overall_price, unbeaten
-from tuning.study_run import Listener
-from tuning.workers.local import LocalCrew
+from tuning.robust.run import RobustRun, first_robust_candidates, run_robust
+from tuning.robust.validation import overall_price, pareto_mask
+from tuning.study_run import StudyListener
+from tuning.workers.local import LocalWorkers
 
 SCENARIOS = ["stationary", "localized-jump", "periodic"]
 SIZE: dict[str, Any] = {"horizon": 120, "arms": 3, "seed": 3}
@@ -34,7 +34,7 @@ SMALL: dict[str, Any] = {
 
 
 def small(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
-    return robust_spec_from({"scenarios": scenarios, **SMALL, **fields})
+    return parse_robust_spec({"scenarios": scenarios, **SMALL, **fields})
 
 
 def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
@@ -46,12 +46,12 @@ def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RanRobust, str]:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RobustRun, str]:
     url = f"sqlite:///{tmp_path_factory.mktemp('robust')}/studies.sqlite3"
     return run_robust(small(), url), url
 
 
-def found_in(ran: tuple[RanRobust, str]) -> RobustRecommendation:
+def found_in(ran: tuple[RobustRun, str]) -> RobustRecommendation:
     found = ran[0].found
     assert isinstance(found, RobustRecommendation)
     return found
@@ -67,7 +67,7 @@ def plain_relative(found: RobustRecommendation, params: dict[str, Any], stream: 
     return np.asarray(regrets(params, stream, count) / np.array(least))
 
 
-def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RanRobust, str]) -> None:
+def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str]) -> None:
     found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
     assert len(trials) == 12
     for trial in trials[::5]:
@@ -79,16 +79,16 @@ def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RanRobust, str])
         assert trial.user_attrs[keys.REPLICATIONS] == 8
 
 
-def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RanRobust, str]) -> None:
+def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RobustRun, str]) -> None:
     found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
     assert all(each.params in tried for each in found.tuned)
-    spec = robust_spec_from({"scenarios": ["periodic", "blips"], "horizon": 1000})
-    assert paper_advice("blips", 1000) in first_of_all(spec.resolved(), [])
+    spec = parse_robust_spec({"scenarios": ["periodic", "blips"], "horizon": 1000})
+    assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
 
 
-def test_own_studies_give_what_is_relative_to(ran: tuple[RanRobust, str]) -> None:
+def test_own_studies_give_what_is_relative_to(ran: tuple[RobustRun, str]) -> None:
     found = found_in(ran)
     assert [one.study for one in ran[0].own] == [each.study for each in found.tuned]
     assert [one.recommendation.params for one in ran[0].own if one.recommendation] == [e.params for e in found.tuned]
@@ -96,7 +96,7 @@ def test_own_studies_give_what_is_relative_to(ran: tuple[RanRobust, str]) -> Non
     assert alone[0].params == found.tuned[2].params
 
 
-def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RanRobust, str]) -> None:
+def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:
     found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
     entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
     entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
@@ -106,7 +106,7 @@ def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RanRobust, st
     assert found.params in found.indistinguishable
 
 
-def test_the_matrix_is_what_report_worlds_say(ran: tuple[RanRobust, str]) -> None:
+def test_the_matrix_is_what_report_worlds_say(ran: tuple[RobustRun, str]) -> None:
     found = found_in(ran)
     assert [each.name for each in found.contenders] == [
         "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
@@ -141,19 +141,19 @@ def test_the_price_covers_the_truth(measure: str) -> None:
     assert inside >= 150 * (0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5)
 
 
-def one_batch() -> Listener:
+def one_batch() -> StudyListener:
     """Stops a run after its first batch."""
 
     def stop(_: object) -> None:
         raise KeyboardInterrupt
 
-    return Listener(lambda spec, landed: None, stop, lambda: None)
+    return StudyListener(lambda spec, landed: None, stop, lambda: None)
 
 
 @pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
 def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Path) -> None:
     spec = small(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
-    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalCrew(2))
+    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalWorkers(2))
     url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
     while True:
         try:
@@ -163,7 +163,7 @@ def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Pa
             cuts += 1
     assert cuts == 3 * 2
     assert pieces.found == whole.found
-    for name in (spec.study_name(), *(own.study_name() for own in spec.each())):
+    for name in (spec.study_name(), *(own.study_name() for own in spec.scenario_specs())):
         ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{each}.sqlite3", name) for each in "ab")
         assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
     again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
@@ -171,7 +171,7 @@ def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Pa
     assert again.found == whole.found
 
 
-def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
+def test_a_front_is_measured_anew(ran: tuple[RobustRun, str]) -> None:
     names = SCENARIOS[:2]
     found = run_robust(small(names, pareto=True), ran[1]).found
     assert isinstance(found, Front)
@@ -182,10 +182,10 @@ def test_a_front_is_measured_anew(ran: tuple[RanRobust, str]) -> None:
     best = {trial.number for trial in optuna.load_study(
         study_name=found.study, storage=open_storage(ran[1], create=False)
     ).best_trials}  # fmt: skip
-    assert best == set(np.flatnonzero(unbeaten(values)).tolist())
+    assert best == set(np.flatnonzero(pareto_mask(values)).tolist())
     assert {member.trial for member in found.members if member.trial is not None} <= best
     selected = [regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in found.members]
-    assert [member.kept for member in found.members] == unbeaten(np.array(selected)).tolist()
+    assert [member.kept for member in found.members] == pareto_mask(np.array(selected)).tolist()
     for member in found.members[:2]:
         means = regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
         np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
@@ -204,11 +204,11 @@ def test_what_landed_with_the_connection_is_not_called_old(tmp_path: Path, monke
     found = run_robust(spec, url)
     assert found.found is not None
     assert found.fresh
-    assert [one.study for one in found.own] == [one.study_name() for one in spec.each()]
+    assert [one.study for one in found.own] == [one.study_name() for one in spec.scenario_specs()]
     assert not run_robust(spec, url).fresh
 
 
-def test_other_kinds_of_study_keep_apart(ran: tuple[RanRobust, str]) -> None:
+def test_other_kinds_of_study_keep_apart(ran: tuple[RobustRun, str]) -> None:
     with raises_naming(ravenlab.InputError, found_in(ran).tuned[0].study):
         run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
     with raises_naming(ravenlab.InputError, ran[0].study):

@@ -11,12 +11,12 @@ import pytest
 from environments import InputError
 from environments.streams import Stream
 from studies.registry import PRUNERS, SAMPLERS
-from studies.spec.distributions import to_params
+from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tests.messages import raises_naming
 from tuning.search.loop import Progress, search
-from tuning.workers.local import LocalCrew
+from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"scenario": "stationary", "horizon": 200, "arms": 4, "replications": 20, "batch": 6}
@@ -52,7 +52,7 @@ def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any,
     study = new_study("maximize" if fields.get("objective") == "reward" else "minimize")
     for count in pieces:
         spec = small_spec(trials=count, **fields)
-        assert search(spec, study, Evaluator(spec, LocalCrew(jobs)))
+        assert search(spec, study, Evaluator(spec, LocalWorkers(jobs)))
     return trials_of(study)
 
 
@@ -79,7 +79,7 @@ def test_objectives_are_what_they_say(objective: str) -> None:
     evaluator = Evaluator(spec)
     search(spec, study, evaluator)
     trial = study.get_trials()[5]
-    played = evaluator.play([spec.values(to_params(spec, trial.params))], Stream.SEARCH, 0, 20)[0]
+    played = evaluator.play([spec.values(from_trial_params(spec, trial.params))], Stream.SEARCH, 0, 20)[0]
     regret, reward, counted = played.T
     expected = {
         "quantile:0.8": np.quantile(regret, 0.8),

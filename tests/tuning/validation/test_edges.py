@@ -7,13 +7,13 @@ import pytest
 from policies.engine.base import Value
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
-from tuning.validation.recommend import edges
+from tuning.validation.recommend import boundary_hits
 
 
 def found(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:
     resolved = spec.resolved()
     middle = {name: spec.values({})[name] for name in resolved.space}
-    return {edge.param: (edge.low, edge.high) for edge in edges(spec, {**middle, **values})}
+    return {edge.param: (edge.low, edge.high) for edge in boundary_hits(spec, {**middle, **values})}
 
 
 def test_inside_there_is_none() -> None:

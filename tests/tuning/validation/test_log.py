@@ -36,7 +36,7 @@ def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Pa
     assert found.study == "raven-ucb/log:my-log/T500/K3"
     facts = found.log
     assert facts is not None
-    assert facts.stretches == {"search": (1, 1500), "selection": (1501, 2100), "report": (2101, 3000)}
+    assert facts.segments == {"search": (1, 1500), "selection": (1501, 2100), "report": (2101, 3000)}
     assert facts.enough
     assert 100 < facts.effective <= facts.matched < 900
     assert facts.score.low < facts.score.mean < facts.score.high
@@ -60,7 +60,7 @@ def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
     (found,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
     assert found.log is not None
     assert not found.log.enough
-    assert not any(rival.told for rival in found.versus)
+    assert not any(rival.significant for rival in found.versus)
     assert_names("\n".join(describe_recommendation(found)), found.log.matched)
     needed = found.log.versus_logged
     assert needed is not None

@@ -17,7 +17,7 @@ from environments.world import Floats
 from policies.engine.base import Value
 from policies.engine.play import REGRET, REWARD
 from studies.results.recommendation import Recommendation
-from studies.spec.distributions import distributions, from_params, to_params
+from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from studies.statistics.intervals import mean_interval, paired_interval
@@ -25,8 +25,8 @@ from tests.binomial import band
 from tests.messages import raises_naming
 from tools.recommendation_coverage import coverage
 from tuning.validation.recommend import recommend
-from tuning.workers.local import LocalCrew
-from tuning.workers.problem import COUNTED, Evaluator
+from tuning.workers.local import LocalWorkers
+from tuning.workers.problem import COUNTED_REGRET, Evaluator
 
 
 @pytest.fixture(autouse=True)
@@ -47,23 +47,26 @@ def study_of(
     """A study with these trials; their values are what the search would have seen unless given."""
     evaluator = Evaluator(spec)
     towards = optuna.study.StudyDirection
-    direction = towards.MAXIMIZE if evaluator.objective.maximise else towards.MINIMIZE
+    direction = towards.MAXIMIZE if evaluator.objective.maximize else towards.MINIMIZE
     study = optuna.create_study(study_name="test", direction=direction, **words)
-    held = [from_params(spec, one) for one in params]
+    held = [to_trial_params(spec, one) for one in params]
     if values is None:
         played = evaluator.play(
-            [spec.values(to_params(spec, one)) for one in held if one is not None], Stream.SEARCH, 0, spec.replications
+            [spec.values(from_trial_params(spec, one)) for one in held if one is not None],
+            Stream.SEARCH,
+            0,
+            spec.replications,
         )
         values = evaluator.objective.value(evaluator.sample(played)).tolist()
     for one, value in zip(held, values, strict=True):
         assert one is not None
-        study.add_trial(optuna.create_trial(params=one, distributions=distributions(spec), value=value))
+        study.add_trial(optuna.create_trial(params=one, distributions=make_distributions(spec), value=value))
     return study
 
 
 def drawn(spec: StudySpec, count: int, seed: int = 0) -> list[dict[str, float]]:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
-    return [to_params(spec, study.ask(distributions(spec)).params) for _ in range(count)]
+    return [from_trial_params(spec, study.ask(make_distributions(spec)).params) for _ in range(count)]
 
 
 class Planted(Evaluator):
@@ -80,7 +83,7 @@ class Planted(Evaluator):
         for c, values in enumerate(candidates):
             own = np.random.default_rng([int(stream), int(1000 * float(values["alpha0"]))]).normal(size=count)
             out[c, :, REGRET] = self.regret(values, stream) + noise + 0.1 * own
-            out[c, :, COUNTED] = out[c, :, REGRET]
+            out[c, :, COUNTED_REGRET] = out[c, :, REGRET]
             out[c, :, REWARD] = -out[c, :, REGRET]
         return out
 
@@ -117,7 +120,10 @@ def test_the_best_distinct_complete_trials_enter_ties_by_number() -> None:
     study = study_of(spec, three(5.0, 4.0, 5.0, 3.0, 6.0), [1.0, 2.0, 1.0, 2.0, 2.0])
     study.add_trial(
         optuna.create_trial(
-            params=three(2.0)[0], distributions=distributions(spec), value=0.0, state=optuna.trial.TrialState.PRUNED
+            params=three(2.0)[0],
+            distributions=make_distributions(spec),
+            value=0.0,
+            state=optuna.trial.TrialState.PRUNED,
         )
     )
     evaluator = Planted(spec, distance)
@@ -226,8 +232,8 @@ def test_importance_is_told_from_twenty_trials_on() -> None:
 def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective: str, tmp_path: Path) -> None:
     spec = small(objective=objective, selection=60, report=60)
     params = drawn(spec, 21)
-    one = recommend(spec, study_of(spec, params), Evaluator(spec, LocalCrew(1)))
-    two = recommend(spec, study_of(spec, params), Evaluator(spec, LocalCrew(2)))
+    one = recommend(spec, study_of(spec, params), Evaluator(spec, LocalWorkers(1)))
+    two = recommend(spec, study_of(spec, params), Evaluator(spec, LocalWorkers(2)))
     stored = study_of(spec, params, storage=f"sqlite:///{tmp_path}/s.sqlite3")
     assert one.model_dump_json() == two.model_dump_json()
     assert one.model_dump_json() == recommend(spec, stored, Evaluator(spec)).model_dump_json()

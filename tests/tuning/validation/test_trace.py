@@ -13,7 +13,7 @@ import ravenlab
 from environments.streams import Stream
 from studies.export import FORMATS
 from studies.spec.files import load_study_file
-from studies.spec.parse import spec_from
+from studies.spec.parse import parse_study_spec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import read_recommendation
@@ -22,7 +22,7 @@ from tests.environments.made_traces import table, write_csv
 from tests.messages import assert_names
 from tests.studies.made import finished_trials
 from tuning.cli.app import run
-from tuning.validation.recorded import place
+from tuning.validation.recorded import play_on_trace
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
@@ -40,7 +40,7 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     assert found.study == "raven-ucb/trace:my-trace/T62/K4"
     facts = found.trace
     assert facts is not None
-    assert facts.stretches == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
+    assert facts.segments == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
     assert sum(facts.arms.values()) > 0
     assert 1 <= facts.effective <= 150
     assert 0 < facts.per_step < found.scale.mean
@@ -148,7 +148,7 @@ def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkey
 
 def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
     small, large = (
-        spec_from({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
+        parse_study_spec({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
         for size in (1, 100)
     )
     for name, power in (("alpha0", 1), ("beta0", 0), ("epsilon", 2)):
@@ -158,10 +158,10 @@ def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
 
 
 def test_parts_are_what_rows_add(file: Path) -> None:
-    spec = spec_from({"trace": str(file), "horizon": 40})
+    spec = parse_study_spec({"trace": str(file), "horizon": 40})
     evaluator = Evaluator(spec)
     values = [spec.values({}), spec.values({"alpha0": 5.0})]
-    placed = place(evaluator, values, Stream.REPORT, 50)
+    placed = play_on_trace(evaluator, values, Stream.REPORT, 50)
     assert placed.parts.shape == (2, 150)
     for parts in (placed.parts, placed.fixed_parts):
         np.testing.assert_allclose(parts.sum(axis=1), 0.0, atol=1e-9)

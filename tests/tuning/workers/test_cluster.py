@@ -13,7 +13,7 @@ import pytest
 import environments
 from environments.errors import InputError
 from environments.fingerprint import COMPUTING_PACKAGES
-from environments.plugins import MODULE
+from environments.plugins import MODULE_PREFIX
 from environments.recorded.examples import example_trace, trace_to_csv
 from policies import find_policy
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
@@ -22,10 +22,17 @@ from tests.cluster import DaskCluster, dask_cluster
 from tests.command import refused
 from tests.project import DOCS, ROOT
 from tuning.cli import app
-from tuning.workers.cluster import LEAST_SECONDS, SCHEDULER_SECONDS, TASK_SECONDS, check_address, connected, cut_for
-from tuning.workers.local import Pace
-from tuning.workers.payload import SMALL_BYTES, Carrier, _unpacked
-from tuning.workers.problem import Evaluator, Game, play_range
+from tuning.workers.cluster import (
+    MIN_TASK_SECONDS,
+    SCHEDULER_SECONDS,
+    TASK_SECONDS,
+    check_address,
+    chunk_size,
+    open_cluster,
+)
+from tuning.workers.local import TaskTime
+from tuning.workers.payload import SMALL_BYTES, Packer, _unpacked
+from tuning.workers.problem import Evaluator, Problem, play_range
 
 EXAMPLES = DOCS / "examples"
 TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
@@ -75,9 +82,9 @@ def test_a_policy_that_came_is_compiled_and_leaves_no_file(here: Path, monkeypat
     shutil.copy(EXAMPLES / "fast_greedy.py", here)
     source = "./fast_greedy.py:FastGreedy"
     name = load_policy_plugin(source)
-    (carried,) = Carrier().pack((Game(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), whole=True)
+    (carried,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), whole=True)
     monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
-    for module in [each for each in sys.modules if each.startswith(MODULE)]:
+    for module in [each for each in sys.modules if each.startswith(MODULE_PREFIX)]:
         monkeypatch.delitem(sys.modules, module)
     (here / "fast_greedy.py").unlink()
     game = _unpacked(carried.payload)
@@ -153,9 +160,9 @@ def test_addresses(address: str) -> None:
 
 def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
     """A pace that says a world takes long cuts to single candidates and worlds."""
-    game = Game("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
+    game = Problem("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
     values = [find_policy("raven-ucb").resolve({"alpha0": a}, 3, 60) for a in (0.5, 1.0, 2.0)]
-    with connected(cluster.address) as crew:
+    with open_cluster(cluster.address) as crew:
         on_cluster = Evaluator(game, crew)
         alone = Evaluator(game)
         wanted = alone.play(values, 1, 0, 5)
@@ -173,27 +180,27 @@ def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
 def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> None:
     """None above a second that could be cut, none below the least unless there is no more work."""
     candidates = 16
-    cut = cut_for(threads, count, candidates, Pace(seconds))
+    cut = chunk_size(threads, count, candidates, TaskTime(seconds))
     task = cut.worlds * cut.candidates * seconds
     assert 1 <= cut.worlds <= count
     assert 1 <= cut.candidates <= candidates
     most = max(TASK_SECONDS, SCHEDULER_SECONDS * threads)
     assert task <= most * 1.001 or (cut.worlds, cut.candidates) == (1, 1)
     whole = count * candidates * seconds
-    assert task >= min(0.49 * LEAST_SECONDS, 0.49 * whole) or cut.worlds == count
+    assert task >= min(0.49 * MIN_TASK_SECONDS, 0.49 * whole) or cut.worlds == count
 
 
 def test_ranges_stay_the_same_while_they_fit() -> None:
-    pace = Pace(1e-4)
-    first = cut_for(4, 2000, 16, pace)
+    pace = TaskTime(1e-4)
+    first = chunk_size(4, 2000, 16, pace)
     for change in (0.8, 1.3, 0.6, 1.2):
         pace.seconds *= change
-        assert cut_for(4, 2000, 16, pace) == first
+        assert chunk_size(4, 2000, 16, pace) == first
     pace.seconds *= 16.0
-    assert cut_for(4, 2000, 16, pace).worlds < first.worlds
+    assert chunk_size(4, 2000, 16, pace).worlds < first.worlds
 
 
 def test_what_travels_is_small() -> None:
-    game = Game("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
-    carried, *_ = Carrier().pack((game, []))
+    game = Problem("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
+    carried, *_ = Packer().pack((game, []))
     assert len(carried.payload) < 2_000 < SMALL_BYTES

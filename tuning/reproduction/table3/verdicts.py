@@ -186,8 +186,8 @@ def rank(policy: str, samples: Samples, seed: int) -> Ranking:
     closest = min(tests, key=lambda test: test.difference)
     return Ranking(
         tuple(others),
-        tuple(test.told_apart and test.difference > 0.0 for test in tests),
-        tuple(test.told_apart and test.difference < 0.0 for test in tests),
+        tuple(test.significant and test.difference > 0.0 for test in tests),
+        tuple(test.significant and test.difference < 0.0 for test in tests),
         all(test.difference >= 0.0 for test in tests),
         closest.name,
         Measurement(closest.difference, closest.low, closest.high),
@@ -216,12 +216,12 @@ def _judge_second(protocol: str, samples: Samples, seed: int, setting: str) -> C
     means = {name: float(values.mean()) for name, values in samples.items()}
     order = sorted(means, key=lambda name: means[name])
     verdict = judge_best(order[:2] == [RAVEN, CCB], beats, beaten)
-    rival = min((name for name in means if name not in (RAVEN, CCB)), key=lambda name: means[name])
-    test = paired_tests(samples[CCB], {rival: samples[rival]}, seed)[0]
+    runner_up = min((name for name in means if name not in (RAVEN, CCB)), key=lambda name: means[name])
+    test = paired_tests(samples[CCB], {runner_up: samples[runner_up]}, seed)[0]
     better = [NAMES[ranking.others[i]] for i in rest if ranking.beaten[i]]
     reason = (
         f"{setting}, CCB ranks {order.index(CCB) + 1} of {len(order)} by mean regret ({means[CCB]:,.0f}; "
-        f"{NAMES[rival]}, the best of the rest, {means[rival]:,.0f}) and is beaten by "
+        f"{NAMES[runner_up]}, the best of the rest, {means[runner_up]:,.0f}) and is beaten by "
         f"{join_words(better, 'and') if better else 'none of the rest'} after Holm's correction."
     )
     lead = Measurement(test.difference, test.low, test.high)

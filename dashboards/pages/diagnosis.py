@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from dashboards.figures import plot_diagnosis as draw
-from dashboards.pages.html import Panel, Slugs, panel, render_page
-from dashboards.pages.sections import Entry
+from dashboards.pages.html import ContentsEntry, Panel, Slugs, make_panel, render_page
 from studies.diagnosis.result import Diagnosis, describe_diagnosis, format_arms, tabulate_findings
 from studies.storage.keys import project_version
 
 
-def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
+def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
     """The text of the page; `proposed` is the study file, or nothing where there is none."""
     panels: list[Panel] = []
-    if diagnosis.picture is not None:
-        panels.append(panel(Slugs(), "picture", draw(diagnosis, source)))
-    contents = [Entry("answer", "The answer")]
-    contents += [Entry("kinds", "The seven kinds"), Entry("study", "A study of it")] if diagnosis.decidable else []
+    if diagnosis.plot_data is not None:
+        panels.append(make_panel(Slugs(), "picture", draw(diagnosis, source)))
+    contents = [ContentsEntry("answer", "The answer")]
+    contents += (
+        [ContentsEntry("kinds", "The seven kinds"), ContentsEntry("study", "A study of it")]
+        if diagnosis.conclusive
+        else []
+    )
     kinds = [
         (each, row, format_arms(each, diagnosis.arms))
         for each, row in zip(diagnosis.findings, tabulate_findings(diagnosis), strict=True)
     ]
     return render_page(
-        Path(__file__).parent,
         "diagnosis",
         panels,
         diagnosis=diagnosis,
@@ -33,5 +33,5 @@ def render(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         panels=panels,
         proposed=proposed,
         version=project_version(),
-        contents=[*contents, Entry("method", "How it was decided")],
+        contents=[*contents, ContentsEntry("method", "How it was decided")],
     )

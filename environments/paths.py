@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 
 
-def resolved(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """The path without links; OSError or RuntimeError where it leads nowhere, as a link to itself does.
 
     Python's own says so up to 3.12 only.
 
-    >>> resolved(Path("/.."))
+    >>> resolve_path(Path("/.."))
     PosixPath('/')
     """
     whole = path.resolve()
@@ -21,10 +21,10 @@ def resolved(path: Path) -> Path:
     return whole
 
 
-def cache_home() -> Path:
+def user_cache_folder() -> Path:
     """The folder for files that ravenlab caches for this user: `XDG_CACHE_HOME` if set, else the system's usual place.
 
-    >>> cache_home().name
+    >>> user_cache_folder().name
     'ravenlab'
     """
     folder = os.environ.get("XDG_CACHE_HOME")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from environments.text import format_number
 from studies.results.describe import WITHIN_NOISE, describe_edges, describe_recommendation, describe_regret
-from studies.spec.parse import spec_from
+from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from tests.studies.made import recommendation
 from tuning.cli.options import parse_range
-from tuning.validation.recommend import edges
+from tuning.validation.recommend import boundary_hits
 
 
 def test_a_description_states_every_number() -> None:
@@ -42,18 +42,22 @@ def test_absent_parts_are_not_described() -> None:
 def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
     """As `--range` reads it: the hint, given back, widens what was searched."""
     spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000)
-    (line,) = describe_edges("d-raven", edges(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7}))
+    (line,) = describe_edges(
+        "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7})
+    )
     hint = line.split("--range ")[1].removesuffix(".")
     widened = parse_range(hint)
     space = {widened.name: widened.value}
-    wider = spec_from({"policy": "d-raven", "scenario": "blips", "space": space}).space["gamma"]
+    wider = parse_study_spec({"policy": "d-raven", "scenario": "blips", "space": space}).space["gamma"]
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
 
 def test_a_rate_that_was_searched_as_it_is_gets_no_other_range() -> None:
     plain = Range(low=0.2, high=0.3, scale="linear")
     spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000, space={"gamma": plain})
-    (line,) = describe_edges("d-raven", edges(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.3}))
+    (line,) = describe_edges(
+        "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.3})
+    )
     assert "--range gamma=0.2:0.4." in line
 
 

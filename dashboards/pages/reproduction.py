@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboards.pages.html import Panel, Slugs, panel, render_page
-from dashboards.pages.sections import Entry, ShownTable
+from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import format_number
 from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict
 from studies.paper.results import ReproductionResult
@@ -54,7 +52,7 @@ class ReproductionSection:
     """What was measured; every number comes from the tables."""
     figures: list[tuple[str, go.Figure]] = field(default_factory=list)
     """Each with a name for its link."""
-    tables: list[ShownTable] = field(default_factory=list)
+    tables: list[PageTable] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -103,12 +101,12 @@ class SectionOnPage:
     panels: list[Panel]
 
     @property
-    def open_tables(self) -> list[ShownTable]:
+    def open_tables(self) -> list[PageTable]:
         """Tables that are shown."""
         return [table for table in self.section.tables if not table.folded]
 
     @property
-    def folded_tables(self) -> list[ShownTable]:
+    def folded_tables(self) -> list[PageTable]:
         """Tables that the reader has to open."""
         return [table for table in self.section.tables if table.folded]
 
@@ -128,7 +126,7 @@ class ReproductionPage:
     sections: list[SectionOnPage]
     rules: list[tuple[str, str]]
     command: str
-    contents: list[Entry]
+    contents: list[ContentsEntry]
 
     @property
     def all_panels(self) -> list[Panel]:
@@ -139,7 +137,7 @@ class ReproductionPage:
 def render_reproduction(result: ReproductionResult, sections: Mapping[str, ReproductionSection]) -> str:
     """Render `reproduction.html`, one self-contained file."""
     page = build_page(result, sections)
-    return render_page(Path(__file__).parent, "reproduction", page.all_panels, page=page)
+    return render_page("reproduction", page.all_panels, page=page)
 
 
 def build_page(result: ReproductionResult, sections: Mapping[str, ReproductionSection]) -> ReproductionPage:
@@ -147,13 +145,13 @@ def build_page(result: ReproductionResult, sections: Mapping[str, ReproductionSe
     slugs = Slugs()
     verdicts = result.verdicts()
     parts = [
-        SectionOnPage(slugs.new(name), section, [panel(slugs, key, figure) for key, figure in section.figures])
+        SectionOnPage(slugs.new(name), section, [make_panel(slugs, key, figure) for key, figure in section.figures])
         for name, section in sections.items()
     ]
     used_rules = {verdict.rule for verdict in verdicts}
-    contents = [Entry(part.id, part.section.title) for part in parts]
+    contents = [ContentsEntry(part.id, part.section.title) for part in parts]
     if verdicts:
-        contents.insert(0, Entry("verdicts", "Verdicts"))
+        contents.insert(0, ContentsEntry("verdicts", "Verdicts"))
     protocols = " and ".join(f"as {name}" for name in result.protocols)
     return ReproductionPage(
         title=TITLE,
@@ -167,7 +165,7 @@ def build_page(result: ReproductionResult, sections: Mapping[str, ReproductionSe
         sections=parts,
         rules=[(name, text) for name, text in RULES.items() if name in used_rules],
         command=_command(result),
-        contents=[*contents, Entry("method", "Methods")],
+        contents=[*contents, ContentsEntry("method", "Methods")],
     )
 
 

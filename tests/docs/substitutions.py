@@ -1,9 +1,8 @@
-"""Everything in which a test of the docs differs from what the docs say. Nothing else is changed, and nothing left out.
+"""All differences between the commands in the documentation and the commands that its tests run.
 
-A command in the docs is run as it stands, but with a small budget: the counts below replace its own, or are added. A
-word that stands for something of the reader's own (`FILE.csv`) is replaced by an example of it. What can't be run in a
-test at all is named with the reason, and something weaker is checked. `make stress` runs at full size what has its
-output on a page, and compares that to the last digit.
+Commands run with small budgets: the counts below replace those of the page or are added. Placeholders such as
+`FILE.csv` are replaced by examples. Commands that cannot run in a test are listed with the reason, and a weaker check
+replaces them. `make stress` runs commands whose output is on a page at full size and compares the output exactly.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ SMALL: dict[str, dict[str, str]] = {
     "compare": {"--tune": "2", "--search-replications": "2", "--replications": "4", "--horizon": "100"},
     "reproduce": {"--replications": "2"},
 }
-"""Counts of each command. A log of fewer replays is refused."""
+"""Counts of each command. Logs require a minimum number of replays."""
 
 SMALL_FIELDS = {"trials": 4, "replications": 4, "selection": 20, "report": 20}
-"""The same for a study file that is run: its own counts are replaced in a copy."""
+"""Counts that replace those of a study file."""
 
 SMALL_CALLS: dict[str, dict[str, int]] = {
     "tune": SMALL_FIELDS,
@@ -32,13 +31,13 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
     "compare": {"tune": 2, "search_replications": 2, "replications": 4},
     "reproduce": {"replications": 2},
 }
-"""The same for calls of `ravenlab.…` in Python."""
+"""Counts of calls of `ravenlab.…` in Python."""
 
 OWN_HORIZON = "100"
-"""Steps that policies and scenarios of a file play: plain Python is a hundred times slower than the built-in ones."""
+"""Horizon for plugins, which run in plain Python."""
 
 SERVER = "postgresql+psycopg://me@db.example.org/studies"
-"""The reader's database. A file stands in for it here; tests with PostgreSQL in their name ask a real server."""
+"""The database of the documentation, replaced by a file. Other tests use a real PostgreSQL server."""
 
 WORDS: dict[tuple[str, str], str] = {
     ("tune --trace", "FILE.csv"): "a_trace.csv",
@@ -53,34 +52,34 @@ WORDS: dict[tuple[str, str], str] = {
     ("export", f"RAVENLAB_STORAGE={SERVER}"): "RAVENLAB_STORAGE=sqlite:///studies.sqlite3",
     ("copy", SERVER): "sqlite:///shared.sqlite3",
 }
-"""Words that stand for something of the reader's own, and lists that would take minutes."""
+"""Placeholders, and lists that would take minutes."""
 
-DROPPED = {"--cluster": "a cluster takes seconds to start; tests/faults and tests/tuning play on real ones"}
-"""Options that are left out, with their values: the command does the same on this machine."""
+DROPPED = {"--cluster": "a cluster takes seconds to start; tests/faults and tests/tuning use real ones"}
+"""Options that are omitted together with their values."""
 
 EXAMPLES = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
-"""Files of docs/examples that lie there where commands are run; beside them `a_trace.csv` and `a_log.csv` (`init`)."""
+"""Files of docs/examples that are copied to the folder of the page, next to `a_trace.csv` and `a_log.csv` (`init`)."""
 
 NOT_RUN: dict[str, str] = {
-    "git clone": "a test has no network; the fresh clone is tried by hand",
-    "cd": "blocks run in a folder of their own",
-    "make test": "this is what runs here; its target is looked up",
-    "make bench": "minutes; its target is looked up",
-    "make stress": "an hour; its target is looked up",
-    "make demo": "makes an environment; its ravenlab commands are run, with small budgets",
-    "pip install": "a test has no network; that the extras exist is checked",
+    "git clone": "tests have no network",
+    "cd": "blocks run in a temporary folder",
+    "make test": "runs these tests; the target must exist",
+    "make bench": "takes minutes; the target must exist",
+    "make stress": "takes an hour; the target must exist",
+    "make demo": "creates an environment; its ravenlab commands run with small budgets",
+    "pip install": "tests have no network; the extras must exist",
     "python -m tools.": "takes minutes to hours; the test checks that the module exists",
     "python docs/examples/": "test_examples.py runs them",
-    "dask scheduler": "does not end, and listens where a test can't; that its options exist is checked",
+    "dask scheduler": "does not end; its options must exist",
     "dask worker": "the same",
-    "docker compose": "there is no Docker in the tests; what the driver is to run is run here",
-    "ravenlab dashboard": "does not end; it is started on a free port, asked for its page, and stopped",
+    "docker compose": "no Docker engine; the command of the driver runs here",
+    "ravenlab dashboard": "does not end; it is started on a free port, queried and stopped",
 }
-"""What is not run as it stands, and why."""
+"""Commands that do not run in the tests, and why."""
 
 
-def smaller(words: Sequence[str]) -> list[str]:
-    """The words behind `ravenlab` with a small budget and with stand-ins.
+def reduce_budget(words: Sequence[str]) -> list[str]:
+    """The arguments of `ravenlab` with a small budget and substituted placeholders.
 
     >>> smaller(["tune", "blips", "--trials", "100"])[:4]
     ['tune', 'blips', '--trials', '4']

@@ -11,11 +11,10 @@ import numpy as np
 
 from environments.text import plural
 from environments.world import Floats
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.change_points import MOST
-from studies.diagnosis.model import Fit, Scale
-from studies.diagnosis.terms import Bools, Term
-from studies.spec.space import three_digits
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.change_points import MAX_CHANGE_POINTS
+from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
+from studies.spec.space import round_digits
 
 Z95 = 1.959964
 NONE_SEEN = "none seen"
@@ -24,7 +23,7 @@ ONCE = 0.51
 
 
 @dataclass(frozen=True)
-class Told:
+class KindDescription:
     """A kind of change as a person is told of it."""
 
     strength: str
@@ -34,7 +33,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Seen:
+class FittedTerm:
     """A term with its coefficients [p, K] and their standard errors."""
 
     term: Term
@@ -44,11 +43,11 @@ class Seen:
     rows: int
 
     @staticmethod
-    def of(term: Term, fitted: Fit, scale: Scale, blocks: Blocks, names: Sequence[str]) -> Seen:
+    def of(term: Term, fitted: FittedModel, scale: NoiseScale, blocks: TraceBlocks, names: Sequence[str]) -> FittedTerm:
         """Of one term of a model."""
         place = next(i for i, each in enumerate(fitted.terms) if each is term)
         if term.mean.shape[1]:
-            return Seen(
+            return FittedTerm(
                 term,
                 fitted.mean_weights[place],
                 fitted.mean_errors[place] * np.sqrt(scale.mean),
@@ -56,7 +55,7 @@ class Seen:
                 blocks.rows,
             )
         errors = fitted.variance_errors[place] * np.sqrt(scale.variance / 2.0)
-        return Seen(term, fitted.variance_weights[place], errors, names, blocks.rows)
+        return FittedTerm(term, fitted.variance_weights[place], errors, names, blocks.rows)
 
     def moving(self) -> tuple[str, ...]:
         """Arms in which it shows, each corrected for the number of arms."""
@@ -103,37 +102,37 @@ def _interval(low: float, high: float) -> str:
     return f"{figure(low)} to {figure(high)}"
 
 
-def _drift(seen: Seen) -> Told:
+def _drift(seen: FittedTerm) -> KindDescription:
     arm, value, low, high = seen.strongest()
     typical = seen.typical()
     text = f"means move by {figure(typical)} over the stretch (root mean square); {arm} most: {figure(value)}"
-    return Told(
+    return KindDescription(
         f"{text} ({_interval(low, high)})",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"drift": three_digits(math.sqrt(3.0) * typical), "over": "100%"},
+        {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
         seen.moving(),
     )
 
 
-def _growth(seen: Seen) -> Told:
+def _growth(seen: FittedTerm) -> KindDescription:
     arm, value, low, high = seen.strongest()
     average = float(seen.weights[0].mean())
     text = f"σ² grows by {figure(average)} over the stretch on average; {arm} most: {figure(value)}"
-    return Told(
+    return KindDescription(
         f"{text} ({_interval(low, high)})",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
-        {"growth": three_digits(2.0 * max(average, 0.0)), "over": "100%"},
+        {"growth": round_digits(2.0 * max(average, 0.0)), "over": "100%"},
         seen.moving(),
     )
 
 
-def _gradual(seen: Seen) -> Told:
+def _gradual(seen: FittedTerm) -> KindDescription:
     start, end = (seen.term.about[name] for name in ("start", "end"))
     arm, value, low, high = seen.strongest()
     typical = seen.typical()
     first, last = (max(1, round(share * seen.rows)) for share in (start, end))
     text = f"a new level takes over between steps {first} and {last}, {figure(typical)} away (root mean square)"
-    return Told(
+    return KindDescription(
         f"{text}; {arm} most: {figure(value)} ({_interval(low, high)})",
         {"start": first, "end": last, "typical": typical, "largest": value, "largest_interval": [low, high]},
         {"start": percent(max(start, 1.0 / seen.rows)), "end": percent(end)},
@@ -141,7 +140,7 @@ def _gradual(seen: Seen) -> Told:
     )
 
 
-def _periodic(seen: Seen) -> Told:
+def _periodic(seen: FittedTerm) -> KindDescription:
     period = seen.term.about["period"]
     size = np.hypot(*seen.weights)
     error = seen.errors.mean(axis=0)
@@ -149,15 +148,15 @@ def _periodic(seen: Seen) -> Told:
     k = int(np.argmax(size))
     low, high = max(0.0, size[k] - Z95 * error[k]), size[k] + Z95 * error[k]
     text = f"period {period:.0f} steps, amplitude {figure(float(size.mean()))} on average"
-    return Told(
+    return KindDescription(
         f"{text}; {seen.names[k]} most: {figure(float(size[k]))} ({_interval(float(low), float(high))})",
         {"period": period, "amplitude": float(size.mean()), "largest": float(size[k])},
-        {"amplitude": three_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
+        {"amplitude": round_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
         seen.moving(),
     )
 
 
-def _jumps(seen: Seen) -> Told:
+def _jumps(seen: FittedTerm) -> KindDescription:
     at = [cut + 1 for cut in seen.term.about["at"]]
     used = seen.term.mean_used
     sizes = np.abs(seen.weights[used])
@@ -166,17 +165,20 @@ def _jumps(seen: Seen) -> Told:
     every = spacing(at) if len(at) > 1 else max(float(at[0]), ONCE * seen.rows)
     typical = float(sizes.mean()) if sizes.size else 0.0
     arms = f"{figure(share * len(seen.names))} of {len(seen.names)} arms each"
-    many = f"at least {len(at)} jumps" if len(at) >= MOST else plural(len(at), "jump")
+    many = f"at least {len(at)} jumps" if len(at) >= MAX_CHANGE_POINTS else plural(len(at), "jump")
     text = f"{many} of {arms}, by {figure(typical)} on average, every {every:.0f} steps"
-    return Told(
+    return KindDescription(
         text if len(at) > 1 else f"1 jump of {arms}, by {figure(typical)} on average, at step {at[0]}",
         {"at": at, "typical": typical, "share_of_arms": share},
-        {"every": percent(every / seen.rows), "fraction": three_digits(min(1.0, max(share, 1.0 / len(seen.names))))},
+        {
+            "every": percent(every / seen.rows),
+            "fraction": round_digits(min(1.0, max(share, 1.0 / len(seen.names)))),
+        },
         seen.moving(),
     )
 
 
-def _blips(seen: Seen) -> Told:
+def _blips(seen: FittedTerm) -> KindDescription:
     spans = seen.term.about["spans"]
     at = [start + 1 for start, _ in spans]
     lasting = float(np.median([end - start for start, end in spans]))
@@ -184,7 +186,7 @@ def _blips(seen: Seen) -> Told:
     sizes = np.abs(seen.weights[seen.term.mean_used])
     typical = float(sizes.mean()) if sizes.size else 0.0
     text = f"{plural(len(spans), 'blip')} of {lasting:.0f} steps, {figure(typical)} away on average"
-    return Told(
+    return KindDescription(
         f"{text}, every {every:.0f} steps" if len(at) > 1 else f"{text}, at step {at[0]}",
         {"at": at, "until": [end + 1 for _, end in spans], "typical": typical},
         {"every": percent(every / seen.rows), "lasting": percent(lasting / seen.rows)},
@@ -192,7 +194,7 @@ def _blips(seen: Seen) -> Told:
     )
 
 
-TELLERS: dict[str, Callable[[Seen], Told]] = {
+DESCRIBERS: dict[str, Callable[[FittedTerm], KindDescription]] = {
     "incremental-drift": _drift,
     "variance-drift": _growth,
     "gradual-drift": _gradual,

@@ -13,14 +13,14 @@ from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.view import moments_of_change
+from environments.view import change_steps
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.simulation import Simulation, simulate
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
-from studies.spec.distributions import to_params, trial_name
+from studies.spec.distributions import from_trial_params, trial_param_name
 from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.objective import parse_objective
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
@@ -72,8 +72,8 @@ def point_of(
     """
     from dashboards.figures import HistoryPoint
 
-    wanted = {trial_name(name, range_) for name, range_ in spec.resolved().space.items()}
-    params = to_params(spec, given) if wanted <= given.keys() else dict(given)
+    wanted = {trial_param_name(name, range_) for name, range_ in spec.resolved().space.items()}
+    params = from_trial_params(spec, given) if wanted <= given.keys() else dict(given)
     return HistoryPoint(number, value, stderr, state, params)
 
 
@@ -134,7 +134,7 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
             checkpoints=CHECKPOINTS,
             stream=Stream.SIMULATE if isinstance(scenario, Scenario) else Stream.REPORT,
         )
-    return Played(results, moments_of_change(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
+    return Played(results, change_steps(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
 
 
 def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
@@ -205,18 +205,18 @@ def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, most: int =
             ),
             {"study": study_id},
         ).all()
-    maximise = parse_objective(spec.objective).maximise
+    maximize = parse_objective(spec.objective).maximize
     states = [str(row[2]) for row in rows]
     with_value = [row for row in rows if row[3] is not None]
-    kept = [with_value[place] for place in thinned([_key(row, maximise) for row in with_value], most)]
+    kept = [with_value[place] for place in thinned([_key(row, maximize) for row in with_value], most)]
     return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), _points(storage, kept, spec))
 
 
-def _key(row: Any, maximise: bool) -> float | None:
+def _key(row: Any, maximize: bool) -> float | None:
     """What a trial competes with: None where it was pruned."""
     if row[2] != "COMPLETE":
         return None
-    return -row[3] if maximise else float(row[3])
+    return -row[3] if maximize else float(row[3])
 
 
 def thinned(values: Sequence[float | None], most: int) -> list[int]:
@@ -307,7 +307,7 @@ class GridPart:
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """What a report is made of."""
 
     where: str
@@ -327,14 +327,14 @@ class Material:
         return [part.recommendation for part in self.studies if part.recommendation is not None]
 
 
-def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> Material:
+def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> ReportData:
     """Read the named studies and grids, or all of them; without a storage there is nothing yet.
 
-    >>> gather(None, "sqlite:///studies.sqlite3").studies
+    >>> load_report_data(None, "sqlite:///studies.sqlite3").studies
     []
     """
     if storage is None:
-        return Material(where, [])
+        return ReportData(where, [])
     studies = storage.get_all_studies() if names is None else find_studies(storage, names)
     parts, grids, unfinished, strangers = [], [], [], []
     over_worlds: list[RobustRecommendation | Front] = []
@@ -367,7 +367,7 @@ def gather(storage: RDBStorage | None, where: str, names: Sequence[str] | None =
     parts.sort(key=_order)
     count = sum(part.recommendation is not None for part in parts)
     grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
-    return Material(
+    return ReportData(
         where,
         [_with_curves(part, count) for part in parts],
         [GridPart(grid, play_best_cells(grid, len(grids))) for grid in grids],

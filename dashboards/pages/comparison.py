@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
+
+from pandas import DataFrame
 
 from dashboards import figures
-from dashboards.pages.html import Panel, Slugs, panel, render_page
-from dashboards.pages.sections import Entry
+from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import capitalize_first, format_count, keep_pairs_together
-from studies.export.comparison import Document, WordTable, board_table, by_relative_regret, overview_table
-from studies.results.comparison import SETTINGS, Board, Result, describe_overview, describe_result, describe_search
+from studies.export.comparison import (
+    ComparisonDocument,
+    TextTable,
+    board_table,
+    order_by_relative_regret,
+    overview_table,
+)
+from studies.results.comparison import (
+    SETTINGS,
+    ComparisonResult,
+    Leaderboard,
+    describe_overview,
+    describe_result,
+    describe_search,
+)
 from studies.spec.comparison import ComparisonSpec
 from studies.storage.keys import project_version
 
@@ -23,7 +36,7 @@ class BoardPart:
 
     id: str
     title: str
-    table: WordTable
+    table: PageTable
     panels: list[Panel]
 
 
@@ -42,17 +55,17 @@ class WorldPart:
 
 
 @dataclass(frozen=True)
-class Page:
+class ComparisonPage:
     """All that the template shows."""
 
     title: str
     subtitle: str
     version: str
     lead: list[str]
-    overview: WordTable | None
+    overview: PageTable | None
     winners: Panel | None
     worlds: list[WorldPart]
-    contents: list[Entry]
+    contents: list[ContentsEntry]
 
     @property
     def all_panels(self) -> list[Panel]:
@@ -63,30 +76,33 @@ class Page:
         return found
 
 
-def build(document: Document) -> Page:
+def build(document: ComparisonDocument) -> ComparisonPage:
     """Draw the figures and write the words."""
     slugs, results = Slugs(), document.results
     several = len(results) > 1
-    winners = panel(slugs, "who-wins-where", figures.plot_winners(results)) if several else None
-    order = by_relative_regret(results)
+    winners = make_panel(slugs, "who-wins-where", figures.plot_relative_regret(results)) if several else None
+    order = order_by_relative_regret(results)
     worlds = [_world(slugs, result, order) for result in results]
     policies = len(results[0].comparison.spec.policies)
-    contents = [Entry(part.id, part.title, [Entry(board.id, board.title) for board in part.boards]) for part in worlds]
-    return Page(
+    contents = [
+        ContentsEntry(part.id, part.title, [ContentsEntry(board.id, board.title) for board in part.boards])
+        for part in worlds
+    ]
+    return ComparisonPage(
         title="Comparison of policies"
         if several
         else f"Comparison of policies in {results[0].comparison.spec.scenario}",
         subtitle=_subtitle(results, policies),
         version=project_version(),
         lead=[describe_overview(results)] if several else describe_result(results[0]),
-        overview=overview_table(results) if several else None,
+        overview=_page_table(overview_table(results)) if several else None,
         winners=winners,
         worlds=worlds,
-        contents=[Entry("result", "Result"), *contents, Entry("method", "Method")],
+        contents=[ContentsEntry("result", "Result"), *contents, ContentsEntry("method", "Method")],
     )
 
 
-def _subtitle(results: Sequence[Result], policies: int) -> str:
+def _subtitle(results: Sequence[ComparisonResult], policies: int) -> str:
     spec = results[0].comparison.spec
     where = f"T = {spec.horizon:,} steps, K = {spec.arms} arms"
     if len(results) > 1:
@@ -95,16 +111,18 @@ def _subtitle(results: Sequence[Result], policies: int) -> str:
     return f"{policies} policies, {tuned}{where}, {format_count(spec.replications)} worlds per case, seed {spec.seed}"
 
 
-def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
+def _world(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> WorldPart:
     """`order` gives every policy one look on the whole page."""
     spec = result.comparison.spec
     name = slugs.new(result.label)
     boards = []
     for board in result.boards:
-        drawn = [panel(slugs, f"{name}-{board.setting}-over-time", figures.plot_regret_curves(result, board, order))]
+        drawn = [
+            make_panel(slugs, f"{name}-{board.setting}-over-time", figures.plot_comparison_curves(result, board, order))
+        ]
         if board.ranks is not None:
             ranks = figures.plot_critical_difference(result, board, order)
-            drawn.append(panel(slugs, f"{name}-{board.setting}-ranks", ranks))
+            drawn.append(make_panel(slugs, f"{name}-{board.setting}-ranks", ranks))
         boards.append(
             BoardPart(
                 id=slugs.new(f"{name}-{board.setting}"),
@@ -119,16 +137,22 @@ def _world(slugs: Slugs, result: Result, order: Sequence[str]) -> WorldPart:
         meaning=spec.open_scenario().meaning,
         found=describe_result(result),
         note=describe_search(result),
-        standings=panel(slugs, f"{name}-standings", figures.plot_standings(result, order)),
+        standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order)),
         boards=boards,
         command=_command(spec),
     )
 
 
-def _table(result: Result, board: Board) -> WordTable:
+def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
     """The board's table; its last column, the parameters, breaks between them only."""
     table = board_table(result, board, timed=True)
-    return replace(table, rows=tuple((*row[:-1], keep_pairs_together(row[-1])) for row in table.rows))
+    page_table = _page_table(table)
+    page_table.frame["Parameters"] = page_table.frame["Parameters"].map(keep_pairs_together)
+    return page_table
+
+
+def _page_table(table: TextTable) -> PageTable:
+    return PageTable(table.caption, DataFrame(list(table.rows), columns=list(table.columns)))
 
 
 def _command(spec: ComparisonSpec) -> str:
@@ -148,7 +172,7 @@ def _command(spec: ComparisonSpec) -> str:
     return shlex.join([*words, *([] if spec.name is None else ["--name", spec.name])])
 
 
-def render(document: Document) -> str:
+def render_comparison(document: ComparisonDocument) -> str:
     """The text of `compare.html`: one file that asks nothing of any network."""
     page = build(document)
-    return render_page(Path(__file__).parent, "comparison", page.all_panels, page=page)
+    return render_page("comparison", page.all_panels, page=page)

@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from environments.errors import InputError
-from environments.recorded.files import parquet_file
 from environments.recorded.log_file import read_log
-from environments.recorded.trace_file import MOST_CELLS, read_trace
+from environments.recorded.table_file import parquet_file
+from environments.recorded.trace_file import MAX_CELLS, read_trace
 from environments.text import plural
 from environments.world import Floats
-from studies.diagnosis.base import base_ranges, noise_shape
-from studies.diagnosis.blocks import Blocks
-from studies.diagnosis.choose import DOUBT, KINDS, Choice, choose
-from studies.diagnosis.describe import NONE_SEEN, TELLERS, Seen, Told, percent
-from studies.diagnosis.result import Diagnosis, Finding, Mark, Picture
-from studies.statistics.paired import holm_by_name
+from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.findings import DESCRIBERS, NONE_SEEN, FittedTerm, KindDescription, percent
+from studies.diagnosis.model_selection import KINDS, SIGNIFICANCE_LEVEL, SelectedModel, select_model
+from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
+from studies.diagnosis.result import ChangeMark, Diagnosis, Finding, PlotData
+from studies.statistics.paired import holm_adjust_by_name
 
 
 def log_table(arms: Sequence[str], rewards: Sequence[float]) -> tuple[tuple[str, ...], Floats]:
@@ -60,9 +60,9 @@ def _columns(path: Path) -> list[str]:
 
 def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
     log = read_log(path)
-    if len(log.names) * log.arm.size > MOST_CELLS:
+    if len(log.names) * log.arm.size > MAX_CELLS:
         raise InputError(
-            f"log {path}: {log.arm.size:,} rows of {len(log.names)} arms are more than {MOST_CELLS:,} cells."
+            f"log {path}: {log.arm.size:,} rows of {len(log.names)} arms are more than {MAX_CELLS:,} cells."
         )
     return log_table([log.names[k] for k in log.arm], list(log.reward))
 
@@ -145,26 +145,26 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
         return Diagnosis(names, rows, (), reason="all rewards are the same number.")
     if max(abs(low), abs(high)) > LARGEST or high - low < 1.0 / LARGEST:
         return Diagnosis(names, rows, (), reason=f"rewards between {low:g} and {high:g} can't be squared safely.")
-    blocks = Blocks.of(values)
-    choice = choose(blocks)
+    blocks = TraceBlocks.of(values)
+    choice = select_model(blocks)
     away = absences(values)
     findings = _findings(blocks, choice, away, names)
     chosen = [term.kind for term in choice.fit.terms]
     kinds = (*chosen, *([CHURN] if away else []))
     again = [set(diagnose(_half(values, [seed, half]), names).kinds) for half in range(halves)]
-    findings = tuple(replace(each, again=sum(each.kind in named for named in again)) for each in findings)
+    findings = tuple(replace(each, found_in_halves=sum(each.kind in named for named in again)) for each in findings)
     lower, upper = np.nanpercentile(values, [25, 75])
     return Diagnosis(
         names=names,
         rows=rows,
         kinds=kinds,
         findings=findings,
-        noise=noise_shape(blocks, choice.fit),
-        base=base_ranges(blocks, choice.fit),
+        noise=estimate_noise(blocks, choice.fit),
+        base=estimate_base_ranges(blocks, choice.fit),
         spread=float(upper - lower) or high - low,
-        agreeing=sum(named == set(kinds) for named in again),
+        agreeing_halves=sum(named == set(kinds) for named in again),
         halves=halves,
-        picture=_picture(blocks, choice, away, names),
+        plot_data=_picture(blocks, choice, away, names),
     )
 
 
@@ -176,8 +176,10 @@ def _half(values: Floats, seed: list[int]) -> Floats:
     return np.asarray(values[kept])
 
 
-def _findings(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequence[str]) -> tuple[Finding, ...]:
-    p = holm_by_name({**choice.p, CHURN: min((each.p for each in away), default=1.0)})
+def _findings(
+    blocks: TraceBlocks, choice: SelectedModel, away: list[Absence], names: Sequence[str]
+) -> tuple[Finding, ...]:
+    p = holm_adjust_by_name({**choice.p, CHURN: min((each.p for each in away), default=1.0)})
     inside = {term.kind: (term, choice.fit) for term in choice.fit.terms}
     outside = {
         kind: (next(term for term in each.terms if term.kind == kind), each.fit) for kind, each in choice.others.items()
@@ -188,21 +190,21 @@ def _findings(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequen
             told = _told_of_churn(away, blocks.rows, names, choice)
         elif kind in inside or kind in outside:
             term, fitted = inside.get(kind) or outside[kind]
-            told = TELLERS[kind](Seen.of(term, fitted, choice.scale, blocks, names))
+            told = DESCRIBERS[kind](FittedTerm.of(term, fitted, choice.scale, blocks, names))
         else:
             why = "does not apply to rewards of 0 and 1" if blocks.binary and kind == "variance-drift" else NONE_SEEN
-            told = Told(why, {}, {})
+            told = KindDescription(why, {}, {})
         found = kind in inside or (kind == CHURN and bool(away))
         strength = told.strength
         if not found and told.numbers:
-            strength = f"{WITHIN_CHANCE if p[kind] >= DOUBT else NOT_WORTH_IT}: {strength}"
+            strength = f"{WITHIN_CHANCE if p[kind] >= SIGNIFICANCE_LEVEL else NOT_WORTH_IT}: {strength}"
         out.append(Finding(kind, found, p[kind], strength, told.arms, told.numbers, told.settings))
     return tuple(out)
 
 
-def _told_of_churn(away: list[Absence], rows: int, names: Sequence[str], choice: Choice) -> Told:
+def _told_of_churn(away: list[Absence], rows: int, names: Sequence[str], choice: SelectedModel) -> KindDescription:
     if not away:
-        return Told(NONE_SEEN, {}, {})
+        return KindDescription(NONE_SEEN, {}, {})
     came = [each for each in away if each.first == 0]
     left = [each for each in away if each.last == rows]
     gaps = [each for each in away if each.first > 0 and each.last < rows]
@@ -224,31 +226,33 @@ def _told_of_churn(away: list[Absence], rows: int, names: Sequence[str], choice:
     }
     arms = tuple(dict.fromkeys(names[each.arm] for each in away))
     shown = words if len(words) <= 4 else [*words[:3], f"and {len(words) - 3} more"]
-    return Told("; ".join(shown), numbers, settings, arms)
+    return KindDescription("; ".join(shown), numbers, settings, arms)
 
 
-def _was_best(gone: Absence, choice: Choice) -> bool:
+def _was_best(gone: Absence, choice: SelectedModel) -> bool:
     """Whether the arm that goes had the largest mean among those there."""
     return bool(int(np.argmax(choice.fit.base_mean)) == gone.arm)
 
 
-def _picture(blocks: Blocks, choice: Choice, away: list[Absence], names: Sequence[str]) -> Picture:
+def _picture(blocks: TraceBlocks, choice: SelectedModel, away: list[Absence], names: Sequence[str]) -> PlotData:
     there = blocks.counts > 0
-    marks: list[Mark] = []
+    marks: list[ChangeMark] = []
     for term in choice.fit.terms:
         if term.kind == "localized-jump":
-            marks += [Mark(term.kind, cut + 1) for cut in term.about["at"]]
+            marks += [ChangeMark(term.kind, cut + 1) for cut in term.about["at"]]
         elif term.kind == "blips":
-            marks += [Mark(term.kind, start + 1, end + 1) for start, end in term.about["spans"]]
+            marks += [ChangeMark(term.kind, start + 1, end + 1) for start, end in term.about["spans"]]
         elif term.kind == "gradual-drift":
             first, last = (max(1, round(term.about[name] * blocks.rows)) for name in ("start", "end"))
-            marks.append(Mark(term.kind, first, last))
+            marks.append(ChangeMark(term.kind, first, last))
     for each in away:
         if each.first == 0:
-            marks.append(Mark(CHURN, each.last + 1, arm=names[each.arm]))
+            marks.append(ChangeMark(CHURN, each.last + 1, arm=names[each.arm]))
         else:
-            marks.append(Mark(CHURN, each.first + 1, None if each.last == blocks.rows else each.last, names[each.arm]))
-    return Picture(
+            marks.append(
+                ChangeMark(CHURN, each.first + 1, None if each.last == blocks.rows else each.last, names[each.arm])
+            )
+    return PlotData(
         starts=blocks.starts,
         means=np.where(there, blocks.means, np.nan),
         fitted=np.where(there, blocks.means - choice.fit.rest, np.nan),

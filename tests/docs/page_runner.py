@@ -1,4 +1,4 @@
-"""Run what a page says: commands and Python in one folder a page, in the order of the page."""
+"""Runs the code blocks of a page in order, in one folder per page."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ import pytest
 import ravenlab
 from tests.dashboards.served import ask, served
 from tests.docs.markdown import Block
-from tests.docs.stand_ins import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, smaller
+from tests.docs.substitutions import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, reduce_budget
 from tests.project import DOCS, ROOT
 from tuning.cli import app
 
 
-class Doing:
-    """Runs the blocks of one page; `full` leaves budgets as they are."""
+class PageRunner:
+    """Runs the blocks of one page, with small budgets unless `full` is set."""
 
     def __init__(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], full: bool = False
@@ -47,7 +47,7 @@ class Doing:
                 monkeypatch.setattr(ravenlab, name, _small(getattr(ravenlab, name), counts), raising=False)
 
     def run(self, block: Block) -> str:
-        """Run one block, and give what it printed."""
+        """Run one block and return its output."""
         if block.language == "python":
             exec(compile(block.text, f"line {block.line}", "exec"), self.namespace)
             return self.capsys.readouterr().out
@@ -58,36 +58,36 @@ class Doing:
         elif block.language == "json":
             json.loads(block.text)
         else:
-            assert block.language == "text", f"nobody knows how to check a block of {block.language or 'no language'!r}"
+            assert block.language == "text", f"unknown language {block.language!r}"
         return ""
 
     def _command(self, line: str) -> str:
         words = shlex.split(line, comments=True)
         if re.search(r"[|><;&`$]", "".join(words)):
-            assert not re.search(r"ravenlab |python |make ", line), f"a command of ours has a line of its own: {line}"
+            assert not re.search(r"ravenlab |python |make ", line), f"put this command on its own line: {line}"
             subprocess.run(["bash", "-euc", line], cwd=self.folder, check=True, capture_output=True)
             return ""
         words[0] = words[0].removeprefix(".venv/bin/")
         if words[0] == "ravenlab" and words[1:2] != ["dashboard"]:
             return self._ravenlab(words[1:])
         if words[0] == "export":
-            name, _, value = smaller(words)[1].partition("=")
+            name, _, value = reduce_budget(words)[1].partition("=")
             self.monkeypatch.setenv(name, value)
             return ""
-        said = " ".join(words)
-        known = next((start for start in NOT_RUN if said.startswith(start)), None)
-        assert known is not None, f"not run, and no reason why in tests/docs/stand_ins.py: {said}"
-        return self._weaker(known, words)
+        command = " ".join(words)
+        prefix = next((prefix for prefix in NOT_RUN if command.startswith(prefix)), None)
+        assert prefix is not None, f"not run, and not listed in tests/docs/substitutions.py: {command}"
+        return self._check_without_running(prefix, words)
 
     def _ravenlab(self, words: list[str]) -> str:
-        asked = words if self.full else self._small_study(smaller(words))
-        code = app.run(asked)
+        arguments = words if self.full else self._small_study(reduce_budget(words))
+        code = app.run(arguments)
         printed = self.capsys.readouterr()
-        assert code == 0, f"ravenlab {' '.join(asked)}: {printed.err}"
+        assert code == 0, f"ravenlab {' '.join(arguments)}: {printed.err}"
         return printed.out
 
     def _small_study(self, words: list[str]) -> list[str]:
-        """A study file that would be run is run as a copy with other counts."""
+        """Replace a study file by a copy with small budgets."""
         if words[0] != "tune" or "--study" not in words or "--dry-run" in words:
             return words
         import tomli_w
@@ -102,21 +102,21 @@ class Doing:
         copy.write_text(tomli_w.dumps(document), encoding="utf-8")
         return [*words[:place], copy.name, *words[place + 1 :]]
 
-    def _weaker(self, known: str, words: list[str]) -> str:
-        """What is checked of a command that is not run."""
+    def _check_without_running(self, known: str, words: list[str]) -> str:
+        """Check that the parts of a command exist."""
         if words[0] == "make":
-            told = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
-            assert told.returncode == 0, told.stderr
+            dry_run = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+            assert dry_run.returncode == 0, dry_run.stderr
             if known == "make demo":
-                done = [shlex.split(line) for line in told.stdout.splitlines() if line.startswith(".venv/bin/ravenlab")]
-                assert len(done) == 3, told.stdout
-                for each in done:
-                    self._ravenlab(each[1:])
+                lines = [line for line in dry_run.stdout.splitlines() if line.startswith(".venv/bin/ravenlab")]
+                assert len(lines) == 3, dry_run.stdout
+                for line in lines:
+                    self._ravenlab(shlex.split(line)[1:])
         elif known == "pip install":
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
             asked = re.findall(r"\[([\w,]+)\]", " ".join(words))
             assert set(",".join(asked).split(",")) - {""} <= set(extras), words
-        elif known == "python -m tests.":
+        elif known == "python -m tools.":
             assert find_spec(words[2]) is not None, words
         elif known == "python docs/examples/":
             assert (ROOT / words[1]).is_file(), words
@@ -131,7 +131,7 @@ class Doing:
         return ""
 
     def _compose(self, words: list[str]) -> None:
-        """Services that are named exist; what the driver is to run is run here."""
+        """Check that named services exist, and run the command of the driver."""
         import yaml
 
         services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
@@ -143,8 +143,8 @@ class Doing:
             self._ravenlab(words[3:])
 
     def _toml(self, text: str) -> None:
-        """A study file is read as one; anything else has to be TOML."""
-        from studies.spec.files import load_robust_tables, load_study_file
+        """Load a study file; other blocks only have to be valid TOML."""
+        from studies.spec.files import load_robust_studies, load_study_file
 
         if not {"study", "robust"} & set(tomllib.loads(text)):
             return
@@ -153,11 +153,11 @@ class Doing:
                 shutil.copy(self.folder / f"a_{kind}.csv", self.folder / f"{kind}.csv")
         path = self.folder / "block.toml"
         path.write_text(text, encoding="utf-8")
-        assert len(load_study_file(path)) + len(load_robust_tables(path)) > 0
+        assert len(load_study_file(path)) + len(load_robust_studies(path)) > 0
 
 
 def _lines(block: Block) -> list[str]:
-    """The commands of a block; what is printed, in a console block, is not among them."""
+    """The commands of a block, without the output in a console block."""
     text = block.text.replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines()]
     if block.language == "console":
@@ -179,7 +179,7 @@ def _small(function: Callable[..., Any], counts: dict[str, int]) -> Callable[...
 
 
 def shape(text: str) -> list[str]:
-    """Lines with numbers, spaces and rules evened out: what is the same at any budget.
+    """Lines with normalized numbers, spaces and rules, which do not depend on the budget.
 
     >>> shape("┏━━━┓\\n│ T10000  │ 79.5 (75.3 to 85.3) │")
     ['┏━┓', '│ T# │ # (# to #) │']
@@ -188,13 +188,13 @@ def shape(text: str) -> list[str]:
 
 
 def exact(text: str) -> list[str]:
-    """Lines with spaces and rules evened out."""
+    """Lines with normalized spaces and rules."""
     lines = [re.sub(r"([━─═])\1+", r"\1", re.sub(r"\s+", " ", line)).strip() for line in text.splitlines()]
     return [line for line in lines if line]
 
 
 def missing(shown: list[str], printed: list[str]) -> list[str]:
-    """The lines of a page that were not printed; … stands for anything.
+    """The lines of a page that were not printed; … matches any text.
 
     >>> missing(["a … c", "d"], ["a b c"])
     ['d']

@@ -1,1 +1,0 @@
-"""The page of a reproduction of the paper."""
