@@ -182,8 +182,8 @@ def describe_input_error(error: InputError, command: Any) -> str:
 
     A message that begins with the field begins with the option instead; otherwise the option follows in parentheses.
 
-    >>> from typer.core import TyperCommand, TyperOption
-    >>> tune = TyperCommand("tune", params=[TyperOption(param_decls=[name]) for name in ("--name", "--range")])
+    >>> from types import SimpleNamespace
+    >>> tune = SimpleNamespace(params=[SimpleNamespace(opts=["--name", "--range"])])
     >>> describe_input_error(InputError("study 'mine' is a grid; choose another name.", field="name"), tune)
     "study 'mine' is a grid; choose another name (--name)."
     >>> describe_input_error(InputError("space.alpha0: low must be below high.", field="space.alpha0"), tune)

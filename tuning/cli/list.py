@@ -20,9 +20,9 @@ def list_scenarios(as_json: JsonOption = False) -> None:
     """List scenarios: name, category, parameters and meaning.
 
     Examples:
-        # a table
+        # as a table
         ravenlab list scenarios
-        # JSON
+        # as JSON
         ravenlab list scenarios --json
     """
     from environments import scenarios
@@ -49,9 +49,9 @@ def list_policies(as_json: JsonOption = False) -> None:
     """List policies: name, family, parameters and meaning.
 
     Examples:
-        # a table
+        # as a table
         ravenlab list policies
-        # JSON, with references
+        # as JSON, with references
         ravenlab list policies --json
     """
     from policies import find_policy, policy_names
@@ -80,7 +80,7 @@ def list_studies(as_json: JsonOption = False) -> None:
     For stored studies, see ravenlab studies.
 
     Examples:
-        # a table
+        # as a table
         ravenlab list studies
         # the plan of one of them
         ravenlab tune --study quick --dry-run

@@ -28,7 +28,7 @@ def show(
     Examples:
         # a prefix of the name is enough if it matches one study
         ravenlab show raven-ucb/variance-drift
-        # JSON
+        # as JSON
         ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
     from environments.errors import InputError
