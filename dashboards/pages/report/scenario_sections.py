@@ -31,13 +31,13 @@ from studies.results.describe import (
 )
 from studies.results.recommendation import (
     MIN_EFFECTIVE_EVENTS,
-    MIN_EFFECTIVE_ROWS,
     LogFacts,
     Recommendation,
     TraceFacts,
 )
 from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
+from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 
 
 def shares_by_arm(counts: Mapping[str, int], of: int) -> list[list[str]]:

@@ -74,14 +74,14 @@ def test_rows_that_depend_on_each_other_are_no_change() -> None:
     assert named <= 1
 
 
-def test_too_little_is_not_decidable() -> None:
+def test_too_few_data_are_inconclusive() -> None:
     few = diagnose(np.random.default_rng(0).normal(size=(199, 3)))
-    assert few.verdict == "not decidable"
+    assert few.verdict == "inconclusive"
     assert_names(few.reason, "199")
     seldom = np.full((1000, 3), np.nan)
     seldom[::100] = 1.0
     assert_names(diagnose(seldom).reason, 10)
-    assert diagnose(np.ones((500, 2))).verdict == "not decidable"
+    assert diagnose(np.ones((500, 2))).verdict == "inconclusive"
     assert "squared" in diagnose(np.random.default_rng(0).normal(size=(500, 2)) * 1e80).reason
 
 

@@ -49,15 +49,18 @@ def test_plain_intervals_would_not_hold() -> None:
 def test_a_shorter_memory_than_the_least_is_not_believed() -> None:
     series = np.random.default_rng(2).normal(size=400)
     assert estimate_dependence(series).block < 10
-    assert estimate_dependence(series, least=40).block >= 40
-    assert estimate_dependence(series, least=4000).block == 100
-    assert estimate_dependence(series, least=40, offsets=80).widening > estimate_dependence(series, least=40).widening
+    assert estimate_dependence(series, min_block=40).block >= 40
+    assert estimate_dependence(series, min_block=4000).block == 100
+    assert (
+        estimate_dependence(series, min_block=40, offsets=80).widening
+        > estimate_dependence(series, min_block=40).widening
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 30])
 def test_short_and_constant_series(rows: int) -> None:
     for series in (np.zeros(rows), np.arange(rows, dtype=float)):
-        known = estimate_dependence(series, least=3)
+        known = estimate_dependence(series, min_block=3)
         low, high = sum_interval(series - series.mean(), known, seed=0)
         assert low <= 0.0 <= high
         assert 1 <= known.block <= max(1, rows)

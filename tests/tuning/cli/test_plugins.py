@@ -150,7 +150,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     found = parse_study_spec({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
     assert found == Range(low=0.25, high=0.5, scale="one-minus")
     (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
-    assert_names(said, "--range c=0.5:0.75")
+    assert_names(said, "range c=0.5:0.75")
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
     plain = load_policy_plugin(f"{place}:MyUCB")
     found = parse_study_spec({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
