@@ -1,4 +1,4 @@
-"""Scenarios of both kinds, simulated and recorded, and how their worlds are drawn, a block at a time."""
+"""Drawing worlds of simulated and recorded scenarios in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
 AnyWorlds = Worlds | TraceWorlds | LogWorlds
 
-BLOCK_BYTES = 64_000_000
-"""Worlds are held in blocks of at most this size."""
+BLOCK_BYTES = 64_000_000  # maximal size of a block of worlds
 
 
 def worlds_per_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
-    """How many worlds a block holds: at least one.
+    """Return the number of worlds per block, at least one.
 
     >>> from environments import find_scenario
     >>> worlds_per_block(find_scenario("stationary"), 1_000_000, 10)
@@ -34,7 +33,7 @@ def worlds_per_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
 
 
 def split_into_blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
-    """Cut replications into (first, count) so that no block of worlds is over 64 MB.
+    """Split replications into blocks (first, count) of at most 64 MB.
 
     >>> from environments import find_scenario
     >>> list(split_into_blocks(find_scenario("stationary"), 1_000_000, 10, 9))
@@ -54,7 +53,7 @@ def draw_any(
     replications: int = 1,
     stream: int = Stream.SIMULATE,
 ) -> AnyWorlds:
-    """Worlds number first … first + replications − 1 of a scenario, as many windows of a trace, or resampled logs.
+    """Draw worlds number first … first + replications − 1 of a scenario, windows of a trace, or resampled logs.
 
     >>> from environments import find_scenario
     >>> draw_any(find_scenario("blips"), horizon=100, arms=3, seed=1).best.shape
@@ -69,7 +68,7 @@ def draw_any(
 
 @compiled
 def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
-    """Write the mean and the variance of each world, averaged over its steps and open arms, without a table of them."""
+    """Write the mean and the variance of each world, averaged over its steps and open arms."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     for r in range(out.shape[0]):
         level, motion = worlds.level[r], worlds.motion[r]
@@ -91,7 +90,7 @@ def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
 def reward_scale(
     scenario: Scenario, horizon: int, arms: int, seed: int, replications: int = 100
 ) -> tuple[float, float]:
-    """Mean over steps, open arms and the worlds of the search of μ, and the root of the mean of σ².
+    """Return the mean of μ and the root of the mean of σ² over steps, open arms and worlds of the search stream.
 
     >>> from environments import find_scenario
     >>> mean, spread = reward_scale(find_scenario("stationary"), horizon=50, arms=3, seed=1)

@@ -1,4 +1,4 @@
-"""Resolved paths, and the folder for this user's cached files."""
+"""Resolving paths, and the cache folder of the user."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 
 
 def resolve_path(path: Path) -> Path:
-    """The path without links; OSError or RuntimeError where it leads nowhere, as a link to itself does.
+    """Resolve all links of a path; raise OSError or RuntimeError for a link to itself.
 
-    Python's own says so up to 3.12 only.
+    `Path.resolve` raises for such a link only up to Python 3.12.
 
     >>> resolve_path(Path("/.."))
     PosixPath('/')
     """
-    whole = path.resolve()
-    if os.path.islink(whole):  # False, not an error, where one may not look
+    resolved = path.resolve()
+    if os.path.islink(resolved):  # False, not an error, without permission
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    return whole
+    return resolved
 
 
 def user_cache_folder() -> Path:
-    """The folder for files that ravenlab caches for this user: `XDG_CACHE_HOME` if set, else the system's usual place.
+    """Return the folder for files cached for this user: `XDG_CACHE_HOME` if set, else the system's usual place.
 
     >>> user_cache_folder().name
     'ravenlab'

@@ -1,6 +1,6 @@
-"""At t = every, 2·every, … all arms take a fresh base draw for the steps t … t+lasting−1.
+"""At t = every, 2·every, … all arms get a new base draw for the steps t … t+lasting−1.
 
-Then they are exactly what they would have been: other effects' clocks run on meanwhile.
+Afterwards they are exactly as without the blip: other effects continue meanwhile.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from environments.errors import InputError
 
 @dataclass(frozen=True)
 class Blips(Effect):
-    """Short exceptions after which all is as before."""
+    """Temporary changes of all arms."""
 
     name = "blips"
     category = "TF"
-    meaning = "now and then all arms are others for a while, then exactly as before"
+    meaning = "at regular intervals all arms change temporarily, then return to their previous values"
     order = 30
     stream_key = "blips"
 

@@ -1,4 +1,4 @@
-"""μ_k(t) = μ_k(0) + δ_k·t with δ_k ~ U(−drift, drift)/over, at the same rate for ever."""
+"""μ_k(t) = μ_k(0) + δ_k·t with δ_k ~ U(−drift, drift)/over."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from environments.checks import Time, check_nonnegative, parse_steps
 
 @dataclass(frozen=True)
 class IncrementalDrift(Effect):
-    """Means move along straight lines."""
+    """Means drift linearly."""
 
     name = "incremental-drift"
     category = "DPC"
-    meaning = "every mean drifts along its own straight line"
+    meaning = "every mean drifts linearly at its own rate"
     order = 20
     stream_key = "incremental-drift"
 

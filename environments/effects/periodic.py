@@ -1,6 +1,6 @@
 """μ_k(t) = μ_k(0) + A_k·sin(2πt/period + φ_k) with A_k ~ U(0, amplitude), φ_k ~ U(0, 2π).
 
-The season is evaluated at t mod period, so that it repeats to the last bit.
+The season is evaluated at t mod period, so that it repeats exactly.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from environments.checks import Time, check_nonnegative, parse_steps
 
 @dataclass(frozen=True)
 class Periodic(Effect):
-    """Means swing with the seasons, each arm with its own strength and phase."""
+    """Means oscillate, each arm with its own amplitude and phase."""
 
     name = "periodic"
     category = "PC"
-    meaning = "every mean swings around its level with one period"
+    meaning = "every mean oscillates around its level with a common period"
     order = 20
     amplitude_stream_key = "periodic amplitude"
     phase_stream_key = "periodic phase"

@@ -10,11 +10,11 @@ from environments.checks import Time, check_nonnegative, parse_steps
 
 @dataclass(frozen=True)
 class VarianceDrift(Effect):
-    """Rewards grow noisier, each arm at its own rate."""
+    """Variances grow linearly."""
 
     name = "variance-drift"
     category = "DPC"
-    meaning = "every variance grows along its own straight line; means stay"
+    meaning = "every variance grows linearly at its own rate; means stay"
     order = 20
     stream_key = "variance-drift"
     moves_variance = True

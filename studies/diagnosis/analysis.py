@@ -10,7 +10,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.recorded.log_file import read_log
-from environments.recorded.table_file import parquet_file
+from environments.recorded.table_file import open_parquet
 from environments.recorded.trace_file import MAX_CELLS, read_trace
 from environments.text import format_count, format_number
 from environments.world import Floats
@@ -55,7 +55,7 @@ def _read_columns(path: Path) -> list[str]:
         if not path.is_file():
             return []
         if path.suffix.lower() == ".parquet":
-            with parquet_file(path) as file:
+            with open_parquet(path) as file:
                 return list(file.schema_arrow.names)
         with path.open(encoding="utf-8-sig", newline="") as file:
             return file.readline(10_000).split(",")

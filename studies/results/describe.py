@@ -178,7 +178,7 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
 def describe_price(recommendation: RobustRecommendation) -> str:
     """Describe the price of not knowing the scenario in one sentence."""
     scenarios = len(recommendation.scenarios)
-    counted = parse_measure(recommendation.measure).counted(scenarios)
+    counted = parse_measure(recommendation.measure).worst_count(scenarios)
     if counted == 1:
         how = "at most"
     elif counted == scenarios:

@@ -12,7 +12,7 @@ def test_bad_input_is_a_value_error() -> None:
     assert issubclass(InputError, ValueError)
 
 
-def test_the_nearest_name_is_offered() -> None:
+def test_the_closest_name_is_suggested() -> None:
     assert_names(str(unknown_name("scenario", "blip", ["blips", "stationary"])), "'blips'")
     assert "?" not in str(unknown_name("scenario", "zzz", ["blips", "stationary"]))
 

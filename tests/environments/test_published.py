@@ -1,4 +1,4 @@
-"""Held to the account of what the authors' scripts did."""
+"""Published scenarios against the description of the authors' scripts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_no_blip_when_fewer_than_100_steps_remain(horizon: int, shifts: int) -> 
     assert len(drawn("published-blips", horizon).row) == 1 + shifts
 
 
-def test_variances_are_drawn_anew_and_means_stay() -> None:
+def test_variances_are_redrawn_and_means_stay() -> None:
     means, variances = world_tables(drawn("published-variance-drift", 6000))
     assert (means == means[0]).all()
     assert (variances[4998] == variances[0]).all()
@@ -76,7 +76,7 @@ def test_logistics() -> None:
     assert deviation.max() <= 0.3001
 
 
-def test_logistics_measures_regret_against_the_constant_too() -> None:
+def test_logistics_also_measures_regret_against_the_constant() -> None:
     result = simulate("ucb1", "published-logistics", horizon=12_000, arms=20, replications=3, seed=1)
     assert result.regret_constant is not None
     # Reward and regret against 0.8 add up to 0.8·T but for the noise of the rewards, σ ≤ 0.3.

@@ -1,4 +1,4 @@
-"""What is looked at of a world: exact where it is looked at, and enough to draw the rest."""
+"""Views are exact at their steps, and lines between them are close."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def copy(
     from environments.errors import InputError
     from environments.text import plural
     from studies.storage.copy import read_study_rows, write_study_rows
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.faults import translate_errors
     from studies.storage.library import find_studies
     from studies.storage.lock import lock_studies
@@ -41,14 +41,14 @@ def copy(
             f"--as must be 1 to {MAX_NAME} printable characters without surrounding spaces but got {name[:50]!r}."
         )
     url = storage_url(storage)
-    with opened(storage) as source:
+    with use_storage(storage) as source:
         selected = find_studies(source, studies)
         if name is not None and len(selected) > 1:
             raise InputError(f"--as names a single study but {len(selected)} studies match.")
         names = [study.study_name for study in selected]
         new_names = names if name is None else [name]
         with lock_studies(url, *names):
-            with opened(to, create=True) as target:
+            with use_storage(to, create=True) as target:
                 taken = {study.study_name for study in target.get_all_studies()}.intersection(new_names)
             if taken:
                 raise InputError(f"study {min(taken)!r} already exists in {mask_url(to)}.")

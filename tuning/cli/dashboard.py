@@ -41,10 +41,10 @@ def dashboard(
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
     from dashboards.optuna_dashboard.server import describe_exposure, make_server
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.urls import storage_url
 
-    with opened(storage) as store, make_server(store, host, port, writable=writable, names=names or ()) as server:
+    with use_storage(storage) as store, make_server(store, host, port, writable=writable, names=names or ()) as server:
         attach_to_studies(storage_url(storage))
         warning = describe_exposure(host, writable)
         if warning is not None:

@@ -51,14 +51,14 @@ def export(
     from studies.export import export as export_text
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
     from tuning.cli.output import print_exact, say
     from tuning.files import atomic_write
 
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         single, without = split_by_recommendation(store, studies or None)
         robust = {result.study: result for result in read_robust_results(store, studies or None)}
         states = {row.name: row.state for row in list_studies(store)} if without else {}

@@ -159,10 +159,10 @@ def describe_stored(begun: Sequence[StartedStudy], stored: Sequence[int]) -> str
 
 def _count_stored(url: str, begun: Sequence[StartedStudy]) -> list[int]:
     """Count trials in the storage; if it does not answer, use the last counts that were reported."""
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
 
     try:
-        with opened(url) as storage:
+        with use_storage(url) as storage:
             return [storage.get_n_trials(storage.get_study_id_from_name(study.name)) for study in begun]
     except Exception:  # nothing may keep an interrupt from ending the program
         return [study.landed for study in begun]

@@ -35,7 +35,7 @@ def recommend(
         ravenlab recommend variance-drift --horizon 3000 --json
     """
     from studies.results.interpolation import RecommendationQuery, recommend_parameters
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations
     from studies.storage.urls import mask_url, sqlite_file, storage_url
     from tuning.cli.output import print_json
@@ -48,7 +48,7 @@ def recommend(
     if path is not None and not path.exists():
         result = recommend_parameters(query, [])
     else:
-        with opened(storage) as store:
+        with use_storage(storage) as store:
             result = recommend_parameters(query, read_recommendations(store))
     if as_json:
         print_json(_result_object(result))

@@ -123,8 +123,6 @@ class RunPiece:
 class Experiment:
     """One figure or table of the paper."""
 
-    name: str
-    title: str
     pieces: Callable[[RunContext], list[RunPiece]]
     """What is to be computed; experiments may share pieces."""
     evaluate: Callable[[RunContext, Mapping[str, PieceData]], ExperimentResult]

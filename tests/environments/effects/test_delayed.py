@@ -30,7 +30,7 @@ def test_delays_are_uniform_from_0_to_the_longest(longest: int) -> None:
         assert abs((delay == value).mean() - share) <= 4 * math.sqrt(share * (1 - share) / 60_000)
 
 
-def test_without_delay_a_policy_sees_what_it_would_have_seen() -> None:
+def test_zero_delay_equals_no_delay() -> None:
     runs = [
         simulate("ucb1", name, horizon=300, arms=4, settings=settings, replications=3, seed=1, pulls=True)
         for name, settings in (("stationary", {}), ("delayed", {"longest": 0}))

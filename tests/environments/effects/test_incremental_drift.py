@@ -33,6 +33,6 @@ def test_slopes_fill_their_range() -> None:
     assert abs(slope.mean()) < 4 * 0.5 / np.sqrt(12 * slope.size)
 
 
-def test_the_rate_goes_on_after_over() -> None:
+def test_the_drift_continues_after_over() -> None:
     means, _ = world_tables(draw_worlds(find_scenario("incremental-drift", {"over": 10}), 100, 3, 1))
     assert np.diff(means, axis=0) == pytest.approx(np.tile(means[1] - means[0], (99, 1)), abs=1e-12)

@@ -50,7 +50,7 @@ def test_an_extra_arm_does_not_make_jumps_larger() -> None:
     assert ((level[1:] != level[:-1]).sum(axis=1) == 1).all()
 
 
-def test_there_is_one_at_the_last_step_and_none_at_the_first() -> None:
+def test_jumps_happen_at_the_last_step_but_not_at_the_first() -> None:
     means, _ = world_tables(draw_worlds(find_scenario("localized-jump", {"every": 50}), 50, 4, 1))
     assert (means[:49] == means[0]).all()
     assert (means[49] != means[0]).sum() == 1

@@ -14,7 +14,7 @@ from tests.environments.properties import quick
 
 @quick
 @given(period=st.integers(1, 60), amplitude=st.floats(0, 10), seed=st.integers(0, 1000))
-def test_it_repeats_to_the_last_bit(period: int, amplitude: float, seed: int) -> None:
+def test_seasons_repeat_bit_for_bit(period: int, amplitude: float, seed: int) -> None:
     scenario = find_scenario("periodic", {"period": period, "amplitude": amplitude})
     means, variances = world_tables(draw_worlds(scenario, 150, 3, seed))
     assert means[period:].tobytes() == means[:-period].tobytes()
@@ -23,7 +23,7 @@ def test_it_repeats_to_the_last_bit(period: int, amplitude: float, seed: int) ->
 
 @quick
 @given(period=st.integers(1, 10**6), seed=st.integers(0, 1000))
-def test_it_is_a_sine_of_the_drawn_amplitude_and_phase(period: int, seed: int) -> None:
+def test_means_are_sines_of_the_drawn_amplitude_and_phase(period: int, seed: int) -> None:
     worlds = draw_worlds(find_scenario("periodic", {"period": period}), 100, 3, seed)
     means, _ = world_tables(worlds)
     weights = worlds.motion[0, :, 2:]

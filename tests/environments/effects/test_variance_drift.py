@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.world import world_tables
-from tests.environments import plain_world
+from tests.environments import reference_world
 from tests.environments.properties import quick
 
 
@@ -27,6 +27,6 @@ def test_rewards_have_the_variance_of_their_step() -> None:
     worlds = draw_worlds(find_scenario("variance-drift"), 200, 2, 5, replications=1)
     _, variances = world_tables(worlds)
     for t in (1, 100, 200):
-        x = plain_world.reward(worlds, 0, 1, t)
+        x = reference_world.reward(worlds, 0, 1, t)
         z = (x - worlds.level[0, 0, 1, 0]) / np.sqrt(variances[t - 1, 1])
         assert np.isclose(z, worlds.noise[0, t - 1])

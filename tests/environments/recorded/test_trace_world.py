@@ -10,14 +10,14 @@ from environments.recorded.recording import SEGMENT_SHARES, recording_name
 from environments.recorded.trace_file import Trace
 from environments.recorded.trace_world import SMOOTHING_WINDOW, TraceScenario, smooth
 from environments.streams import Stream
-from tests.environments.made_traces import table, trace
 from tests.environments.properties import quick
+from tests.environments.recordings import table, trace
 from tests.messages import raises_naming
 
 
 @quick
 @given(rows=st.integers(1, 60), arms=st.integers(1, 4), seed=st.integers(0, 99), holes=st.floats(0, 0.9))
-def test_smoothing_is_the_mean_of_what_is_near(rows: int, arms: int, seed: int, holes: float) -> None:
+def test_smoothing_is_the_mean_of_nearby_cells(rows: int, arms: int, seed: int, holes: float) -> None:
     rng = np.random.default_rng(seed)
     values = np.where(rng.random((rows, arms)) < holes, np.nan, rng.normal(size=(rows, arms)))
     reach = SMOOTHING_WINDOW // 2
@@ -30,7 +30,7 @@ def test_smoothing_is_the_mean_of_what_is_near(rows: int, arms: int, seed: int, 
 
 @quick
 @given(rows=st.integers(10, 1000))
-def test_stretches_follow_each_other_and_cover_all_rows(rows: int) -> None:
+def test_segments_are_adjacent_and_cover_all_rows(rows: int) -> None:
     scenario = TraceScenario(trace(rows=rows), "trace:t")
     stretches = [scenario.segment(stream) for stream in SEGMENT_SHARES]
     assert [one.first for one in stretches] == [0, *(one.last for one in stretches[:-1])]
@@ -38,7 +38,7 @@ def test_stretches_follow_each_other_and_cover_all_rows(rows: int) -> None:
     assert scenario.horizon <= min(one.rows for one in stretches)
 
 
-def test_windows_stay_in_their_stretch_and_do_not_depend_on_how_they_are_drawn() -> None:
+def test_windows_stay_in_their_segment_and_do_not_depend_on_how_they_are_drawn() -> None:
     scenario = TraceScenario(trace(rows=300), "trace:t")
     for stream in SEGMENT_SHARES:
         here = scenario.segment(stream)
@@ -49,7 +49,7 @@ def test_windows_stay_in_their_stretch_and_do_not_depend_on_how_they_are_drawn()
         np.testing.assert_array_equal(offsets[50:80], scenario.draw(30, 7, 50, 30, stream).offsets)
 
 
-def test_later_stretches_do_not_leak_into_the_searched_one() -> None:
+def test_later_segments_do_not_leak_into_the_search_segment() -> None:
     values = table(rows=300, missing=0.1)
     later = values.copy()
     later[150:] += 1.0
@@ -59,7 +59,7 @@ def test_later_stretches_do_not_leak_into_the_searched_one() -> None:
     assert first.scale == second.scale
 
 
-def test_costs_are_rewards_with_the_sign_turned() -> None:
+def test_costs_are_negated_rewards() -> None:
     values = table(rows=200)
     cost = TraceScenario(Trace.from_values(list("abcd"), values), "trace:t", minimize=True).draw(
         20, 1, 0, 1, Stream.SEARCH
@@ -69,7 +69,7 @@ def test_costs_are_rewards_with_the_sign_turned() -> None:
     np.testing.assert_array_equal(cost.best, reward.best)
 
 
-def test_the_best_fixed_arm_counts_the_others_where_it_is_closed() -> None:
+def test_the_best_fixed_arm_counts_the_mean_of_open_arms_where_it_is_closed() -> None:
     scenario = TraceScenario(trace(rows=120, missing=0.3), "trace:t")
     worlds = scenario.draw(20, 3, 0, 10, Stream.REPORT)
     for r, first in enumerate(worlds.offsets):
@@ -80,7 +80,7 @@ def test_the_best_fixed_arm_counts_the_others_where_it_is_closed() -> None:
         np.testing.assert_allclose(scenario.best_fixed_arm(worlds)[1][r], max(sums), rtol=1e-10)
 
 
-def test_windows_that_do_not_fit_are_refused() -> None:
+def test_windows_that_do_not_fit_are_rejected() -> None:
     scenario = TraceScenario(trace(rows=100), "trace:t")
     for horizon, names in (
         (21, [20, 100, 21]),
@@ -95,7 +95,7 @@ def test_windows_that_do_not_fit_are_refused() -> None:
         scenario.with_settings({"every": 5})
 
 
-def test_the_scale_is_that_of_the_bulk() -> None:
+def test_the_scale_is_robust_against_outliers() -> None:
     values = table(rows=400)
     plain = TraceScenario(trace(rows=400), "trace:t").scale
     times = TraceScenario(Trace.from_values(list("abcd"), 50 * values), "trace:t").scale
@@ -103,11 +103,11 @@ def test_the_scale_is_that_of_the_bulk() -> None:
     values[::50, 0] = 1e6
     assert TraceScenario(Trace.from_values(list("abcd"), values), "trace:t").scale.factor < 2 * plain.factor
     alike = Trace.from_values(list("ab"), np.ones((100, 2)))
-    with pytest.raises(InputError, match="alike"):
+    with pytest.raises(InputError, match="equal"):
         _ = TraceScenario(alike, "trace:t").scale
 
 
-def test_names_hold_nothing_odd() -> None:
+def test_names_contain_no_special_characters() -> None:
     assert recording_name("trace", "../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
     assert recording_name("trace", "...csv") == "trace:unnamed"
     assert len(recording_name("trace", "x" * 500 + ".csv")) < 80

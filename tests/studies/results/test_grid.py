@@ -85,7 +85,7 @@ def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
     with raises_naming(InputError, "6"):
         read_grid(study)
     study.set_user_attr(keys.GRID, {"scenario": "blips", "cells": 3})
-    with pytest.raises(InputError, match="can't read"):
+    with pytest.raises(InputError, match="cannot read"):
         read_grid(study)
     (row,) = list_studies(storage)
     assert row.state == "external"

@@ -95,4 +95,4 @@ def test_a_stored_one_is_read_back_and_compared() -> None:
 
 
 def test_cvar_of_one_world_is_never_of_none() -> None:
-    assert Measure("cvar", 0.99).counted(3) == 1
+    assert Measure("cvar", 0.99).worst_count(3) == 1

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-TITLE = "The advice of Section 5"
-
-
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, the cost of each recommendation, and the regrets behind it."""
     rows = to_records(result.tables["costs"])
@@ -34,7 +31,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         for row in rows
     }
     return ReproductionSection(
-        title=TITLE,
+        title="The advice of Section 5",
         claims=[f"The paper recommends parameters: {'; '.join(advice.values())}."],
         methods=_describe_methods(result, rows),
         results=[*list_reasons(result), _describe_defaults(rows)],

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Regret bounds: growth of the regret with T"
-
 SETTING_NAMES = {
     "raven-published": "RAVEN-UCB, as published",
     "raven-defined": "RAVEN-UCB, as defined",
@@ -76,7 +74,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     has_tail = any(start is not None for start in tables["tails"]["tail_from"])
     regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in PROBLEMS]
     return ReproductionSection(
-        title=TITLE,
+        title="Regret bounds: growth of the regret with T",
         claims=[
             "The paper claims that the regret of RAVEN-UCB in stationary problems grows at most like ln T: below the "
             "sum of 16·σ²·ln T / Δ over the arms, where σ² is the variance of an arm and Δ its gap to the best arm; "

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
 
-TITLE = "Figure 1: sample means and variances of few rewards"
 COLORS = {"published": VERMILION, "defined": BLUE}
 
 EXPLANATION = (
@@ -48,7 +47,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     samples = {name: select(spreads, protocol=name)["samples"].iloc[0] for name in reproduction.protocols}
     sizes = ", ".join(f"{size:,}" for size in unique(spreads, "n"))
     return ReproductionSection(
-        title=TITLE,
+        title="Figure 1: sample means and variances of few rewards",
         claims=[
             "The policy uses the variance of an arm's rewards as a measure of uncertainty about the arm. To motivate "
             "this, the paper draws samples of different sizes n from one arm: means and variances of small samples "

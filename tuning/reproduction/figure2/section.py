@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Figure 2: regret reduction against the horizon"
-
 RAVEN_PARAMS = ("alpha0", "beta0", "epsilon")
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
@@ -94,7 +92,9 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         methods.append(_describe_defined_methods(facts))
         results.append(_describe_tuned_ucb1(tables))
         shown.append(_winner_table(tables["winners"]))
-    return ReproductionSection(TITLE, claims, methods, results, figures, shown)
+    return ReproductionSection(
+        "Figure 2: regret reduction against the horizon", claims, methods, results, figures, shown
+    )
 
 
 def _describe_published_methods(facts: Mapping[str, Any]) -> str:

@@ -188,9 +188,8 @@ def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
     below = sum(reduction.high < threshold for reduction in ours.values())
     above = sum(reduction.low > threshold for reduction in ours.values())
     reason = (
-        f"At T = {worst:,} the reduction is {format_measurement(ours[worst])}. Of {len(ours)} horizons, {above} are "
-        f"above {threshold:g} %, {below} are below, and {len(ours) - above - below} are not significantly different "
-        "from it."
+        f"At T = {worst:,} the reduction is {format_measurement(ours[worst])}. Of {len(ours)} horizons, it is "
+        f"significantly above {threshold:g} % at {above} and significantly below at {below}."
     )
     verdict = judge_all_above(threshold, list(ours.values()))
     return ClaimResult(claim, protocol, ours[worst], verdict, "all above", reason)

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Figure 3: the best parameters"
-
-
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, the grids, the printed optima and their sampling distribution."""
     cells, optima = result.tables["cells"], result.tables["optima"]
@@ -43,7 +40,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             figures.append((f"figure3-spread-{protocol}", plot_boxes(cells, protocol)))
             figures.append((f"figure3-surface-{protocol}", plot_surface(cells, protocol)))
     return ReproductionSection(
-        title=TITLE,
+        title="Figure 3: the best parameters",
         claims=_describe_claims(optima),
         methods=_describe_methods(cells, reproduction.protocols),
         results=[

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Figure 4: regret and reward of nine policies over time"
-
 FIGURES = (
     ("published", ("regret_constant", "reward")),
     ("published", ("regret",)),
@@ -54,7 +52,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             figures.append((key, _plot_curves(mine, comparison, panels, facts)))
             results.append(_describe_ends(mine, comparison, panels[0]))
     return ReproductionSection(
-        title=TITLE,
+        title="Figure 4: regret and reward of nine policies over time",
         claims=[
             "In a simulated network of 100 warehouses, each of 50,000 orders is assigned to one warehouse. Every 5,000 "
             "steps a third of the warehouses change. The paper plots (a) the regret and (b) the reward of nine "

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Figure 5: regret, reward and suboptimal pulls by world"
-
 WHISKERS = ("low", "q1", "median", "q3", "high")
 PRINTED_OFFSET = 0.42  # distance of a printed number from its box, so that it does not hide our mean
 
@@ -59,7 +57,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     if "published" in reproduction.protocols:
         methods.append("Crosses mark the means that the paper prints. It prints no quartiles.")
     return ReproductionSection(
-        title=TITLE,
+        title="Figure 5: regret, reward and suboptimal pulls by world",
         claims=[
             "The paper shows box plots of the regret, the reward and the suboptimal pulls (steps at which another "
             "warehouse would have been better) of its nine policies over 50 runs, without comment."

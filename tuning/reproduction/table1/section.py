@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Table 1: seven kinds of change"
 CATEGORIES = {"DPC": "distributional parameter change", "PC": "periodic change", "TF": "temporary fluctuation"}
 
 
@@ -36,7 +35,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         if len(select(worlds, scenario=row["name"], protocol=protocol))
     ]
     return ReproductionSection(
-        title=TITLE,
+        title="Table 1: seven kinds of change",
         claims=[
             f"The paper defines seven kinds of change in three categories ({categories}), each with an example but "
             "without parameters. It runs three of them: incremental drift, variance drift and blips.",

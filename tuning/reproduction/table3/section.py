@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Table 3: nine policies in the logistics case"
-
 ESTIMATOR_TITLES = {
     "welford": "sample variance (Proposition 1)",
     "printed": "Algorithm 1 as printed",
@@ -58,7 +56,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     figures.append(("table3-variances", _plot_variances(tables["variances"])))
     figures.append(("table3-estimators", _plot_estimators(tables["estimators"], facts)))
     return ReproductionSection(
-        title=TITLE,
+        title="Table 3: nine policies in the logistics case",
         claims=[
             "Each of 50,000 orders is assigned to one of 100 warehouses; every 5,000 orders a third of the warehouses "
             "change. The paper compares nine policies over 50 runs and prints reward, regret and suboptimal pulls. "

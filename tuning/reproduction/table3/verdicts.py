@@ -118,8 +118,8 @@ def _judge_published(samples: Mapping[str, Samples], seed: int) -> list[ClaimRes
     constant, regret = samples["regret_constant"], samples["regret"]
     negative_reward = {name: -values for name, values in samples["reward"].items()}
     alternative = (
-        f"relative to the best arm at each step it {rank(RAVEN, regret, seed).describe()}, because that changes all "
-        "policies of a world equally"
+        f"relative to the best arm at each step it {rank(RAVEN, regret, seed).describe()} (the two regrets of a world "
+        "differ by the same amount for all policies)"
     )
     reduction, _ = measure_reduction(regret, seed)
     return [
@@ -281,12 +281,14 @@ def _judge_recursion(protocol: str, recursion: PieceData, seed: int) -> ClaimRes
             f"the script's recursion gives {variances['accumulated'].mean():.2f} and Algorithm 1 as printed "
             f"{variances['printed'].mean():.4f}; the sample variance is {variances['welford'].mean():.2f}"
         )
+        name = "The script's recursion"
     else:
         values = f"the recursion of Proposition 1 gives {variances['welford'].mean():.2f}"
+        name = "The recursion"
     wrong = recursion[estimator]["broken"]
     reason = (
         f"After {SIZES[-1]:,} rewards from N(0, 1), averaged over {variances[estimator].size} samples, {values}. "
-        f"It differs from the sample variance within the first nine digits in {100 * wrong:.0f} % of the samples."
+        f"{name} differs from the sample variance within the first nine digits in {100 * wrong:.0f} % of the samples."
     )
     return ClaimResult(CLAIMS["table3-variance"], protocol, ours, judge_definition(wrong), "definition", reason)
 

@@ -1,4 +1,4 @@
-"""The scale is the plain average of the tables."""
+"""Blocks of worlds and the reward scale."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = ("stationary", "gradual-drift", "periodic", "blips", "arm-churn", "incre
 
 
 @pytest.mark.parametrize(("noise", "name"), [*product(("normal", "bernoulli"), NAMES), ("normal", "variance-drift")])
-def test_it_is_the_average_of_all_means_and_variances(noise: str, name: str) -> None:
+def test_the_reward_scale_is_the_average_over_the_tables(noise: str, name: str) -> None:
     scenario = find_scenario(name, {"noise": noise})
     worlds = draw_worlds(scenario, 120, 4, seed=3, replications=6, stream=Stream.SEARCH)
     drawn = [world_tables(worlds, r) for r in range(6)]
