@@ -59,7 +59,7 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) ->
 
     >>> from policies import find_policy
     >>> from environments import find_scenario
-    >>> problem = Game("ucb1", find_scenario("blips"), horizon=100, arms=3, seed=0, burn_in=0)
+    >>> problem = Problem("ucb1", find_scenario("blips"), horizon=100, arms=3, seed=0, burn_in=0)
     >>> play_entry(Evaluator(problem), find_policy("ucb1").resolve({}, 3, 100), 5).regret.shape
     (5,)
     """

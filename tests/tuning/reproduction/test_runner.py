@@ -87,9 +87,7 @@ def test_a_folder_is_used_by_one_reproduction_at_a_time(tmp_path: Path, counting
 
 
 def test_csv_files_replace_those_of_earlier_runs(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
-    monkeypatch.setattr(
-        "dashboards.pages.reproduction.page.render_reproduction", lambda result, sections: "<!doctype html>"
-    )
+    monkeypatch.setattr("dashboards.pages.reproduction.render_reproduction", lambda result, sections: "<!doctype html>")
     document = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / "figure2-old.csv").write_text("old")
