@@ -136,8 +136,8 @@ def test_rejects_invalid_scales(scale: Any, tmp_path: Path) -> None:
         (b'{"schema": 1, "recommendations": [{"study"', ["JSON"]),
         (b"\x80\x04\x95pickle", ["JSON"]),
         (b"[" * 100_000, ["JSON"]),
-        (b"[1, 2]", ["export"]),
-        (b'{"a": 1}', ["export"]),
+        (b"[1, 2]", ["schema", "recommendations"]),
+        (b'{"a": 1}', ["schema", "recommendations"]),
         (b'{"schema": 2, "recommendations": []}', ["schema", "2", "1"]),
         (b'{"schema": true, "recommendations": []}', ["schema", "True"]),
         (b'{"schema": 1, "recommendations": {}}', ["recommendations", "list"]),
@@ -174,5 +174,5 @@ def test_rejects_invalid_entries(changes: dict[str, Any], names: list[str], tmp_
 
 def test_unreadable_files(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.json"):
-        with pytest.raises(InputError, match="can't be read"):
+        with pytest.raises(InputError, match="cannot read"):
             RavenUCB.load(path)

@@ -52,7 +52,7 @@ def test_select_fails_if_all_arms_are_closed() -> None:
     policy.close(0)
     policy.close(1)
     before = policy.state()
-    with raises_naming(ValueError, "arm"):
+    with raises_naming(ValueError, "arms", "closed"):
         policy.select()
     assert policy.state() == before
     policy.open(1)
