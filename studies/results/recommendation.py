@@ -10,8 +10,7 @@ from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
 
-MIN_EFFECTIVE_EVENTS = 100
-"""Effective sample size of the matched events below which a log is inconclusive."""
+MIN_EFFECTIVE_EVENTS = 100  # effective sample size of the matched events below which a log is inconclusive
 
 
 class Estimate(FrozenModel):

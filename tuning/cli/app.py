@@ -73,12 +73,8 @@ To begin: ravenlab tune blips
 Help for a command: ravenlab COMMAND --help, or ravenlab help COMMAND
 Exit codes: 0 success, 1 failure, 2 invalid input, 130 interrupted"""
 
-MAX_MESSAGE = 2000
-"""Characters of an error message."""
-
-COMPLETION = "_RAVENLAB_COMPLETE"
-"""Environment variable that a shell sets to request completions."""
-
+MAX_MESSAGE = 2000  # characters of an error message
+COMPLETION = "_RAVENLAB_COMPLETE"  # environment variable that a shell sets to request completions
 COMPLETED_LINE = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 """Environment variables with the command line to be completed."""
 

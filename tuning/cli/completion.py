@@ -13,9 +13,7 @@ import typer
 
 from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, Choice, format_choices
 
-CONNECT_TIMEOUT = 2
-"""Seconds to wait for a database server."""
-
+CONNECT_TIMEOUT = 2  # seconds to wait for a database server
 NAMES_QUERY = "SELECT study_name FROM studies ORDER BY study_name"
 
 

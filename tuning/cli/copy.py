@@ -6,8 +6,7 @@ from typing import Annotated
 
 from tuning.cli.options import StorageOption, StudiesArgument, option
 
-MAX_NAME = 400
-"""Characters of a name, as in a study file."""
+MAX_NAME = 400  # characters of a name, as in a study file
 
 
 def copy(

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 CELLS = "Cells"
 
-MAX_COLUMNS = 8
-"""Values of β₀ that are printed as columns; of a wider grid the best cells are listed."""
-
+MAX_COLUMNS = 8  # values of β₀ that are printed as columns; of a wider grid the best cells are listed
 MAX_LISTED_CELLS = 12
 
 BEST, INDISTINGUISHABLE, WORSE = "★", "≈", " "

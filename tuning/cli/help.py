@@ -23,15 +23,9 @@ from environments.errors import unknown_name
 from studies.symbols import to_encoding
 from tuning.interrupts import Interrupted
 
-MAX_WIDTH = 100
-"""Columns of a page on a wide terminal."""
-
-MAX_NAME_WIDTH = 26
-"""Columns for names; a longer one gets its own line."""
-
-MIN_GROUPED = 10
-"""Number of options from which on they are shown under headings."""
-
+MAX_WIDTH = 100  # columns of a page on a wide terminal
+MAX_NAME_WIDTH = 26  # columns for names; a longer one gets its own line
+MIN_GROUPED = 10  # number of options from which on they are shown under headings
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
     from tuning.progress import Reporter, StartedStudy
 
-UNLIMITED_WIDTH = 100_000
-"""Columns of output that is not a terminal: names are not wrapped in a pipe."""
-
-MAX_NAMED_STUDIES = 3
-"""An interrupt names at most so many studies, and counts more of them together."""
-
+UNLIMITED_WIDTH = 100_000  # columns of output that is not a terminal: names are not wrapped in a pipe
+MAX_NAMED_STUDIES = 3  # an interrupt names at most so many studies, and counts more of them together
 COMMAND = "ravenlab"
 
 

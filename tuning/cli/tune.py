@@ -22,14 +22,9 @@ if TYPE_CHECKING:
     from tuning.study_run import StudyRun
     from tuning.workers.local import Workers
 
-MAX_PRINTED_FRONT = 20
-"""Settings of a Pareto front that are printed."""
-
-SLOW_PYTHON_STEPS = 1e8
-"""Steps of a plain Python policy from which on a warning states how long they take."""
-
-PYTHON_STEPS_PER_SECOND = 3e5
-"""Steps per second of a simple plain Python policy on one core."""
+MAX_PRINTED_FRONT = 20  # settings of a Pareto front that are printed
+SLOW_PYTHON_STEPS = 1e8  # steps of a plain Python policy from which on a warning states how long they take
+PYTHON_STEPS_PER_SECOND = 3e5  # steps per second of a simple plain Python policy on one core
 
 
 def tune(

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 NEAR_BOUNDARY = 0.01
 """Share of a range, on its search scale, within which a value counts as being at the boundary."""
 
-LOG_EXTENSION = 3.0
-"""Factor by which a log range is extended; a linear one is extended by its width."""
-
+LOG_EXTENSION = 3.0  # factor by which a log range is extended; a linear one is extended by its width
 MIN_TRIALS_FOR_IMPORTANCE = 20
 
 BaselineName = Literal["paper", "defaults"]
