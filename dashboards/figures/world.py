@@ -122,7 +122,7 @@ def plot_world_view(
         of_best = table[np.arange(steps.size), best]
         traces.append(_best(steps, of_best, best, what, y))
     entry, shapes = make_change_lines(changes)
-    context = [escape_text(name), *format_sizes(horizon, arms), f"1 world ({which})"]
+    context = [escape_text(name), *format_sizes(horizon, arms), f"R = 1 world ({which})"]
     if len(shown) < total:
         context.append(f"{len(shown)} of {total} arms drawn")
     return make_figure(
