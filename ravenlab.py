@@ -1,6 +1,6 @@
 """ravenlab: tune and study RAVEN-UCB, a variance-adaptive bandit policy for rewards that change over time.
 
-The public API in one import; nothing is loaded before it is used.
+The public API. Modules are loaded on first use.
 
 >>> import ravenlab
 >>> result = ravenlab.simulate("raven-ucb", "blips", horizon=500, arms=5, replications=20, seed=1)
@@ -70,7 +70,7 @@ PUBLIC = {
     "tune": "tuning.api",
     "tune_robust": "tuning.api",
 }
-"""Where each public name lives."""
+"""Module of each public name."""
 
 __all__ = [
     "BaseDraw",
@@ -109,20 +109,21 @@ __all__ = [
 ]
 
 
-def _stand_before_namesakes() -> None:
-    """Let our packages win over folders of the same name, such as a user's own `policies` beside the command.
+def _prefer_own_packages() -> None:
+    """Make sure that the packages beside this file are imported, not folders of the same name, such as `policies`.
 
-    They lie beside this file; where another folder would be found first, ours is put before it.
+    Raises:
+        ImportError: Another package of the same name is already imported.
     """
     home = str(Path(__file__).resolve().parent)
     for name in PACKAGES:
         loaded = sys.modules.get(name)
         if loaded is not None:
-            where = getattr(loaded, "__file__", None)
-            if where is None or Path(where).resolve().parent.parent != Path(home):
+            file = getattr(loaded, "__file__", None)
+            if file is None or Path(file).resolve().parent.parent != Path(home):
                 raise ImportError(
-                    f"ravenlab needs its own package '{name}' but '{where or name}' was imported before it; "
-                    "import ravenlab first, or rename that one."
+                    f"ravenlab needs its own package '{name}', but '{file or name}' is already imported; "
+                    "import ravenlab first, or rename the other package."
                 )
             continue
         spec = importlib.util.find_spec(name)
@@ -132,7 +133,7 @@ def _stand_before_namesakes() -> None:
             return
 
 
-_stand_before_namesakes()
+_prefer_own_packages()
 
 
 def __getattr__(name: str) -> Any:
@@ -153,7 +154,7 @@ def __dir__() -> list[str]:
 
 
 def main() -> None:
-    """The command `ravenlab`."""
+    """Run the command `ravenlab`."""
     from tuning.cli.app import main as run
 
     run()

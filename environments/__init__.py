@@ -1,4 +1,4 @@
-"""What the arms pay: the base world, effects, named scenarios. Nothing is loaded before it is used."""
+"""Reward processes: scenarios, effects, worlds, traces and logs. Names are imported on first use."""
 
 from __future__ import annotations
 

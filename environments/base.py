@@ -1,4 +1,4 @@
-"""The contract of effects, and the draft of a block of worlds that they write on."""
+"""The base class of effects, and the draft of worlds that effects modify."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BaseDraw:
     variance_high: float = 0.09
 
     def draw(self, rng: np.random.Generator, *shape: int) -> tuple[Floats, Floats]:
-        """Means and variances of the given shape, whose first axis may grow and leave what was before as it was.
+        """Draw means and variances of a shape; a longer first axis does not change the earlier entries.
 
         >>> mean, variance = BaseDraw().draw(np.random.default_rng(0), 10)
         >>> bool(((0.3 <= mean) & (mean < 0.8) & (0.01 <= variance) & (variance < 0.09)).all())
@@ -37,7 +37,7 @@ class BaseDraw:
 
 
 class Change(NamedTuple):
-    """From step `at` the arms play level row `row`; a blip gives way again at `until`."""
+    """From step `at` on the arms have the levels in row `row`; a blip ends at step `until`."""
 
     at: int
     row: int
@@ -46,7 +46,7 @@ class Change(NamedTuple):
 
 @dataclass
 class Draft:
-    """Worlds number first … first + replications − 1 of a block while effects are laid on them."""
+    """Worlds number first … first + replications − 1 while effects are applied."""
 
     horizon: int
     arms: int
@@ -57,7 +57,7 @@ class Draft:
     first: int
     replications: int
     extra_arms: int = 0
-    """How many of the arms are beyond the K asked for; they have the last indices."""
+    """Number of arms added by effects; they have the last indices."""
     mean: Floats = field(init=False)
     variance: Floats = field(init=False)
     opens: Ints = field(init=False)
@@ -79,28 +79,28 @@ class Draft:
         self.closes = np.full((self.replications, self.arms), self.horizon + 1, dtype=np.int64)
 
     def generators(self, key: str) -> Iterator[tuple[int, np.random.Generator]]:
-        """The generator of one stream key for each replication of the block, with the index of the replication."""
+        """Yield the index of each replication with its generator for one stream key."""
         for r in range(self.replications):
             yield r, generator(self.seed, self.stream, self.first + r, key)
 
     def draw_base(self, key: str, rows: int = 1) -> tuple[Floats, Floats]:
-        """Fresh base draws [R, rows, K] of all arms, arm by arm: an extra one leaves the others' as they were."""
+        """Draw base levels [R, rows, K], arm by arm: an extra arm does not change the others."""
         mean = np.empty((self.replications, rows, self.arms))
         variance = np.empty_like(mean)
         for r, rng in self.generators(key):
-            of_mean, of_variance = self.base.draw(rng, self.arms, rows)
-            mean[r], variance[r] = of_mean.T, of_variance.T
+            arm_mean, arm_variance = self.base.draw(rng, self.arms, rows)
+            mean[r], variance[r] = arm_mean.T, arm_variance.T
         return mean, variance
 
     def uniform(self, key: str, low: float, high: float) -> Floats:
-        """One uniform draw per arm, [R, K]."""
+        """Draw one uniform number per arm, [R, K]."""
         out = np.empty((self.replications, self.arms))
         for r, rng in self.generators(key):
             out[r] = rng.uniform(low, high, self.arms)
         return out
 
     def add_rows(self, mean: Floats, variance: Floats) -> int:
-        """Append level rows [R, rows, K] and give the number of the first; a gradual drift ends in them."""
+        """Append level rows [R, rows, K] and return the index of the first; both levels of a gradual drift change."""
         first: int = self.mean.shape[1]
         self.mean = np.concatenate([self.mean, mean], axis=1)
         self.variance = np.concatenate([self.variance, variance], axis=1)
@@ -110,7 +110,7 @@ class Draft:
         return first
 
     def times(self, every: int) -> list[int]:
-        """every, 2·every, … up to the horizon; nothing happens at step 1."""
+        """Return the steps every, 2·every, … up to the horizon, without step 1."""
         return [t for t in range(every, self.horizon + 1, every) if t > 1]
 
 
@@ -133,18 +133,18 @@ class Effect:
     """The key of its random stream (see `Draft.generators`); not needed by an effect that draws nothing."""
 
     extra_arms: ClassVar[int] = 0
-    """Arms that the world holds beyond the K asked for."""
+    """Number of arms that the effect adds to the K requested ones."""
 
     moves_variance: ClassVar[bool] = False
-    """Whether it is only about the variance, which a Bernoulli arm does not have apart from its mean."""
+    """Whether it changes only the variance, which is impossible for Bernoulli arms."""
 
     def rows(self, horizon: int) -> int:
-        """How many level rows it adds: what a world's memory is planned with."""
+        """Return the number of level rows that it adds, for the estimate of memory."""
         return 0
 
     def check(self, horizon: int, arms: int) -> None:
-        """Raise InputError when the parameters make no sense for this horizon and number of arms."""
+        """Raise InputError if the parameters are invalid for this horizon and number of arms."""
 
     def apply(self, draft: Draft) -> None:
-        """Lay the effect on the draft."""
+        """Apply the effect to the draft."""
         raise NotImplementedError

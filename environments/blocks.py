@@ -1,4 +1,4 @@
-"""Scenarios of both kinds, simulated and recorded, and how their worlds are drawn, a block at a time."""
+"""Drawing worlds of simulated and recorded scenarios in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -6,41 +6,40 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from environments.checks import check_replications
 from environments.compiled import compiled
 from environments.draw import draw_worlds
-from environments.errors import check_which
 from environments.recorded.log_world import LogScenario, LogWorlds
 from environments.recorded.trace_world import TraceScenario, TraceWorlds
 from environments.scenario import Scenario
 from environments.streams import Stream
-from environments.world import Worlds, law_of
+from environments.world import Worlds, mean_and_variance_of
 
 RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
 AnyWorlds = Worlds | TraceWorlds | LogWorlds
 
-BLOCK_BYTES = 64_000_000
-"""Worlds are held in blocks of at most this size."""
+BLOCK_BYTES = 64_000_000  # maximal size of a block of worlds
 
 
-def worlds_of_a_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
-    """How many worlds a block holds: at least one.
+def worlds_per_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
+    """Return the number of worlds per block, at least one.
 
     >>> from environments import find_scenario
-    >>> worlds_of_a_block(find_scenario("stationary"), 1_000_000, 10)
+    >>> worlds_per_block(find_scenario("stationary"), 1_000_000, 10)
     3
     """
     return max(1, BLOCK_BYTES // scenario.bytes_per_world(horizon, arms))
 
 
-def blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
-    """Cut replications into (first, count) so that no block of worlds is over 64 MB.
+def split_into_blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
+    """Split replications into blocks (first, count) of at most 64 MB.
 
     >>> from environments import find_scenario
-    >>> list(blocks(find_scenario("stationary"), 1_000_000, 10, 9))
+    >>> list(split_into_blocks(find_scenario("stationary"), 1_000_000, 10, 9))
     [(0, 3), (3, 3), (6, 3)]
     """
-    size = worlds_of_a_block(scenario, horizon, arms)
+    size = worlds_per_block(scenario, horizon, arms)
     for first in range(0, replications, size):
         yield first, min(size, replications - first)
 
@@ -54,7 +53,7 @@ def draw_any(
     replications: int = 1,
     stream: int = Stream.SIMULATE,
 ) -> AnyWorlds:
-    """Worlds number first … first + replications − 1 of a scenario, as many windows of a trace, or resampled logs.
+    """Draw worlds number first … first + replications − 1 of a scenario, windows of a trace, or resampled logs.
 
     >>> from environments import find_scenario
     >>> draw_any(find_scenario("blips"), horizon=100, arms=3, seed=1).best.shape
@@ -63,13 +62,13 @@ def draw_any(
     if isinstance(scenario, Scenario):
         return draw_worlds(scenario, horizon, arms, seed, first, replications, stream)
     scenario.check(horizon, arms)
-    check_which(seed, first, replications)
+    check_replications(seed, first, replications)
     return scenario.draw(horizon, seed, first, replications, stream)
 
 
 @compiled
 def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
-    """Write the mean and the variance of each world, averaged over its steps and open arms, without a table of them."""
+    """Write the mean and the variance of each world, averaged over its steps and open arms."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     for r in range(out.shape[0]):
         level, motion = worlds.level[r], worlds.motion[r]
@@ -80,7 +79,7 @@ def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
                 first = max(worlds.starts[segment], worlds.opens[r, k])
                 last = min(worlds.starts[segment + 1], worlds.closes[r, k])
                 for t in range(first, last):
-                    mean, variance = law_of(kind, level, motion, season, share, row, blip, k, t)
+                    mean, variance = mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t)
                     means += mean
                     variances += variance
                     count += 1
@@ -91,7 +90,7 @@ def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
 def reward_scale(
     scenario: Scenario, horizon: int, arms: int, seed: int, replications: int = 100
 ) -> tuple[float, float]:
-    """Mean over steps, open arms and the worlds of the search of μ, and the root of the mean of σ².
+    """Return the mean of μ and the root of the mean of σ² over steps, open arms and worlds of the search stream.
 
     >>> from environments import find_scenario
     >>> mean, spread = reward_scale(find_scenario("stationary"), horizon=50, arms=3, seed=1)
@@ -99,7 +98,7 @@ def reward_scale(
     True
     """
     out = np.empty((replications, 2))
-    for first, count in blocks(scenario, horizon, arms, replications):
+    for first, count in split_into_blocks(scenario, horizon, arms, replications):
         worlds = draw_worlds(scenario, horizon, arms, seed, first, count, Stream.SEARCH)
         fill_averages(worlds, out[first : first + count])
     return float(out[:, 0].mean()), float(np.sqrt(out[:, 1].mean()))

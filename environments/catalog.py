@@ -1,4 +1,4 @@
-"""Scenarios that a user brings: a `Scenario`, an `Effect`, or a function that gives one."""
+"""All scenarios by name: built-in, published, combined from effects, and from plugins."""
 
 from __future__ import annotations
 
@@ -17,48 +17,11 @@ from environments.effects.incremental_drift import IncrementalDrift
 from environments.effects.localized_jump import LocalizedJump
 from environments.effects.periodic import Periodic
 from environments.effects.variance_drift import VarianceDrift
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 from environments.plugins import PluginRegistry, describe_failure
 from environments.scenario import Scenario
 
 SCENARIO_PLUGINS: PluginRegistry[Scenario] = PluginRegistry("scenario", "ravenlab.scenarios")
-
-SAID = ("name", "category", "meaning", "order")
-"""What every effect says of its kind."""
-
-
-def load_scenario_plugin(text: str) -> str:
-    """Load `./file.py:name`, or what an installed package offers under a name, and give the name that it goes by.
-
-    Any other name is given back as it is.
-
-    >>> bring_scenario("blips")
-    'blips'
-    """
-
-    return SCENARIO_PLUGINS.bring(text, scenarios(), _adapted)
-
-
-def _adapted(found: Any, name: str) -> Scenario:
-    """The scenario under its name; an effect stands on the base world."""
-    try:
-        if callable(found) and not isinstance(found, type):
-            found = found()
-        if isinstance(found, type) and issubclass(found, Effect):
-            found = found()
-    except Exception as error:
-        raise InputError(f"scenario {name!r} can't be made: {describe_failure(error)}.") from None
-    effects = (found,) if isinstance(found, Effect) else found.effects if isinstance(found, Scenario) else ()
-    for effect in effects:
-        for said in SAID:
-            if not hasattr(effect, said):
-                raise InputError(f"scenario {name!r}: effect {type(effect).__name__} must say its {said}.")
-    if isinstance(found, Effect):
-        found = Scenario(name, found.meaning, (found,))
-    if not isinstance(found, Scenario):
-        raise InputError(f"scenario {name!r} must be a Scenario, an Effect or a function that gives one.")
-    return dataclasses.replace(found, name=name)
-
 
 EFFECTS: dict[str, type[Effect]] = {
     effect.name: effect
@@ -74,15 +37,18 @@ EFFECTS: dict[str, type[Effect]] = {
     )
 }
 
+EFFECT_ATTRIBUTES = ("name", "category", "meaning", "order")
+"""Attributes that an effect must define."""
+
 
 @lru_cache(maxsize=1)
 def scenarios() -> dict[str, Scenario]:
-    """All named scenarios, controls and the paper's seven first, what was published last.
+    """Return all named scenarios: the control, the paper's kinds of change, then the published ones.
 
     >>> "variance-drift" in scenarios()
     True
     """
-    named = [Scenario("stationary", "nothing changes: the control")]
+    named = [Scenario("stationary", "nothing changes (control)")]
     named += [Scenario(effect.name, effect.meaning, (effect(),)) for effect in EFFECTS.values()]
     named.append(
         Scenario(
@@ -95,18 +61,18 @@ def scenarios() -> dict[str, Scenario]:
     named.append(
         Scenario(
             "logistics",
-            "a third of 100 warehouses is drawn anew every 5000 orders",
+            "a third of 100 warehouses is redrawn every 5,000 orders",
             (LocalizedJump(every=5000),),
             arms=100,
             horizon=50_000,
         )
     )
-    named += published.scenarios()
+    named += published.published_scenarios()
     return {scenario.name: scenario for scenario in named}
 
 
 def find_scenario(name: str, settings: dict[str, Any] | None = None) -> Scenario:
-    """The scenario of a name, one that was brought, or effects joined by "+", with settings.
+    """Return the scenario of a name, of a loaded plugin, or of effects joined by "+", with settings.
 
     >>> find_scenario("periodic+blips").category
     'PC+TF'
@@ -114,28 +80,61 @@ def find_scenario(name: str, settings: dict[str, Any] | None = None) -> Scenario
     if not isinstance(name, str):
         raise InputError(f"scenario must be a name but got {name!r}.")
     known = scenarios()
-    brought = SCENARIO_PLUGINS.get(name)
+    plugin = SCENARIO_PLUGINS.get(name)
     if name in known:
         scenario = known[name]
-    elif brought is not None:
-        scenario = brought
+    elif plugin is not None:
+        scenario = plugin
     elif "+" in name:
         scenario = combine([part.strip() for part in name.split("+")])
     else:
-        raise SCENARIO_PLUGINS.missing(name) or unknown("scenario", name, known)
+        raise SCENARIO_PLUGINS.missing_error(name) or unknown_name("scenario", name, known)
     return scenario.with_settings(settings or {})
 
 
 def combine(effects: Sequence[str]) -> Scenario:
-    """The base world with several effects at their defaults.
+    """Combine several effects with their default parameters on the base world.
 
     >>> combine(["blips", "arm-churn"]).extra_arms
     1
     """
     for name in effects:
         if not isinstance(name, str) or name not in EFFECTS:
-            raise unknown("effect", name, EFFECTS)
+            raise unknown_name("effect", name, EFFECTS)
         if list(effects).count(name) > 1:
-            raise InputError(f"effects must differ but {name} was given twice.")
+            raise InputError(f"effects must be distinct but {name} occurs twice.")
     chosen = tuple(EFFECTS[name]() for name in effects)
     return Scenario("+".join(effects), "; ".join(effect.meaning for effect in chosen), chosen)
+
+
+def load_scenario_plugin(text: str) -> str:
+    """Load `./file.py:name` or an entry point of an installed package and return the name of the scenario.
+
+    The object may be a `Scenario`, an `Effect`, or a function without arguments that returns one. Any other name is
+    returned unchanged.
+
+    >>> load_scenario_plugin("blips")
+    'blips'
+    """
+    return SCENARIO_PLUGINS.load(text, scenarios(), _to_scenario)
+
+
+def _to_scenario(value: Any, name: str) -> Scenario:
+    """Convert the object of a plugin to a scenario; a single effect changes the base world."""
+    try:
+        if callable(value) and not isinstance(value, type):
+            value = value()
+        if isinstance(value, type) and issubclass(value, Effect):
+            value = value()
+    except Exception as error:
+        raise InputError(f"scenario {name!r} cannot be created: {describe_failure(error)}.") from None
+    effects = (value,) if isinstance(value, Effect) else value.effects if isinstance(value, Scenario) else ()
+    for effect in effects:
+        for attribute in EFFECT_ATTRIBUTES:
+            if not hasattr(effect, attribute):
+                raise InputError(f"scenario {name!r}: effect {type(effect).__name__} must define {attribute}.")
+    if isinstance(value, Effect):
+        value = Scenario(name, value.meaning, (value,))
+    if not isinstance(value, Scenario):
+        raise InputError(f"scenario {name!r} must be a Scenario, an Effect or a function that returns one.")
+    return dataclasses.replace(value, name=name)

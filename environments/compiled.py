@@ -1,8 +1,7 @@
-"""How rules are compiled: numba, no GIL, cached on disk, and never served stale.
+"""Compilation with numba: without the GIL, cached on disk, and never stale.
 
-numba keys its cache by the file that holds a function, but a loop inlines rules that live in other
-files: edit such a rule and the cached loop would go on with the old one. So the cache's folder is
-named after a hash of all sources that can be compiled.
+numba invalidates a cached function only when its own file changes, but a loop inlines rules from other files. The cache
+folder is therefore named after a hash of all sources that can be compiled.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from typing import Any
 
 import numba
 
-from environments.files import cache_home
 from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
+from environments.paths import user_cache_folder
 
 Compilable = Callable[..., Any]
-"""Rules carry no annotations: numba works out the types."""
+"""Compiled functions have no annotations: numba infers the types."""
 
 
 @lru_cache(maxsize=1)
-def cache_folder() -> str | None:
-    """The folder of numba's cache for exactly these sources; None if it cannot be written.
+def numba_cache_folder() -> str | None:
+    """Return the folder of numba's cache for exactly these sources; None if it is not writable.
 
     It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder, and never in a shared folder such as /tmp:
     numba unpickles the files that it finds there.
     """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {kernel_hash()}".encode())
-    base = os.environ.get("NUMBA_CACHE_DIR") or str(cache_home() / "numba")
+    base = os.environ.get("NUMBA_CACHE_DIR") or str(user_cache_folder() / "numba")
     folder = os.path.join(base, digest.hexdigest()[:16])
     try:
         os.makedirs(folder, exist_ok=True)
@@ -46,8 +45,8 @@ def cache_folder() -> str | None:
 def compiled(function: Compilable) -> Compilable:
     """Compile a function with numba: cached, without the GIL, in strict IEEE arithmetic.
 
-    Reference counting is off (`_nrt`): counting the arrays that a rule is handed cost 20 times the
-    rule itself. So compiled code makes no arrays; it writes into those that it is given.
+    Reference counting is off (`_nrt`): counting references to the arrays passed to a rule took 20 times as long as the
+    rule itself. Compiled code must therefore not create arrays, only write to those passed to it.
 
     >>> @compiled
     ... def double(x):
@@ -59,25 +58,25 @@ def compiled(function: Compilable) -> Compilable:
 
 
 def inlined(function: Compilable) -> Compilable:
-    """Like `compiled`, for a few lines that loops call at every step: written into each of them."""
+    """Compile a short function that loops call at every step, and inline it."""
     return _compiled(function, forceinline=True)
 
 
 def _hashed(function: Any) -> bool:
-    """Whether a function's source is among those that name the cache's folder."""
+    """Whether a function's source is included in the hash that names the cache folder."""
     source = Path(getattr(function, "py_func", function).__code__.co_filename)
     return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
 
 
-_ONE_AT_A_TIME = threading.Lock()
-"""numba reads its cache folder from a global while it decorates; threads must not swap it under each other."""
+_CONFIG_LOCK = threading.Lock()
+"""numba reads its cache folder from a global variable; threads must not change it at the same time."""
 
 
 def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
     config: Any = numba.config
-    folder = cache_folder()
-    with _ONE_AT_A_TIME:
+    folder = numba_cache_folder()
+    with _CONFIG_LOCK:
         before = config.CACHE_DIR
         config.CACHE_DIR = folder or before
         try:
@@ -89,12 +88,11 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
             config.CACHE_DIR = before
 
 
-def specialised(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
-    """A copy of a loop with a policy's rules in place of the names it calls, compiled under its own name.
+def specialize(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
+    """Copy a loop with a policy's rules in place of the global names that it calls, and compile the copy.
 
-    A rule that is passed as an argument is never found in numba's cache; one that is a global of a
-    concrete function is. Rules from elsewhere (a notebook, a user's own file) are compiled afresh each time:
-    nothing would tell that they have changed.
+    numba never caches a loop that gets its rules as arguments, but it does if they are globals of a concrete function.
+    Rules from elsewhere (a notebook, a plugin file) are compiled every time, since a change would not be noticed.
     """
     scope = {**template.__globals__, **rules}
     copy = types.FunctionType(template.__code__, scope, name)

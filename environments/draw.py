@@ -1,4 +1,4 @@
-"""Whether what is to be drawn fits into this machine: a refusal is better than a machine that stands still."""
+"""Drawing worlds: from the draft that effects modify to the arrays that the loops read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from environments.base import Draft
-from environments.errors import InputError, check_which
+from environments.checks import check_replications
+from environments.errors import InputError
 from environments.noise import NOISES
 from environments.plugins import plugin_errors
 from environments.scenario import Scenario
@@ -35,53 +36,7 @@ from environments.world import (
     mean_of,
 )
 
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""What a container may use, in the two versions of control groups."""
-
-ALWAYS = 256_000_000
-"""Bytes that are not asked about: a machine without them runs nothing of ours."""
-
-
-def check_room(needed: int, what: str) -> None:
-    """Raise InputError where so many bytes, and as many again while they are made, are not to be had.
-
-    >>> check_room(10**15, "horizon 60000000000000")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    environments.errors.InputError: horizon 60000000000000 needs 1000.0 TB of memory, but only ... are available.
-    """
-    if needed <= ALWAYS:
-        return
-    total, free = memory()
-    at_hand = min((each for each in (total, free) if each is not None), default=None)
-    if at_hand is not None and 2 * needed > at_hand:
-        raise InputError(
-            f"{what} needs {format_bytes(needed)} of memory, but only {format_bytes(at_hand)} are available."
-        )
-
-
-def memory(meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] = LIMITS) -> tuple[int | None, int | None]:
-    """Bytes in all and bytes free, the container's limit counted in; None where the system does not tell."""
-    told: dict[str, int] = {}
-    try:
-        for line in meminfo.read_text(encoding="ascii", errors="replace").splitlines():
-            name, _, rest = line.partition(":")
-            told[name] = int(rest.split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    total, free = told.get("MemTotal"), told.get("MemAvailable")
-    for place in limits:
-        try:
-            limit = int(Path(place).read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            continue
-        if total is None or limit < total:
-            total, free = limit, None if free is None else min(free, limit)
-    return total, free
-
-
-PARTS = 3
-"""That a reward is cut into where feedback is delayed."""
+PARTS = 3  # of a reward with delayed feedback
 
 
 def draw_worlds(
@@ -93,7 +48,7 @@ def draw_worlds(
     replications: int = 1,
     stream: int = Stream.SIMULATE,
 ) -> Worlds:
-    """Draw worlds number first … first + replications − 1: always the same ones for the same words.
+    """Draw worlds number first … first + replications − 1. The same arguments always give the same worlds.
 
     >>> from environments import find_scenario
     >>> worlds = draw_worlds(find_scenario("blips"), horizon=100, arms=3, seed=1, replications=2)
@@ -101,13 +56,13 @@ def draw_worlds(
     ((2, 100), (2, 11, 3, 4))
     """
     scenario.check(horizon, arms)
-    check_which(seed, first, replications)
-    check_room(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
-    draft = draft_of(scenario, horizon, arms, seed, first, replications, stream)
+    check_replications(seed, first, replications)
+    check_memory(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
+    draft = build_draft(scenario, horizon, arms, seed, first, replications, stream)
     return _with_tape(draft, _schedule(draft))
 
 
-def draft_of(
+def build_draft(
     scenario: Scenario,
     horizon: int,
     arms: int,
@@ -116,7 +71,7 @@ def draft_of(
     replications: int = 1,
     stream: int = Stream.SIMULATE,
 ) -> Draft:
-    """The draft of such worlds with all effects laid on it, each in its order."""
+    """Create the draft of worlds and apply all effects in their order."""
     draft = Draft(
         horizon=horizon,
         arms=arms + scenario.extra_arms,
@@ -135,7 +90,7 @@ def draft_of(
 
 
 def means_at(draft: Draft, step: int) -> Floats:
-    """Means [R, K] of all arms of a draft at one step, by the same arithmetic as the loop's."""
+    """Return the means [R, K] of all arms of a draft at one step, computed as in the loop."""
     worlds = _schedule(draft)
     segment = int(np.searchsorted(worlds.starts, step, side="right")) - 1
     row, blip = worlds.row[segment], worlds.blip[segment]
@@ -148,7 +103,7 @@ def means_at(draft: Draft, step: int) -> Floats:
 
 
 def _segments(draft: Draft) -> tuple[list[int], list[int], list[int]]:
-    """First steps, level rows and blip marks of the segments that the changes cut the horizon into."""
+    """Return first steps, level rows and blip marks of the segments between changes."""
     cuts = {1, draft.horizon + 1}
     for change in draft.changes:
         cuts.update(t for t in (change.at, change.until) if t is not None and t <= draft.horizon)
@@ -166,7 +121,7 @@ def _segments(draft: Draft) -> tuple[list[int], list[int], list[int]]:
 
 
 def _schedule(draft: Draft) -> Worlds:
-    """The arrays of the loop, with nothing on the tape yet."""
+    """Create the arrays of the loop without the noise."""
     count, horizon = draft.replications, draft.horizon
     starts, rows, blips = _segments(draft)
     kind = BERNOULLI if draft.noise == "bernoulli" else 0
@@ -190,7 +145,7 @@ def _schedule(draft: Draft) -> Worlds:
         kind |= SEASON
         motion[..., SIN_WEIGHT] = draft.amplitude * np.cos(draft.phase)
         motion[..., COS_WEIGHT] = draft.amplitude * np.sin(draft.phase)
-        # A season longer than the horizon is never seen whole: t mod (T + 1) is t.
+        # A period longer than the horizon is never completed: t mod (T + 1) is t.
         angle = 2.0 * np.pi * np.arange(min(draft.period, horizon + 1)) / draft.period
         season = np.stack([np.sin(angle), np.cos(angle)], axis=1)
     if draft.longest_delay is not None:
@@ -215,7 +170,7 @@ def _schedule(draft: Draft) -> Worlds:
 
 
 def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
-    """The same worlds with their noise, coins and delays drawn and the best means written."""
+    """Draw noise, coins and delays of worlds, and compute the best means."""
     count, horizon = draft.replications, draft.horizon
     noise = np.empty((count, horizon))
     for r, rng in draft.generators("noise"):
@@ -231,8 +186,54 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
         for r, rng in draft.generators("delay"):
             cuts = np.sort(rng.random((horizon, PARTS - 1)), axis=1)
             parts[r] = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
-            # What would come after the horizon never does: T is late enough, and the loop's ring stays small.
+            # Parts that arrive after the horizon are lost; a delay of T suffices and keeps the ring buffer small.
             delay[r] = np.minimum(rng.integers(0, draft.longest_delay + 1, (horizon, PARTS)), horizon)
     worlds = worlds._replace(noise=noise, best=np.empty_like(noise), coin=coin, parts=parts, delay=delay)
     fill_best(worlds)
     return worlds
+
+
+CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Memory limits of a container, in both versions of control groups."""
+
+UNCHECKED_BYTES = 256_000_000  # smaller requests are not checked
+
+
+def check_memory(needed: int, what: str) -> None:
+    """Raise InputError if twice the needed bytes, the peak while worlds are drawn, are not available.
+
+    >>> check_memory(10**15, "horizon 60000000000000")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: horizon 60000000000000 needs 1000.0 TB of memory, but only ... are available.
+    """
+    if needed <= UNCHECKED_BYTES:
+        return
+    total, free = system_memory()
+    available = min((size for size in (total, free) if size is not None), default=None)
+    if available is not None and 2 * needed > available:
+        raise InputError(
+            f"{what} needs {format_bytes(needed)} of memory, but only {format_bytes(available)} are available."
+        )
+
+
+def system_memory(
+    meminfo: Path = Path("/proc/meminfo"), limits: tuple[str, ...] = CGROUP_LIMITS
+) -> tuple[int | None, int | None]:
+    """Return total and free memory in bytes, subject to the container's limit; None where unknown."""
+    sizes: dict[str, int] = {}
+    try:
+        for line in meminfo.read_text(encoding="ascii", errors="replace").splitlines():
+            name, _, rest = line.partition(":")
+            sizes[name] = int(rest.split()[0]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    total, free = sizes.get("MemTotal"), sizes.get("MemAvailable")
+    for path in limits:
+        try:
+            limit = int(Path(path).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            continue
+        if total is None or limit < total:
+            total, free = limit, None if free is None else min(free, limit)
+    return total, free

@@ -57,12 +57,12 @@ LIBRARIES = (
 )
 """Libraries that results, or the transfer of tasks to workers, can depend on."""
 
-ABSENT = "not installed"
+NOT_INSTALLED = "not installed"
 
 
 @lru_cache(maxsize=1)
 def kernel_hash() -> str:
-    """A hash of the bytes of all sources that can be compiled, with their names.
+    """Return a hash of the bytes of all sources that can be compiled, with their names.
 
     >>> len(kernel_hash())
     64
@@ -76,7 +76,7 @@ def kernel_hash() -> str:
 
 @lru_cache(maxsize=1)
 def computation_fingerprint() -> str:
-    """A hash of the syntax trees of all modules that compute numbers, with their names.
+    """Return a hash of the syntax trees of all modules that compute numbers, with their names.
 
     >>> len(computation_fingerprint())
     64
@@ -96,7 +96,7 @@ def _sources(packages: tuple[str, ...]) -> Iterator[Path]:
 
 
 def canonical_code(source: str | bytes) -> str:
-    """The syntax tree of a module as text, without comments, docstrings, error messages and `TEXT_NAMES`.
+    """Return the syntax tree of a module as text, without comments, docstrings, error messages and `TEXT_NAMES`.
 
     Unlike `ast.dump` it is the same in all supported versions of Python, so that machines with different ones agree.
 
@@ -140,24 +140,24 @@ def _is_text(node: object) -> bool:
     return False
 
 
-def installed(name: str) -> str:
-    """The version of an installed distribution, or `ABSENT`.
+def installed_version(name: str) -> str:
+    """Return the version of an installed distribution, or `NOT_INSTALLED`.
 
-    >>> installed("no-such-thing")
+    >>> installed_version("no-such-thing")
     'not installed'
     """
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return ABSENT
+        return NOT_INSTALLED
 
 
 @lru_cache(maxsize=1)
 def _identity() -> tuple[tuple[str, str], ...]:
     return (
         ("python", platform.python_version()),
-        *((name, installed(name)) for name in LIBRARIES),
-        ("ravenlab", installed("ravenlab")),
+        *((name, installed_version(name)) for name in LIBRARIES),
+        ("ravenlab", installed_version("ravenlab")),
         ("sources", computation_fingerprint()[:16]),
         ("machine", platform.machine()),
         ("processor", _processor()),
@@ -165,7 +165,7 @@ def _identity() -> tuple[tuple[str, str], ...]:
 
 
 def identity() -> dict[str, str]:
-    """Versions, fingerprint of the computation, architecture and processor of this process.
+    """Return versions, fingerprint of the computation, architecture and processor of this process.
 
     >>> sorted(set(identity()) - set(LIBRARIES))
     ['machine', 'processor', 'python', 'ravenlab', 'sources']
@@ -174,7 +174,7 @@ def identity() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """The processor model as the operating system reports it."""
+    """Return the processor model as the operating system reports it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             name, colon, value = line.partition(":")

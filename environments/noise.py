@@ -1,6 +1,6 @@
-"""Standardised noises: mean 0 and variance 1, so that μ and σ² mean the same under all of them.
+"""Standardized noise distributions: mean 0 and variance 1, so that μ and σ² have the same meaning for all of them.
 
-``bernoulli`` is the exception: its tape holds uniforms u, and the arm pays 1 when u < θ.
+The exception is ``bernoulli``: its draws are uniform numbers u, and the reward is 1 if u < θ.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 STUDENT_DEGREES = 5.0
 
@@ -53,7 +54,7 @@ NOISES: dict[str, Noise] = {
 
 
 def check_noise(name: object) -> str:
-    """The name itself if there is such a noise.
+    """Return the name of a noise if it exists.
 
     >>> check_noise("laplace")
     'laplace'
@@ -61,5 +62,5 @@ def check_noise(name: object) -> str:
     if not isinstance(name, str):
         raise InputError(f"noise must be one of {', '.join(NOISES)} but got {name!r}.")
     if name not in NOISES:
-        raise unknown("noise", name, NOISES)
+        raise unknown_name("noise", name, NOISES)
     return name

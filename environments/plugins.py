@@ -1,8 +1,8 @@
-"""What a user brings: objects from a Python file or an installed package that the user named, and nobody else.
+"""Plugins: objects from a Python file or an installed package that the user named explicitly.
 
-Nothing here runs by itself. A file is run when a person names it (`--policy ./mine.py:MyPolicy`); a study file, an
-export or a storage can only name what was brought before. Its name ends in a hash of the file, so that an edited
-file is another policy or scenario, and its results never mix with those of the old one.
+A file is only run when a user names it (`./mine.py:MyPolicy`); a study file, an export or a storage can only refer to a
+plugin that was loaded before. The name of a plugin from a file ends in a hash of the file, so that an edited file is
+another policy or scenario and results never mix.
 """
 
 from __future__ import annotations
@@ -15,111 +15,106 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 
 T = TypeVar("T")
 
-MARK = ".py:"
-"""What tells `./mine.py:MyPolicy` from a name."""
-
-MODULE = "ravenlab_own_"
-"""How modules of brought files are called."""
-
-MADE = "<string>"
-"""The file of what dataclasses write themselves."""
+FILE_MARK = ".py:"  # distinguishes `./mine.py:MyPolicy` from a name
+MODULE_PREFIX = "ravenlab_plugin_"  # of the names of modules that are run from files
+GENERATED_FILE = "<string>"  # file name of methods that dataclasses generate
 
 
 def is_plugin(text: str) -> bool:
-    """Whether a name says which file to bring it from.
+    """Whether a name refers to an object in a Python file.
 
-    >>> is_own("./mine.py:MyPolicy"), is_own("ucb1")
+    >>> is_plugin("./mine.py:MyPolicy"), is_plugin("ucb1")
     (True, False)
     """
-    return isinstance(text, str) and MARK in text
+    return isinstance(text, str) and FILE_MARK in text
 
 
 @dataclass(frozen=True)
-class Named(Generic[T]):
-    """An object that was brought, and what brings it again in another process."""
+class Plugin(Generic[T]):
+    """A loaded object, and the text that loads it again in another process."""
 
     value: T
     source: str
 
 
 class PluginRegistry(Generic[T]):
-    """All that was brought of one kind in this process, by name."""
+    """All plugins of one kind that are loaded in this process, by name."""
 
     def __init__(self, kind: str, group: str) -> None:
         self.kind, self.group = kind, group
-        self._held: dict[str, Named[T]] = {}
+        self._plugins: dict[str, Plugin[T]] = {}
 
-    def hold(self, name: str, value: T, source: str) -> None:
-        """Keep an object under its name."""
-        self._held[name] = Named(value, source)
+    def register(self, name: str, value: T, source: str) -> None:
+        """Add a plugin under its name."""
+        self._plugins[name] = Plugin(value, source)
 
     def get(self, name: str) -> T | None:
-        """The object of a name, without the hash the last one that was brought; None if it was not brought."""
-        found = self._match(name)
-        return None if found is None else found.value
+        """Return the plugin of a name, or None; a name without the hash stands for the last one loaded."""
+        plugin = self._find(name)
+        return None if plugin is None else plugin.value
 
     def source(self, name: str) -> str | None:
-        """What brings an object again: a path with the object's name, or the name of an entry point."""
-        found = self._match(name)
-        return None if found is None else found.source
+        """Return the text that loads a plugin again: a path with the object's name, or the name of an entry point."""
+        plugin = self._find(name)
+        return None if plugin is None else plugin.source
 
-    def _match(self, name: str) -> Named[T] | None:
-        if name in self._held:
-            return self._held[name]
-        fits = [each for held, each in self._held.items() if held.rpartition("~")[0] == name]
-        return fits[-1] if fits else None
+    def _find(self, name: str) -> Plugin[T] | None:
+        if name in self._plugins:
+            return self._plugins[name]
+        matches = [plugin for known, plugin in self._plugins.items() if known.rpartition("~")[0] == name]
+        return matches[-1] if matches else None
 
     def names(self) -> list[str]:
-        """Names of what was brought."""
-        return list(self._held)
+        """Return the names of all loaded plugins."""
+        return list(self._plugins)
 
-    def installed(self) -> dict[str, EntryPoint]:
-        """What installed packages offer, by name; looking does not import them."""
+    def entry_points(self) -> dict[str, EntryPoint]:
+        """Return the entry points of installed packages by name, without importing them."""
         return {point.name: point for point in entry_points(group=self.group)}
 
-    def bring(self, text: str, ours: Container[str], adapted: Callable[[Any, str], T]) -> str:
-        """Load what `./file.py:Name` or the name of an installed package's offer says, and give the name it goes by.
+    def load(self, text: str, builtin: Container[str], adapt: Callable[[Any, str], T]) -> str:
+        """Load `./file.py:Name` or an entry point and return the name of the plugin.
 
-        Any other name is given back as it is, and so are those of `ours`, which nobody can take.
+        Any other name is returned unchanged, and so are names in `builtin`, which a plugin cannot take.
         """
         if is_plugin(text):
-            found, name = load_plugin(text, self.kind)
-        elif text in ours or text not in self.installed():
+            value, name = load_plugin(text, self.kind)
+        elif text in builtin or text not in self.entry_points():
             return text
         else:
-            found, name = self._load(text), text
-        self.hold(name, adapted(found, name), text)
+            value, name = self._load_entry_point(text), text
+        self.register(name, adapt(value, name), text)
         return name
 
-    def _load(self, text: str) -> Any:
+    def _load_entry_point(self, name: str) -> Any:
         try:
-            return self.installed()[text].load()
+            return self.entry_points()[name].load()
         except Exception as error:
             raise InputError(
-                f"{self.kind} {text!r} can't be loaded from its package: {describe_failure(error)}."
+                f"{self.kind} {name!r} cannot be loaded from its package: {describe_failure(error)}."
             ) from None
 
-    def absent(self, name: str) -> bool:
-        """Whether a name is of something that a user brought elsewhere and that is not at hand here."""
-        return self.get(name) is None and self.missing(name) is not None
+    def is_missing(self, name: str) -> bool:
+        """Whether a name belongs to a plugin that is not loaded."""
+        return self.get(name) is None and self.missing_error(name) is not None
 
-    def missing(self, name: str) -> InputError | None:
-        """An error for a name that would have to be brought first; None for one that looks like none of these."""
-        if MARK in name:
+    def missing_error(self, name: str) -> InputError | None:
+        """Return an error for the name of a plugin that must be loaded first; None for any other name."""
+        if FILE_MARK in name:
             return InputError(
-                f"{self.kind} {name!r} comes from a Python file, which is only run when you name it: "
-                f"name its path, such as ./{name.partition('~')[0].rpartition('/')[2]}."
+                f"{self.kind} {name!r} is defined in a Python file, which is only run when you name it: "
+                f"use its path, such as ./{name.partition('~')[0].rpartition('/')[2]}."
             )
-        if name in self.installed():
+        if name in self.entry_points():
             return InputError(
-                f"{self.kind} {name!r} comes from an installed package, which is only run when you name it: "
+                f"{self.kind} {name!r} is defined in an installed package, which is only run when you name it: "
                 f"load the plugin {name}.",
                 field="plugin",
             )
@@ -127,49 +122,49 @@ class PluginRegistry(Generic[T]):
 
 
 def load_plugin(text: str, kind: str) -> tuple[Any, str]:
-    """Run a file that the user named and give the object in it, with the name that it goes by.
+    """Run the Python file of `./file.py:Name` and return the object with the name of the plugin.
 
-    >>> load_own("mine.py:", "policy")
+    >>> load_plugin("mine.py:", "policy")
     Traceback (most recent call last):
     ...
     environments.errors.InputError: policy must be written ./file.py:Name but got 'mine.py:'.
     """
-    place, _, wanted = text.rpartition(":")
-    if not wanted.isidentifier() or not place.endswith(".py"):
+    file, _, attribute = text.rpartition(":")
+    if not attribute.isidentifier() or not file.endswith(".py"):
         raise InputError(f"{kind} must be written ./file.py:Name but got {text!r}.")
     try:
-        path = Path(place).expanduser().resolve()
+        path = Path(file).expanduser().resolve()
         source = path.read_bytes()
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: the home of somebody who has none
-        said = str(getattr(error, "strerror", None) or error).rstrip(".")
-        raise InputError(f"{kind} {text!r} can't be read: {said}.") from None
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: no home folder for ~
+        reason = str(getattr(error, "strerror", None) or error).rstrip(".")
+        raise InputError(f"{kind} {text!r} cannot be read: {reason}.") from None
     digest = hashlib.sha256(source).hexdigest()
-    module = _run(path, f"{MODULE}{digest[:16]}", kind)
-    if not hasattr(module, wanted):
+    module = _run_file(path, f"{MODULE_PREFIX}{digest[:16]}", kind)
+    if not hasattr(module, attribute):
         public = [name for name in vars(module) if not name.startswith("_")]
-        raise unknown(f"name in {path.name}", wanted, public)
-    return getattr(module, wanted), f"{path.name}:{wanted}~{digest[:8]}"
+        raise unknown_name(f"name in {path.name}", attribute, public)
+    return getattr(module, attribute), f"{path.name}:{attribute}~{digest[:8]}"
 
 
-def _run(path: Path, name: str, kind: str) -> Any:
+def _run_file(path: Path, name: str, kind: str) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise InputError(f"{kind} file {path} cannot be run as Python.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise InputError(f"{kind} file {path} can't be run: {describe_failure(error, {str(path)})}.") from None
+        raise InputError(f"{kind} file {path} cannot be run: {describe_failure(error, {str(path)})}.") from None
     return module
 
 
 def register_for_pickling() -> None:
-    """Let objects of brought files go to worker processes, which could not import what they are made of."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(MODULE)]
+    """Pickle objects of plugin files by value: worker processes cannot import their modules."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(MODULE_PREFIX)]
     if modules:
         from cloudpickle import register_pickle_by_value
 
@@ -178,31 +173,32 @@ def register_for_pickling() -> None:
 
 
 @contextmanager
-def plugin_errors(kind: str, name: str, own: type[Any]) -> Iterator[None]:
-    """Have whatever breaks in a class of a user's own be one line that says where; in one of ours it is a fault.
+def plugin_errors(kind: str, name: str, class_: type[Any]) -> Iterator[None]:
+    """Convert any exception in a plugin class to a one-line error; those of built-in classes pass unchanged.
 
     >>> from fractions import Fraction
-    >>> with in_one_line("effect", "mine", Fraction):
+    >>> with plugin_errors("effect", "mine", Fraction):
     ...     1 / 0
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: effect 'mine' broke: ZeroDivisionError: division by zero.
+    environments.errors.InputError: effect 'mine' failed: ZeroDivisionError: division by zero.
     """
     try:
         yield
     except InputError:
         raise
     except Exception as error:
-        if own.__module__.startswith("environments."):
+        if class_.__module__.startswith("environments."):
             raise
-        files = {each.__code__.co_filename for each in vars(own).values() if isinstance(each, FunctionType)}
-        raise InputError(f"{kind} {name!r} broke: {describe_failure(error, files - {MADE})}.") from None
+        methods = [member for member in vars(class_).values() if isinstance(member, FunctionType)]
+        files = {method.__code__.co_filename for method in methods} - {GENERATED_FILE}
+        raise InputError(f"{kind} {name!r} failed: {describe_failure(error, files)}.") from None
 
 
 def describe_failure(error: BaseException, files: Container[str] = ()) -> str:
-    """What went wrong in a user's code, in a few words, with the last line of it that lies in one of some files.
+    """Describe an exception in a plugin on one line, with the last line number in one of `files`.
 
-    >>> where_it_broke(ZeroDivisionError("division by zero"))
+    >>> describe_failure(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
     import traceback
@@ -210,6 +206,6 @@ def describe_failure(error: BaseException, files: Container[str] = ()) -> str:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     if isinstance(error, SyntaxError) and error.lineno:
         lines.append(error.lineno)
-    said = " ".join(str(error).split())[:200]
+    text = " ".join(str(error).split())[:200]
     place = f" in line {lines[-1]}" if lines else ""
-    return f"{type(error).__name__}{': ' if said else ''}{said}{place}"
+    return f"{type(error).__name__}{': ' if text else ''}{text}{place}"

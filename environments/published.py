@@ -1,7 +1,7 @@
-"""What the authors' scripts really ran, kept only for the comparison with the paper's figures.
+"""Scenarios as implemented in the authors' scripts, for comparison with the paper's figures.
 
-Shifts happen at t = 5000, 10000, … (counted from 1; in the logistics script from 0) and nowhere
-else, so at T = 1000 nothing happens at all, and blips never end.
+Shifts happen only at t = 5000, 10000, … (counted from 1; in the logistics script from 0), so a horizon of 1,000
+has none, and blips never end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from environments.base import BaseDraw, Change, Draft, Effect
-from environments.errors import Time, steps
+from environments.checks import Time, parse_steps
 from environments.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ class PublishedShift(Effect):
     category = "–"
     order = 15
     remaining: ClassVar[int] = 0
-    """A shift is left out when fewer steps than this remain."""
+    """Shifts with fewer remaining steps are left out."""
     offset: ClassVar[int] = 0
-    """1 where the script counted its steps from 0."""
+    """1 if the script counts steps from 0."""
 
     every: Time = 5000
 
     def rows(self, horizon: int) -> int:
-        return horizon // steps("every", self.every, horizon)
+        return horizon // parse_steps("every", self.every, horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        steps("every", self.every, horizon)
+        parse_steps("every", self.every, horizon)
 
     def apply(self, draft: Draft) -> None:
-        every = steps("every", self.every, draft.horizon)
+        every = parse_steps("every", self.every, draft.horizon)
         times = [t + self.offset for t in draft.times(every)]
         times = [t for t in times if t <= draft.horizon and draft.horizon - t >= self.remaining]
         self.prepare(draft)
@@ -55,7 +55,7 @@ class PublishedShift(Effect):
             draft.changes += [Change(t, first + j) for j, t in enumerate(times)]
 
     def prepare(self, draft: Draft) -> None:
-        """Change the first level, where the script did not draw it."""
+        """Change the first level if the script does not draw it at random."""
 
     def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
         """Change the level of one world in place."""
@@ -64,10 +64,10 @@ class PublishedShift(Effect):
 
 @dataclass(frozen=True)
 class PublishedVarianceDrift(PublishedShift):
-    """All variances are drawn anew."""
+    """All variances are redrawn."""
 
     name = "published-variance-drift"
-    meaning = "all variances are drawn anew every 5000 steps"
+    meaning = "all variances are redrawn every 5,000 steps"
     stream_key = "published-variance-drift"
     moves_variance = True
 
@@ -80,7 +80,7 @@ class PublishedIncrementalDrift(PublishedShift):
     """μ += U(−0.01, 0.01), then clipped to the base range."""
 
     name = "published-incremental-drift"
-    meaning = "every 5000 steps each mean moves by up to 0.01"
+    meaning = "every 5,000 steps each mean moves by up to 0.01"
     stream_key = "published-incremental-drift"
 
     def shift(self, rng: np.random.Generator, base: BaseDraw, mean: Floats, variance: Floats) -> None:
@@ -90,10 +90,10 @@ class PublishedIncrementalDrift(PublishedShift):
 
 @dataclass(frozen=True)
 class PublishedBlips(PublishedShift):
-    """All means and variances are drawn anew and never restored."""
+    """All means and variances are redrawn permanently."""
 
     name = "published-blips"
-    meaning = "every 5000 steps all arms are drawn anew, for good"
+    meaning = "every 5,000 steps all arms are redrawn permanently"
     stream_key = "published-blips"
     remaining = 100
 
@@ -103,10 +103,10 @@ class PublishedBlips(PublishedShift):
 
 @dataclass(frozen=True)
 class PublishedLogistics(PublishedShift):
-    """Evenly spaced first levels; a third of the arms gets μ and σ (not σ²) anew."""
+    """Evenly spaced first levels; then μ and σ (not σ²) of a third of the arms are redrawn."""
 
     name = "published-logistics"
-    meaning = "a third of 100 arms is drawn anew every 5000 steps; regret also against the constant 0.8"
+    meaning = "a third of 100 arms is redrawn every 5,000 steps; regret is also measured against the constant 0.8"
     stream_key = "published-logistics"
     offset = 1
 
@@ -122,10 +122,10 @@ class PublishedLogistics(PublishedShift):
         variance[arms] = rng.uniform(np.sqrt(base.variance_low), np.sqrt(base.variance_high), count) ** 2
 
 
-def scenarios() -> list[Scenario]:
-    """The four published scenarios.
+def published_scenarios() -> list[Scenario]:
+    """Return the four published scenarios.
 
-    >>> [scenario.arms for scenario in scenarios()]
+    >>> [scenario.arms for scenario in published_scenarios()]
     [10, 10, 10, 100]
     """
     sensitivity = [PublishedVarianceDrift(), PublishedIncrementalDrift(), PublishedBlips()]

@@ -1,4 +1,4 @@
-"""A scenario: the base world plus effects, with every number a parameter."""
+"""Scenarios: the base world with effects and their parameters."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from environments.base import BaseDraw, Effect
-from environments.errors import InputError, nonnegative, number, unknown, whole
+from environments.checks import check_integer, check_nonnegative, check_number
+from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, check_noise
 from environments.plugins import plugin_errors
 
-LONGEST_HORIZON = 10**9
-"""Steps; the tape of one world takes 17 bytes a step."""
-
-LARGEST_SCHEDULE = 256_000_000
-"""Bytes that one world's schedule may take before the scenario is refused."""
+MAX_HORIZON = 10**9  # the tape of one world takes 17 bytes per step
+MAX_SCHEDULE_BYTES = 256_000_000  # per world
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is played, short of the horizon, the number of arms and the seed.
+    """A reward process, without horizon, number of arms and seed.
 
     >>> from environments import find_scenario
     >>> find_scenario("blips", {"every": "5%"}).parameters()["every"]
@@ -36,7 +34,7 @@ class Scenario:
     arms: int = 10
     horizon: int = 10_000
     constant: float | None = None
-    """A fixed mean that regret is also measured against, where a published protocol did so."""
+    """A fixed mean that regret is also measured against, as in a published protocol."""
 
     @property
     def category(self) -> str:
@@ -45,25 +43,25 @@ class Scenario:
 
     @property
     def extra_arms(self) -> int:
-        """Arms that the world holds beyond the K asked for."""
+        """Number of arms that effects add to the K requested ones."""
         return sum(effect.extra_arms for effect in self.effects)
 
     @property
     def delayed(self) -> bool:
-        """Whether feedback comes late and without a name."""
+        """Whether feedback is delayed and anonymous."""
         return any(effect.name == "delayed" for effect in self.effects)
 
     def parameters(self) -> dict[str, Any]:
-        """All settings by name; an effect's are written effect.name where two effects share a name."""
+        """Return all parameters by name, written effect.name where two effects share a name."""
         out: dict[str, Any] = {}
         for owner, field in self._fields():
             out[self._key(owner, field)] = getattr(owner, field)
         return out
 
     def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
-        """The same scenario with some parameters set: names as in `parameters`, plus `noise`."""
+        """Return the scenario with some parameters set: names as in `parameters`, and `noise`."""
         if not isinstance(settings, Mapping):
-            raise InputError(f"settings must be names with values but got {settings!r}.")
+            raise InputError(f"settings must map names to values but got {settings!r}.")
         base, effects, noise = self.base, list(self.effects), self.noise
         places = {self._key(owner, field): (owner, field) for owner, field in self._fields()}
         for key, value in settings.items():
@@ -73,11 +71,11 @@ class Scenario:
             if key not in places:
                 shared = sorted(name for name in places if name.endswith(f".{key}"))
                 if shared:
-                    raise InputError(f"setting '{key}' is ambiguous; say {' or '.join(shared)}.")
-                raise unknown("setting", key, [*places, "noise"])
+                    raise InputError(f"setting '{key}' is ambiguous; use {' or '.join(shared)}.")
+                raise unknown_name("setting", key, [*places, "noise"])
             owner, field = places[key]
             if isinstance(owner, BaseDraw):
-                base = dataclasses.replace(base, **{field: number(key, value)})
+                base = dataclasses.replace(base, **{field: check_number(key, value)})
             else:
                 place = next(i for i, effect in enumerate(self.effects) if effect is owner)
                 effects[place] = dataclasses.replace(effects[place], **{field: value})
@@ -87,17 +85,17 @@ class Scenario:
         return dataclasses.replace(self, base=base, effects=tuple(effects), noise=noise, constant=constant)
 
     def check(self, horizon: int, arms: int) -> None:
-        """Raise InputError, with one clear line, for what cannot be played."""
-        whole("arms", arms, least=1)
-        whole("horizon", horizon, least=1, most=LONGEST_HORIZON)
+        """Raise InputError if the scenario is invalid for this horizon and number of arms."""
+        check_integer("arms", arms, least=1)
+        check_integer("horizon", horizon, least=1, most=MAX_HORIZON)
         if horizon < arms + self.extra_arms:
             raise InputError(
                 f"horizon must be at least the number of arms ({arms + self.extra_arms}) but got {horizon}."
             )
         check_noise(self.noise)
         for field in dataclasses.fields(self.base):
-            number(field.name, getattr(self.base, field.name))
-        nonnegative("variance_low", self.base.variance_low)
+            check_number(field.name, getattr(self.base, field.name))
+        check_nonnegative("variance_low", self.base.variance_low)
         for low, high in (("mean_low", "mean_high"), ("variance_low", "variance_high")):
             if getattr(self.base, low) > getattr(self.base, high):
                 raise InputError(
@@ -106,18 +104,18 @@ class Scenario:
         names = [effect.name for effect in self.effects]
         for effect in self.effects:
             if names.count(effect.name) > 1:
-                raise InputError(f"effects must differ but {effect.name} was given twice.")
+                raise InputError(f"effects must be distinct but {effect.name} occurs twice.")
             if effect.moves_variance and self.noise == "bernoulli":
-                raise InputError(f"noise must not be bernoulli with {effect.name}: its variance follows from its mean.")
+                raise InputError(f"noise must not be bernoulli with {effect.name}: it only changes variances.")
             with plugin_errors("effect", effect.name, type(effect)):
                 effect.check(horizon, arms)
-        if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > LARGEST_SCHEDULE:
+        if self.bytes_per_world(horizon, arms) - self._tape_bytes(horizon) > MAX_SCHEDULE_BYTES:
             raise InputError(
-                f"arms must be fewer or every longer: {self._rows(horizon)} levels of {arms} arms are too many."
+                f"{self._rows(horizon):,} levels of {arms:,} arms are too many; use fewer arms or a larger every."
             )
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
-        """Memory of one world: its tape and its schedule."""
+        """Return the memory of one world: its tape and its schedule."""
         return self._tape_bytes(horizon) + 32 * self._rows(horizon) * (arms + self.extra_arms)
 
     def _rows(self, horizon: int) -> int:

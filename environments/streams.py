@@ -24,7 +24,7 @@ class Stream(IntEnum):
 
 
 def generator(seed: int, stream: int, replication: int, key: str) -> np.random.Generator:
-    """The generator of one key ("base", "noise", "policy", the stream key of an effect) in one replication.
+    """Return the generator of one key ("base", "noise", "policy", the stream key of an effect) in one replication.
 
     >>> a = generator(7, Stream.SEARCH, 3, "noise").random()
     >>> a == generator(7, Stream.SEARCH, 3, "noise").random()

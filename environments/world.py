@@ -1,10 +1,10 @@
-"""A block of worlds as the loop sees it: what one arm pays at one step, in O(1).
+"""Worlds as arrays that the loops read: the mean, variance and reward of one arm at one step in O(1).
 
-A world is a schedule (segments of levels, slopes, seasons, open arms) plus a tape (one noise draw a
-step, the best mean of each moment). Nothing here is as large as steps × arms.
+A world is a schedule (segments of levels, slopes, seasons, open arms) and a tape (one noise draw and the best mean per
+step). No array has steps × arms entries.
 
-The compiled functions take the arrays they read one by one: numba counts references of every array
-that it takes out of a tuple, which costs more than the arithmetic.
+Compiled functions take the arrays they read as separate arguments: numba counts references of every array that it takes
+out of a tuple, which costs more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -22,53 +22,53 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 SLOPE, GROWTH, SEASON, GRADUAL, BERNOULLI, DELAYED = 1, 2, 4, 8, 16, 32
-"""Bits of a world's kind: what has to be looked at."""
+"""Bits of `Worlds.kind`: features that are present."""
 
 MEAN, VARIANCE, NEW_MEAN, NEW_VARIANCE = range(4)
-"""Columns of a level."""
+"""Columns of `Worlds.level`."""
 
 PER_STEP, VARIANCE_PER_STEP, SIN_WEIGHT, COS_WEIGHT = range(4)
-"""Columns of what moves an arm: δ, γ, A·cos φ (the weight of sin) and A·sin φ (that of cos)."""
+"""Columns of `Worlds.motion`: δ, γ, A·cos φ (weight of sin) and A·sin φ (weight of cos)."""
 
 
 class Worlds(NamedTuple):
     """R worlds of one scenario, K arms and T steps. Steps count from 1; arrays over steps start at step 1."""
 
     kind: int
-    """The bits of what is in them."""
+    """Bits of the features that are present."""
     starts: Ints
     """[S + 1] first step of each segment; the last entry is T + 1."""
     row: Ints
-    """[S] the row of levels that a segment plays."""
+    """[S] index of the level row of each segment."""
     blip: Ints
-    """[S] 1 where the segment is a blip: its level stands alone, without drift, season or mixture."""
+    """[S] 1 if the segment is a blip, whose level has no drift, season or mixture."""
     level: Floats
-    """[R, rows, K, 4] means and variances, and those that a gradual drift leads to."""
+    """[R, rows, K, 4] means and variances, and those at the end of a gradual drift."""
     motion: Floats
-    """[R, K, 4] what moves each arm."""
+    """[R, K, 4] slopes and seasonal weights of each arm."""
     season: Floats
     """[period, 2] sin and cos of 2πi/period."""
     share: Floats
     """[T] gradual drift: the probability ρ(t) of the new level; else empty."""
     coin: Bytes
-    """[R, T] gradual drift: 1 where the coin of the step falls on the new level; else empty."""
+    """[R, T] gradual drift: 1 if the step uses the new level; else empty."""
     noise: Floats
-    """[R, T] standardised noise; uniforms where the arms are Bernoulli."""
+    """[R, T] standardized noise; uniform numbers if the arms are Bernoulli."""
     best: Floats
     """[R, T] the largest mean among the open arms."""
     opens: Ints
-    """[R, K] the step from which an arm can be pulled."""
+    """[R, K] first step at which an arm can be pulled."""
     closes: Ints
-    """[R, K] the step from which it can't be pulled any more; T + 1 if never."""
+    """[R, K] first step at which it cannot be pulled any more; T + 1 if it stays open."""
     parts: Floats
-    """[R, T, 3] delayed feedback: the parts a reward is cut into; else empty."""
+    """[R, T, 3] delayed feedback: shares of the parts of a reward; else empty."""
     delay: Ints
-    """[R, T, 3] delayed feedback: after how many steps each part falls due; else empty."""
+    """[R, T, 3] delayed feedback: delay of each part in steps; else empty."""
 
 
 @inlined
 def level_of(kind, level, motion, season, row, blip, k, t, column):  # type: ignore[no-untyped-def]
-    """Mean of arm k at step t when the level of one column (MEAN or NEW_MEAN) is played."""
+    """Mean of arm k at step t for the level in one column (MEAN or NEW_MEAN)."""
     mean = level[row, k, column]
     if blip == 0:
         if kind & SLOPE:
@@ -83,7 +83,7 @@ def level_of(kind, level, motion, season, row, blip, k, t, column):  # type: ign
 
 @inlined
 def mean_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
-    """μ_k(t): in a gradual drift the mean of the mixture."""
+    """Mean μ_k(t); in a gradual drift that of the mixture."""
     mean = level_of(kind, level, motion, season, row, blip, k, t, MEAN)
     if kind & GRADUAL and blip == 0:
         rho = share[t - 1]
@@ -94,7 +94,7 @@ def mean_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignor
 
 @inlined
 def variance_of(kind, level, motion, row, blip, k, t, column):  # type: ignore[no-untyped-def]
-    """σ²_k(t) when the level of one column (VARIANCE or NEW_VARIANCE) is played."""
+    """Variance σ²_k(t) for the level in one column (VARIANCE or NEW_VARIANCE)."""
     variance = level[row, k, column]
     if kind & GROWTH and blip == 0:
         variance += motion[k, VARIANCE_PER_STEP] * t
@@ -103,7 +103,7 @@ def variance_of(kind, level, motion, row, blip, k, t, column):  # type: ignore[n
 
 @inlined
 def reward_of(kind, level, motion, season, coin, noise, row, blip, k, t):  # type: ignore[no-untyped-def]
-    """What arm k pays at step t: the same for every candidate that pulls it there."""
+    """Reward of arm k at step t: the same for every candidate that pulls it."""
     new = kind & GRADUAL and blip == 0 and coin[t - 1] == 1
     mean = level_of(kind, level, motion, season, row, blip, k, t, NEW_MEAN if new else MEAN)
     if kind & BERNOULLI:
@@ -115,7 +115,7 @@ def reward_of(kind, level, motion, season, coin, noise, row, blip, k, t):  # typ
 
 @compiled
 def fill_best(worlds):  # type: ignore[no-untyped-def]
-    """Write the best mean of every moment: arm by arm, so that the inner loop runs over steps."""
+    """Write the best mean of every step: arm by arm, so that the inner loop runs over steps."""
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
     for r in range(worlds.noise.shape[0]):
         level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
@@ -132,7 +132,7 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
                     for i in range(part.shape[0]):
                         part[i] = still if still > part[i] else part[i]
                 elif not kind & (SEASON | GRADUAL | BERNOULLI):
-                    # the same line as in level_of, without its branches, so that several steps go at once
+                    # as in level_of, without branches, so that the loop can be vectorized
                     base, slope = level[row, k, MEAN], motion[k, PER_STEP]
                     part = best[first - 1 : last - 1]
                     for i in range(part.shape[0]):
@@ -145,8 +145,8 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def law_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
-    """Mean and variance of arm k at step t; in a gradual drift the mixture's: within the levels and between them."""
+def mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
+    """Mean and variance of arm k at step t; in a gradual drift those of the mixture."""
     mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
     if kind & BERNOULLI:
         return mean, mean * (1.0 - mean)
@@ -163,7 +163,7 @@ def law_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore
 
 @compiled
 def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
-    """Means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is not open."""
+    """Write means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is closed."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     level, motion = worlds.level[r], worlds.motion[r]
     segment = 0
@@ -176,12 +176,14 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
                 means[t - 1, k] = np.nan
                 variances[t - 1, k] = np.nan
                 continue
-            means[t - 1, k], variances[t - 1, k] = law_of(kind, level, motion, season, share, row, blip, k, t)
+            means[t - 1, k], variances[t - 1, k] = mean_and_variance_of(
+                kind, level, motion, season, share, row, blip, k, t
+            )
 
 
 @compiled
 def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-def]
-    """Means and rewards of all arms of one world from step `first` on, as many steps as fit, open or not."""
+    """Write means and rewards of all arms, open or closed, of one world from step `first` on."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     level, motion, coin, noise = worlds.level[r], worlds.motion[r], worlds.coin[r], worlds.noise[r]
     segment = 0
@@ -194,12 +196,12 @@ def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-d
             rewards[t - first, k] = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
 
 
-def tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:
-    """Means and variances [T, K] of one world, for pictures and tests.
+def world_tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:
+    """Return means and variances [T, K] of one world, for plots and tests.
 
     >>> from environments import find_scenario
     >>> from environments.draw import draw_worlds
-    >>> means, variances = tables(draw_worlds(find_scenario("stationary"), 50, 3, seed=1))
+    >>> means, variances = world_tables(draw_worlds(find_scenario("stationary"), 50, 3, seed=1))
     >>> means.shape, bool((means[0] == means[-1]).all())
     ((50, 3), True)
     """

@@ -1,4 +1,4 @@
-"""Who pulls the arms: one file a policy. The folder is the list of them."""
+"""Bandit policies, one module per policy; `engine` holds what they share, `published` the paper's implementations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError, unknown
+from environments.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from policies.engine.base import Policy
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @cache
 def policy_names() -> tuple[str, ...]:
-    """All policies by name, what was published last.
+    """Return the names of all policies, published ones last.
 
     >>> "raven-ucb" in policy_names()
     True
     """
-    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
+    modules = [module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg]
     published = [module.name for module in pkgutil.iter_modules([f"{__path__[0]}/published"])]
-    return tuple(name.replace("_", "-") for name in (*sorted(names), *sorted(published)))
+    return tuple(module.replace("_", "-") for module in (*sorted(modules), *sorted(published)))
 
 
 def find_policy(name: str) -> type[Policy]:
-    """The class of a policy: ours, or one that was brought in this process.
+    """Return the class of a built-in policy, or of a plugin that has been loaded.
 
     >>> find_policy("ucb1").__name__
     'UCB1'
@@ -36,21 +36,21 @@ def find_policy(name: str) -> type[Policy]:
     if name not in policy_names():
         from policies.engine.plugins import POLICY_PLUGINS
 
-        brought = POLICY_PLUGINS.get(name)
-        if brought is None:
-            raise POLICY_PLUGINS.missing(name) or unknown("policy", name, policy_names())
-        return brought
-    folder = "policies.published" if name.startswith("published-") else "policies"
-    module = importlib.import_module(f"{folder}.{name.replace('-', '_')}")
-    policy: type[Policy] = module.POLICY
+        plugin = POLICY_PLUGINS.get(name)
+        if plugin is None:
+            raise POLICY_PLUGINS.missing_error(name) or unknown_name("policy", name, policy_names())
+        return plugin
+    package = "policies.published" if name.startswith("published-") else "policies"
+    module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
+    policy: type[Policy] = next(item for item in vars(module).values() if getattr(item, "name", None) == name)
     return policy
 
 
 def __getattr__(attribute: str) -> Any:
-    """Give `policies.RavenUCB` and its like without importing the others' files before they are asked for."""
+    """Import a policy class such as `policies.RavenUCB` on first use."""
     for name in policy_names():
         if name.replace("-", "") == attribute.lower():
-            found = find_policy(name)
-            if found.__name__ == attribute:
-                return found
+            policy = find_policy(name)
+            if policy.__name__ == attribute:
+                return policy
     raise AttributeError(f"module 'policies' has no attribute {attribute!r}")

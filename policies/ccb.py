@@ -1,46 +1,37 @@
-"""CCB: argmax of m + a·(Δ/2)·sqrt(sqrt(T/N)), where Δ, 1 at first, is halved at deadlines.
+"""CCB: argmax of m + a·(Δ/2)·sqrt(sqrt(T/N)), with Δ halved at deadlines (Liu and Tsuruoka 2016).
 
-n_Δ = ⌈2·ln(TΔ²)/Δ²⌉; the first deadline is D = n_Δ·K. At a step t ≥ D, before its pull, count the open
-arms with m + r ≥ max(m − r), r = sqrt(ln(TΔ²)/(2n_Δ)) for the Δ that ends; then Δ ← Δ/2 and
-D ← t + n_Δ·(that count). Halving stops once TΔ² ≤ e.
+Δ starts at 1. With n_Δ = ⌈2·ln(TΔ²)/Δ²⌉, the first deadline is D = n_Δ·K. At a step t ≥ D, count the open arms with
+m + r ≥ max(m − r), r = sqrt(ln(TΔ²)/(2n_Δ)); then Δ ← Δ/2 and D ← t + n_Δ·count. Halving stops once TΔ² ≤ e.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import e, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value, best_line
-from policies.engine.rules import HORIZON_PARAMETER, count_open, pulls_for, radius
+from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
 
-MEAN, WIDTH = 1, 2
-"""Rows: m, and sqrt(sqrt(T/N)), which only a pull changes."""
-
-DELTA, DEADLINE = 0, 1
-"""Cells: Δ, and D; 0 before the first select, which knows how many arms are open."""
-
-HORIZON, A = range(2)
-"""Places of the parameters."""
-
-NEVER = 1e300
-"""The deadline once Δ is halved no more."""
+MEAN, WIDTH = 1, 2  # rows: m and sqrt(sqrt(T/N))
+DELTA, DEADLINE = 0, 1  # cells: Δ, and D; D is 0 until the first call of `select`
+HORIZON, A = range(2)  # parameters
+NEVER = 1e300  # the deadline after the last halving
 
 
 @inlined
 def set_deadline(cells, horizon, after, count):  # type: ignore[no-untyped-def]
-    """D = after + n_Δ·count, while there is a Δ left to halve."""
+    """D = after + n_Δ·count, or NEVER after the last halving."""
     delta = cells[DELTA]
     if horizon * delta * delta > e:
-        cells[DEADLINE] = after + pulls_for(horizon, delta) * count
+        cells[DEADLINE] = after + pulls_needed(horizon, delta) * count
     else:
         cells[DEADLINE] = NEVER
 
 
 @inlined
-def count_rivals(open_, arms, horizon, delta):  # type: ignore[no-untyped-def]
-    """How many open arms have m + r ≥ max(m − r)."""
-    r = radius(horizon, delta)
+def count_competitive(open_, arms, horizon, delta):  # type: ignore[no-untyped-def]
+    """Number of open arms with m + r ≥ max(m − r)."""
+    r = confidence_radius(horizon, delta)
     best = -1e300
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED:
@@ -54,33 +45,36 @@ def count_rivals(open_, arms, horizon, delta):  # type: ignore[no-untyped-def]
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Δ = 1."""
+    """Set Δ = 1."""
     cells[DELTA] = 1.0
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Halve Δ if it is time, then argmax of m + a·(Δ/2)·sqrt(sqrt(T/N))."""
+    """argmax of m + a·(Δ/2)·sqrt(sqrt(T/N)), after halving Δ at a deadline."""
     if cells[DEADLINE] == 0.0:
         set_deadline(cells, p[HORIZON], 0.0, count_open(open_))
     if t >= cells[DEADLINE]:
-        count = count_rivals(open_, arms, p[HORIZON], cells[DELTA])
+        count = count_competitive(open_, arms, p[HORIZON], cells[DELTA])
         cells[DELTA] *= 0.5
         set_deadline(cells, p[HORIZON], t, count)
     bonus = p[A] * 0.5 * cells[DELTA]
-    return best_line(open_, arms, MEAN, WIDTH, bonus)
+    return argmax_score(open_, arms, MEAN, WIDTH, bonus)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
+    """Update m and sqrt(sqrt(T/N))."""
     n = arms[PULLS, k]
     arms[MEAN, k] += (x - arms[MEAN, k]) / n
     arms[WIDTH, k] = sqrt(sqrt(p[HORIZON] / n))
 
 
 class CCB(Policy):
-    """Explores by a bonus that shrinks in stages, each as long as it takes to tell the arms apart."""
+    r"""UCB with a bonus that is halved in stages, each long enough to separate the remaining arms.
+
+    $$m + a \frac{\Delta}{2}\sqrt{\sqrt{T/N}}$$
+    """
 
     name = "ccb"
     reference = "Liu and Tsuruoka 2016"
@@ -89,13 +83,8 @@ class CCB(Policy):
         HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),
     )
+    rows = 3
+    cells = 2
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=2)
-
-
-POLICY = CCB

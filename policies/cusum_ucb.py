@@ -1,52 +1,56 @@
-"""CUSUM-UCB: UCB since an arm's own last restart, which comes when a two-sided CUSUM of its rewards reaches h.
+"""CUSUM-UCB: UCB with a restart of an arm when a two-sided CUSUM of its rewards reaches h (Liu, Lee and Shroff 2018).
 
-Rewards are z = clip((x − low)/(high − low), 0, 1). Of each arm since its restart: N, m, and u₀, the mean of its first
-M rewards; each later one moves g⁺ ← max(0, g⁺ + (z − u₀) − ε) and g⁻ ← max(0, g⁻ − (z − u₀) − ε). g⁺ ≥ h or g⁻ ≥ h
-restarts that arm alone; the reward that did it is forgotten too.
+Rewards are scaled to z = clip((x − low)/(high − low), 0, 1). Per arm since its restart: N, m, and u₀, the mean of the
+first M rewards. Each later reward updates g⁺ ← max(0, g⁺ + (z − u₀) − ε) and g⁻ ← max(0, g⁻ − (z − u₀) − ε). If g⁺ ≥ h
+or g⁻ ≥ h, the arm restarts; the reward that raised the alarm is discarded.
 
-An arm without rewards since its restart is pulled at once. Else with probability a any open arm, uniformly (one
-uniform decides, a second one, drawn only then, names the arm); else argmax of m + sqrt(ln n / N), n the sum of N over
-all arms, as in the original (its ξ is 1).
+An arm without rewards since its restart is pulled immediately. Otherwise, with probability a an open arm is drawn
+uniformly (one random number decides, a second one, drawn only then, selects the arm); else argmax of
+m + sqrt(ln n / N), n the sum of N over all arms, as in the original with ξ = 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext, Sizes, Value
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forget, take_in
-from policies.engine.rules import CHANGES, any_arm, best_known_line, count_open, unknown_arm
+from policies.engine.base import Param, ParamContext
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, add_reward, reset_arm
+from policies.engine.rules import (
+    CHANGES_PARAMETER,
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    argmax_score_above,
+    count_open,
+    first_below,
+    to_unit,
+    uniform_arm,
+)
 
 REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
-"""Rows behind those since the restart: u₀ (once there are M rewards), g⁺ and g⁻."""
+"""Rows after those of `engine/restart.py`: u₀ (final after M rewards), g⁺ and g⁻."""
 
-TOTAL, ALARMS = 0, 1
-"""Cells: n, and how many restarts there were."""
-
-M, _, EPSILON, H, A, LOW, HIGH = range(7)
-"""Places of the parameters."""
+TOTAL, ALARMS = 0, 1  # cells: n, and the number of restarts
+M, _, EPSILON, H, A, LOW, HIGH = range(7)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm of which nothing is known at once, else any arm with probability a, else argmax of m + sqrt(ln n / N)."""
-    unknown = unknown_arm(open_, arms, COUNT, 1.0)
-    if unknown >= 0:
-        return unknown
+    """A restarted arm, else a uniform arm with probability a, else argmax of m + sqrt(ln n / N)."""
+    restarted = first_below(open_, arms, COUNT, 1.0)
+    if restarted >= 0:
+        return restarted
     if rng.random() < p[A]:
-        return any_arm(open_, count_open(open_), rng.random())
+        return uniform_arm(open_, count_open(open_), rng.random())
     bonus = sqrt(log(max(1.0, cells[TOTAL])))
-    return best_known_line(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """One more reward since the arm's restart, or its restart."""
+    """Add the reward and restart the arm on an alarm."""
     z = to_unit(x, p[LOW], p[HIGH])
-    take_in(k, z, arms)
+    add_reward(k, z, arms)
     cells[TOTAL] += 1.0
     count = arms[COUNT, k]
     if count <= p[M]:
@@ -56,7 +60,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[RISE, k] = max(0.0, arms[RISE, k] + drift - p[EPSILON])
     arms[FALL, k] = max(0.0, arms[FALL, k] - drift - p[EPSILON])
     if arms[RISE, k] >= p[H] or arms[FALL, k] >= p[H]:
-        forget(k, arms)
+        reset_arm(k, arms)
         arms[REFERENCE, k] = 0.0
         arms[RISE, k] = 0.0
         arms[FALL, k] = 0.0
@@ -64,38 +68,37 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[ALARMS] += 1.0
 
 
-def log_steps_per_change(setting: ParamContext) -> float:
-    """ln(T/U) for at least one change, and at least 1, below which the sums would cross h by noise alone."""
-    return max(1.0, log(setting.number("horizon") / max(1.0, setting.number("changes"))))
+def log_steps_per_change(context: ParamContext) -> float:
+    """ln(T/U) for at least one change, and at least 1: below that, noise alone would raise alarms."""
+    return max(1.0, log(context.number("horizon") / max(1.0, context.number("changes"))))
 
 
-def exploration(setting: ParamContext) -> float:
+def exploration_rate(context: ParamContext) -> float:
     """sqrt(U·ln(T/U)/T), at most 1."""
-    horizon, changes = setting.number("horizon"), setting.number("changes")
-    return min(1.0, sqrt(changes * log_steps_per_change(setting) / horizon))
+    horizon, changes = context.number("horizon"), context.number("changes")
+    return min(1.0, sqrt(changes * log_steps_per_change(context) / horizon))
 
 
 class CUSUMUCB(UnitPolicy):
-    """UCB that forgets an arm when small deviations from how it began add up."""
+    r"""UCB that restarts an arm when a cumulative sum detects that its mean has changed.
+
+    $$m + \sqrt{\frac{\ln n}{N}}, \qquad g^\pm \leftarrow \max(0, g^\pm \pm (z - u_0) - \varepsilon), \quad
+    \text{restart at } g^\pm \ge h$$
+    """
 
     name = "cusum-ucb"
     family = "sampling"
     reference = "Liu, Lee and Shroff 2018"
     parameters = (
-        Param("m", 100.0, least=1.0, integer=True, meaning="M, an arm's first rewards, whose mean it is held to"),
-        CHANGES,
-        Param("epsilon", 0.05, 0.005, 0.5, meaning="ε, the deviation that is put up with"),
-        Param("h", log_steps_per_change, 1.0, 50.0, meaning="the sum of deviations that is an alarm"),
-        Param("a", exploration, 0.001, 0.5, most=1.0, meaning="the share of steps that explore"),
+        Param("m", 100.0, least=1.0, integer=True, meaning="M, number of first rewards that give the reference mean"),
+        CHANGES_PARAMETER,
+        Param("epsilon", 0.05, 0.005, 0.5, meaning="ε, tolerated deviation from the reference mean"),
+        Param("h", log_steps_per_change, 1.0, 50.0, meaning="alarm threshold of the cumulative sum"),
+        Param("a", exploration_rate, 0.001, 0.5, most=1.0, meaning="probability of uniform exploration"),
         *UNIT_PARAMETERS,
     )
     random = True
+    rows = ROWS + 3
+    cells = 2
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS + 3, cells=2)
-
-
-POLICY = CUSUMUCB

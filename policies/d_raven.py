@@ -1,38 +1,32 @@
-"""RAVEN-UCB with discounting: M + α_t·sqrt(ln(t+1)/(W+1)) + β₀·sqrt(S²/(W+1) + ε), α_t = α₀/ln(t+ε).
+"""D-RAVEN: the RAVEN-UCB index on discounted statistics; a variant of this project.
 
-A reward loses weight by γ a step: W = Σw, S² = Σw(x − M)² / (W − Σw²/W), the unbiased variance under
-weights, and 0 where that denominator is under 1e-9. An open arm with W < 1e-3 is pulled at once.
+M + α_t·sqrt(ln(t+1)/(W+1)) + β₀·sqrt(S²/(W+1) + ε) with α_t = α₀/ln(t+ε). Weights are discounted by γ per step;
+W = Σw, and S² = Σw(x − M)² / (W − Σw²/W) is the unbiased weighted variance, or 0 if the denominator is below 1e-9. An
+open arm with W < 1e-3 is pulled immediately.
 
-With P = W² − Σw² the denominator is P/W, and S² = QW/P: as Q, W and P fade by γ, γ and γ², S² stays
-until the arm is pulled again.
+With P = W² − Σw² the denominator is P/W and S² = QW/P. Q, W and P are discounted by γ, γ and γ², so S² is constant
+between pulls of the arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, OPEN, Policy, Sizes, Value
-from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT, fade, gamma, take_in
-from policies.engine.rules import coefficient
-from policies.raven_ucb import RavenUCB
+from policies.engine.base import CLOSED, OPEN, Policy
+from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
+from policies.raven_ucb import RavenUCB, decaying_coefficient
 
-VARIANCE, SCORE = 5, 6
-"""Rows after those of the discount: QW/P, and the score as of the last choice."""
-
-ALPHA0, BETA0, EPSILON, GAMMA = range(4)
-"""Places of the parameters."""
-
-FORGOTTEN = 1e-3
-"""An arm with less weight than this is pulled at once."""
+VARIANCE, SCORE = 5, 6  # rows after those of `engine/discounting.py`: QW/P, and the score at the last selection
+ALPHA0, BETA0, EPSILON, GAMMA = range(4)  # parameters
+FORGOTTEN = 1e-3  # an arm with less weight is pulled immediately
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """A forgotten arm at once, else argmax of the score: all weights have faded, so all roots are taken anew."""
-    c, beta0, epsilon = coefficient(t, p[ALPHA0], p[EPSILON]), p[BETA0], p[EPSILON]
-    # without branches, so that several arms are scored at once
+    """A forgotten arm, else argmax of the score, which is recomputed because all weights have changed."""
+    c, beta0, epsilon = decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0), p[BETA0], p[EPSILON]
+    # no branches, so that the compiler vectorizes the loop
     for k in range(arms.shape[1]):
         variance = arms[VARIANCE, k] if arms[PAIRS, k] >= 1e-9 * arms[WEIGHT, k] else 0.0
         width = 1.0 / sqrt(arms[WEIGHT, k] + 1.0)
@@ -52,27 +46,25 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """All arms fade; the pulled one takes in x."""
-    fade(WEIGHT, p[GAMMA], arms)
-    fade(SQUARES, p[GAMMA], arms)
-    fade(PAIRS, p[GAMMA] * p[GAMMA], arms)
+    """Discount all arms and add x to the pulled one."""
+    discount_row(WEIGHT, p[GAMMA], arms)
+    discount_row(SQUARES, p[GAMMA], arms)
+    discount_row(PAIRS, p[GAMMA] * p[GAMMA], arms)
     arms[PAIRS, k] += 2.0 * arms[WEIGHT, k]
-    take_in(k, x, arms)
+    add_reward(k, x, arms)
     arms[VARIANCE, k] = arms[SQUARES, k] * arms[WEIGHT, k] / arms[PAIRS, k] if arms[PAIRS, k] > 0.0 else 0.0
 
 
 class DRaven(Policy):
-    """RAVEN-UCB that forgets little by little: its index on discounted statistics."""
+    r"""RAVEN-UCB with discounted statistics, for means and variances that change gradually.
+
+    $$m + \alpha_t\sqrt{\frac{\ln(t+1)}{W+1}} + \beta_0\sqrt{\frac{S^2}{W+1} + \varepsilon}, \qquad
+    S^2 = \frac{\sum w (x - m)^2}{W - \sum w^2 / W}$$
+    """
 
     name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
-    parameters = (*RavenUCB.parameters[:3], gamma(0.999))
+    parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
+    rows = 7
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=7)
-
-
-POLICY = DRaven

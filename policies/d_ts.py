@@ -1,37 +1,29 @@
-"""Thompson sampling with discounting: the posterior given rewards that lose weight by γ a step."""
+"""Discounted Thompson sampling: the posterior given rewards discounted by γ per step (Raj and Kalyani 2017)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Sizes, Value
-from policies.engine.discounting import SQUARES, WEIGHT, fade, gamma, take_in
-from policies.engine.families import PRIOR, ForgettingTS, seen
+from policies.engine.discounting import SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
+from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
 
-GAMMA = 7
-"""Place of γ, after the prior."""
+GAMMA = 7  # parameter after those of the prior
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """All arms fade; the pulled one takes in x."""
-    fade(WEIGHT, p[GAMMA], arms)
-    fade(SQUARES, p[GAMMA], arms)
-    take_in(k, seen(x, p), arms)
+    """Discount all arms and add x to the pulled one."""
+    discount_row(WEIGHT, p[GAMMA], arms)
+    discount_row(SQUARES, p[GAMMA], arms)
+    add_reward(k, transform_reward(x, p), arms)
 
 
 class DTS(ForgettingTS):
-    """Thompson sampling that forgets little by little, so that idle arms are drawn from ever nearer the prior."""
+    r"""Thompson sampling with discounted rewards: the posterior of an idle arm returns to the prior.
+
+    $$w_i = \gamma^{t - t_i}, \qquad \theta \sim p(\theta \mid w, x)$$
+    """
 
     name = "d-ts"
     reference = "Raj and Kalyani 2017"
-    parameters = (*PRIOR, gamma(0.99))
+    parameters = (*PRIOR_PARAMETERS, gamma_parameter(0.99))
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=4)
-
-
-POLICY = DTS

@@ -1,39 +1,34 @@
-"""ε-greedy: with probability ε any open arm, uniformly; else argmax m.
+"""ε-greedy: with probability ε a uniform open arm, else argmax m (Sutton and Barto 1998).
 
-One uniform decides which; a second one, drawn only to explore, names the arm.
+One random number decides whether to explore; a second one, drawn only then, selects the arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Param, Policy, Sizes, Value
-from policies.engine.rules import any_arm, best_arm, count_open, learn_mean
+from policies.engine.base import Param, Policy
+from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Any open arm with probability ε, else argmax m."""
+    """A uniform open arm with probability ε, else argmax m."""
     if rng.random() < p[0]:
-        return any_arm(open_, count_open(open_), rng.random())
-    return best_arm(open_, arms)
+        return uniform_arm(open_, count_open(open_), rng.random())
+    return best_mean_arm(open_, arms)
 
 
 class EpsilonGreedy(Policy):
-    """Explores at a constant rate, so it never stops noticing, and never stops paying for it."""
+    r"""Explores with constant probability, so it keeps detecting changes at a constant cost.
+
+    $$P(\text{uniform open arm}) = \varepsilon, \qquad \text{else } \arg\max m$$
+    """
 
     name = "epsilon-greedy"
     family = "sampling"
     reference = "Sutton and Barto 1998"
-    parameters = (Param("epsilon", 0.1, 0.001, 0.5, most=1.0, meaning="ε, the share of steps that explore"),)
+    parameters = (Param("epsilon", 0.1, 0.001, 0.5, most=1.0, meaning="ε, probability of exploration"),)
     random = True
+    rows = 2
     choose = staticmethod(select)
-    learn = staticmethod(learn_mean)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=2)
-
-
-POLICY = EpsilonGreedy
+    learn = staticmethod(update_mean)

@@ -1,15 +1,15 @@
-"""f-dsw TS: θ = g(draw from Beta(S+1, F+1), draw from Beta(1+s, 1+f)), g one of min, mean, max.
+"""f-dsw TS: θ = g(θ₁, θ₂) with θ₁ ~ Beta(S+1, F+1) and θ₂ ~ Beta(1+s, 1+f), g one of min, mean, max.
 
-S, F: every step all (S, F) ← γ(S, F), then the pulled arm adds z, 1−z. s, f: sums of z and 1−z over the
-last n rewards of the arm itself, its hot window. z = clip((x − low)/(high − low), 0, 1).
+Reference: Cavenaghi, Sottocornola, Stella and Zanker 2021. Discounted sums: at every step all (S, F) ← γ(S, F), then
+the pulled arm adds z and 1−z. Hot window: s and f are sums of z and 1−z over the last n rewards of the arm.
+z = clip((x − low)/(high − low), 0, 1).
 
-The window's draw is made first, the discounted one only where it can still matter: not where even a 1 would
-leave θ at or below the best one so far. Arms that are left alone have a narrow window and a wide discounted
-posterior, so this order saves more draws than the other.
+The window draw comes first; the discounted draw is skipped if even a value of 1 could not beat the best θ so far. Idle
+arms have a narrow window posterior and a wide discounted one, so this order saves more draws.
 
-The sum over a window costs O(1) a pull and never subtracts, so no rounding builds up: rewards fill a ring of
-n slots in turns. s is the sum of this turn's rewards plus that of the last turn's which are not yet
-overwritten; the latter stands in the ring, since each turn ends by turning rewards into sums from there on.
+The window sum is updated in O(1) without subtraction, so rounding errors do not accumulate. Rewards fill a ring of n
+slots. s is the sum of the rewards since the last wrap-around plus the sum of the older ones not yet overwritten; the
+latter is stored in the ring, because at each wrap-around rewards are replaced by their suffix sums.
 """
 
 from __future__ import annotations
@@ -17,25 +17,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, draw_beta, to_unit
+from policies.engine.base import CLOSED, PULLS, Param, Value
+from policies.engine.posterior import draw_beta
+from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 
 SUCCESSES, FAILURES, HOT, TURN = 1, 2, 3, 4
-"""Rows: S, F, s, and the sum of the rewards of this turn of the ring."""
+"""Rows: S, F, s, and the sum of the rewards since the last wrap-around of the ring."""
 
-G, GAMMA, N, LOW, HIGH = range(5)
-"""Places of the parameters."""
+G, GAMMA, N, LOW, HIGH = range(5)  # parameters
 
 FUNCTIONS = ("min", "mean", "max")
-MIN, MEAN = 0.0, 1.0
-"""How the rules read the first two."""
-
-FORGOTTEN = 1e-200
-"""What is discounted below this is 0: numbers that lost digits are slow, and 1 + S is 1 long before."""
+MIN, MEAN = 0.0, 1.0  # encoding of the first two functions
+FORGOTTEN = 1e-200  # smaller sums become 0, before they are denormal numbers, which are slow
 
 
 @inlined
-def joined(cold, hot, g):  # type: ignore[no-untyped-def]
+def combine(cold, hot, g):  # type: ignore[no-untyped-def]
     """g(cold, hot)."""
     if g == MIN:
         return min(cold, hot)
@@ -46,17 +43,17 @@ def joined(cold, hot, g):  # type: ignore[no-untyped-def]
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """argmax θ, the draws made arm by arm, that of the window first."""
+    """argmax θ; draws are made arm by arm, that of the window first."""
     best, chosen = -1.0, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
             continue
         size = min(arms[PULLS, k], p[N])
         hot = draw_beta(1.0 + arms[HOT, k], 1.0 + size - arms[HOT, k], rng)
-        if joined(1.0, hot, p[G]) <= best:
+        if combine(1.0, hot, p[G]) <= best:
             continue
         cold = draw_beta(arms[SUCCESSES, k] + 1.0, arms[FAILURES, k] + 1.0, rng)
-        theta = joined(cold, hot, p[G])
+        theta = combine(cold, hot, p[G])
         if theta > best:
             best, chosen = theta, k
     return chosen
@@ -64,7 +61,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Discount all arms, add the reward to this one, and put it into its window."""
+    """Discount all arms, then add the reward to the sums and the window of the pulled arm."""
     z = to_unit(x, p[LOW], p[HIGH])
     for j in range(open_.shape[0]):
         s, f = p[GAMMA] * arms[SUCCESSES, j], p[GAMMA] * arms[FAILURES, j]
@@ -87,25 +84,27 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class FDSWTS(UnitPolicy):
-    """Thompson sampling that trusts an arm only if both its discounted past and its latest rewards agree."""
+    r"""Thompson sampling that combines a discounted posterior with that of a window of recent rewards.
+
+    $$\theta = g(\theta_1, \theta_2), \qquad \theta_1 \sim \mathrm{Beta}(S + 1, F + 1), \quad
+    \theta_2 \sim \mathrm{Beta}(s + 1, f + 1)$$
+    """
 
     name = "f-dsw-ts"
     family = "sampling"
     reference = "Cavenaghi, Sottocornola, Stella and Zanker 2021"
     parameters = (
-        Param("g", "min", choices=FUNCTIONS, meaning="how the two draws are joined"),
-        Param("gamma", 0.95, 1e-4, 0.3, "one-minus", most=1.0, meaning="γ, discount a step"),
+        Param("g", "min", choices=FUNCTIONS, meaning="function that combines the two draws"),
+        Param("gamma", 0.95, 1e-4, 0.3, "one-minus", most=1.0, meaning="γ, discount per step"),
         Param("n", 75.0, 10.0, 1000.0, least=1.0, integer=True, meaning="rewards in an arm's hot window"),
         *UNIT_PARAMETERS,
     )
     random = True
     slow = True
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5, memory=arms * int(values["n"]))
-
-
-POLICY = FDSWTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return arms * int(values["n"])

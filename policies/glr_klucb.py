@@ -1,20 +1,19 @@
-"""GLR-klUCB: kl-UCB since an arm's own last restart, which comes when a likelihood ratio says that its mean changed.
+"""GLR-klUCB: kl-UCB with a restart of an arm when a generalized likelihood ratio test detects a change of its mean.
 
-With d(m, q) = (q − m)²/(2s²) as in `kl-ucb`, τ the step of the arm's last restart (0 at first) and N, m of its rewards
-since: the largest q with N·d(m, q) ≤ ln(t − τ), that is m + sqrt(2s²·ln(t − τ) / N). The alarm: at some split s of
-the n = N rewards into the first s with mean m₁ and the others with mean m₂,
+Reference: Besson, Kaufmann, Maillard and Seznec 2022, with local restarts. With d(m, q) = (q − m)²/(2s²), τ the step
+of the arm's last restart (0 initially) and N, m of its rewards since then, the index is the largest q with
+N·d(m, q) ≤ ln(t − τ), that is m + sqrt(2s²·ln(t − τ) / N). Alarm: at some split i of the n = N rewards into the first i
+with mean m₁ and the others with mean m₂,
 
-    s·d(m₁, m) + (n−s)·d(m₂, m) = n·(P_s − s·m)² / (2s²·s·(n−s)) > ln(3·n^{3/2}/δ),  P_s the sum of the first s.
+    i·d(m₁, m) + (n−i)·d(m₂, m) = n·(P_i − i·m)² / (2s²·i·(n−i)) > ln(3·n^{3/2}/δ),  P_i the sum of the first i.
 
-Restarts are local, one of the original's two variants: an alarm forgets that arm alone, the reward that raised it
-included, and the arm is then pulled at once. Forced exploration takes the open arms in turn at the beginning of
-every ⌈K/rate⌉ steps.
+An alarm restarts that arm only and discards the reward that raised it; the arm is then pulled immediately. Forced
+exploration takes the open arms in turn at the start of every ⌈K/rate⌉ steps.
 
-The test costs O(ln n) and is made at every eighth reward of an arm (n = 8, 16, 24, …). The splits tried are, for each
-j = 0, 1, 2, …, the last 16 multiples of 2^j below n: all of the last 16, and from there on the finer the younger,
-with never more than an eighth of n−s between neighbours. Each j has a ring of 16 pairs (s, P_s), so an arm's
-memory is the same for any number of rewards; sums are of differences to the arm's first reward, so large means
-cost no digits. With more than 16·2^31 rewards the oldest splits would no longer be tried.
+The test costs O(ln n) and runs at every eighth reward of an arm. It tries, for each j = 0, 1, 2, …, the last 16
+multiples of 2^j below n: all of the last 16 splits, and coarser ones further back, at most (n−i)/8 apart. Each j has a
+ring of 16 pairs (i, P_i), so memory per arm is constant. Sums are of differences from the arm's first reward, so large
+means lose no digits. Beyond 16·2^31 rewards the oldest splits are not tried.
 """
 
 from __future__ import annotations
@@ -23,36 +22,29 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, ParamContext, Policy, Sizes, Value
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, forget
-from policies.engine.rules import CHANGES, unknown_arm
+from policies.engine.base import CLOSED, Param, ParamContext, Policy, Value
+from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, reset_arm
+from policies.engine.rules import CHANGES_PARAMETER, first_below
 from policies.kl_ucb import S2_PARAMETER
 
 BASE, SUM, RESTART = ROWS, ROWS + 1, ROWS + 2
-"""Rows behind those since the restart: the arm's first reward, P_n (both since the restart), and τ."""
+"""Rows after those of `engine/restart.py`: first reward and P_n since the restart, and τ."""
 
-ALARMS = 0
-"""Cell: how many restarts there were."""
-
-EVERY = 8
-"""Rewards of an arm from one test to the next."""
-
-RING, LEVELS = 16, 32
-"""Splits kept for each j, and how many j there are."""
-
-_, DELTA, RATE, S2 = range(4)
-"""Places of the parameters."""
+ALARMS = 0  # cell: number of restarts
+EVERY = 8  # rewards of an arm between tests
+RING, LEVELS = 16, 32  # splits stored for each j, and number of j
+_, DELTA, RATE, S2 = range(4)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm of which nothing is known at once, else one that is forced, else argmax of m + sqrt(2s²·ln(t − τ) / N).
+    """An arm without rewards since its restart, else forced exploration, else argmax of m + sqrt(2s²·ln(t − τ) / N).
 
-    ln t is no less than ln(t − τ), so the logarithm is taken only of an arm that could win with ln t.
+    Since ln t ≥ ln(t − τ), the second logarithm is computed only for arms that would win with ln t.
     """
-    unknown = unknown_arm(open_, arms, COUNT, 1.0)
-    if unknown >= 0:
-        return unknown
+    restarted = first_below(open_, arms, COUNT, 1.0)
+    if restarted >= 0:
+        return restarted
     forced = forced_arm(t, open_, p[RATE])
     if forced >= 0:
         return forced
@@ -71,8 +63,8 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 
 @inlined
-def keep_split(k, arms, memory):  # type: ignore[no-untyped-def]
-    """Put (n, P_n) into the ring of every j for which 2^j divides n."""
+def store_split(k, arms, memory):  # type: ignore[no-untyped-def]
+    """Store (n, P_n) in the ring of every j for which 2^j divides n."""
     split = int(arms[COUNT, k])
     multiple, ring = split, k * LEVELS * 2 * RING
     for _ in range(LEVELS):
@@ -87,7 +79,7 @@ def keep_split(k, arms, memory):  # type: ignore[no-untyped-def]
 
 @inlined
 def mean_changed(k, arms, memory, p):  # type: ignore[no-untyped-def]
-    """Whether n·(P_s − s·m)² > 2s²·ln(3·n^{3/2}/δ)·s·(n−s) at a split that is kept."""
+    """Whether n·(P_i − i·m)² > 2s²·ln(3·n^{3/2}/δ)·i·(n−i) at a stored split i."""
     n = arms[COUNT, k]
     m = arms[SUM, k] / n
     bar = 2.0 * p[S2] * log(3.0 * n * sqrt(n) / p[DELTA]) / n
@@ -107,7 +99,7 @@ def mean_changed(k, arms, memory, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """One more reward since the arm's restart, or its restart."""
+    """Add the reward and restart the arm on an alarm."""
     arms[COUNT, k] += 1.0
     n = arms[COUNT, k]
     if n == 1.0:
@@ -117,41 +109,44 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[MEAN, k] = arms[BASE, k] + arms[SUM, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
     if int(n) % EVERY == 0 and mean_changed(k, arms, memory, p):
-        forget(k, arms)
+        reset_arm(k, arms)
         arms[RESTART, k] = t
         cells[ALARMS] += 1.0
     else:
-        keep_split(k, arms, memory)
+        store_split(k, arms, memory)
 
 
-def error_rate(setting: ParamContext) -> float:
+def false_alarm_rate(context: ParamContext) -> float:
     """1/sqrt(KUT), for at least one change."""
-    return 1.0 / sqrt(setting.arms * max(1.0, setting.number("changes")) * setting.number("horizon"))
+    return 1.0 / sqrt(context.arms * max(1.0, context.number("changes")) * context.number("horizon"))
 
 
-def exploration(setting: ParamContext) -> float:
+def exploration_rate(context: ParamContext) -> float:
     """0.1·sqrt(KU·ln T / T), at most 1."""
-    horizon = setting.number("horizon")
-    return min(1.0, 0.1 * sqrt(setting.arms * setting.number("changes") * log(horizon) / horizon))
+    horizon = context.number("horizon")
+    return min(1.0, 0.1 * sqrt(context.arms * context.number("changes") * log(horizon) / horizon))
 
 
 class GLRKLUCB(Policy):
-    """kl-UCB that forgets an arm when two means explain its rewards much better than one."""
+    r"""kl-UCB that restarts an arm when two means explain its rewards significantly better than one.
+
+    $$m + \sqrt{\frac{2 s^2 \ln(t - \tau)}{N}}, \qquad
+    \text{restart if } i\, d(m_1, m) + (n - i)\, d(m_2, m) > \ln\frac{3 n^{3/2}}{\delta}$$
+    """
 
     name = "glr-klucb"
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"
     parameters = (
-        CHANGES,
-        Param("delta", error_rate, most=1.0, meaning="δ, the chance of a false alarm in an arm that never changes"),
-        Param("exploration", exploration, 0.001, 0.5, most=1.0, meaning="the share of steps that explore"),
+        CHANGES_PARAMETER,
+        Param("delta", false_alarm_rate, most=1.0, meaning="δ, probability of a false alarm of an unchanged arm"),
+        Param("exploration", exploration_rate, 0.001, 0.5, most=1.0, meaning="share of steps with forced exploration"),
         S2_PARAMETER,
     )
+    rows = ROWS + 3
+    cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS + 3, cells=1, memory=arms * LEVELS * 2 * RING)
-
-
-POLICY = GLRKLUCB
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return arms * LEVELS * 2 * RING

@@ -1,10 +1,10 @@
 """RAVEN-UCB: M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε) with α_t = α₀/ln(t+ε).
 
-As a line in c_t = α₀·sqrt(ln(t+1))/ln(t+ε), the score of an arm is A + c_t·B, where A and B change
-only when it is pulled: A = M + β₀·sqrt(S²/(N+1) + ε), B = 1/sqrt(N+1).
+Reference: Fang, Chen, Chen and Zhang 2025, Algorithm 1 and Proposition 1. With c_t = α₀·sqrt(ln(t+1))/ln(t+ε) the score
+of an arm is A + c_t·B, where A = M + β₀·sqrt(S²/(N+1) + ε) and B = 1/sqrt(N+1) change only with a pull of the arm.
 
-Three variance estimators stand behind the paper's numbers; with d = (x − M_old)(x − M_new) and n
-the count after the update, for n > 1:
+The paper's numbers use three variance estimators. With d = (x − M_old)(x − M_new) and n the count after the update,
+for n > 1:
 
 - welford: S² ← ((n−2)·S² + d)/(n−1), the unbiased sample variance (Proposition 1);
 - printed: S² ← (S² + d)/(n−1), as in Algorithm 1;
@@ -13,29 +13,31 @@ the count after the update, for n > 1:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 from typing import ClassVar
 
 from environments.compiled import inlined
 from environments.world import Floats, Worlds
-from policies.engine.base import PULLS, Param, Policy, Sizes, Value, best_line
+from policies.engine.base import PULLS, Param, Policy
+from policies.engine.rules import argmax_score
 
-MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4
-"""Rows: M, S², A and B."""
-
-ALPHA0, BETA0, EPSILON, ESTIMATOR, LOGARITHM = range(5)
-"""Places of the parameters."""
+MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4  # rows: M, S², A and B
+ALPHA0, BETA0, EPSILON, ESTIMATOR, LOGARITHM = range(5)  # parameters
 
 ESTIMATORS = ("welford", "printed", "accumulated")
 WELFORD, PRINTED, ACCUMULATED = 0.0, 1.0, 2.0
 
 
 @inlined
+def decaying_coefficient(t, alpha0, epsilon, shift):  # type: ignore[no-untyped-def]
+    """c_t = α₀·sqrt(ln(t + shift))/ln(t + ε)."""
+    return alpha0 * sqrt(log(t + shift)) / log(t + epsilon)
+
+
+@inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
-    """c_t = α₀·sqrt(ln(t+1))/ln(t+ε), with ln t under the root where a published protocol had it."""
-    shift = 1.0 if p[LOGARITHM] == 0.0 else 0.0
-    return p[ALPHA0] * sqrt(log(t + shift)) / log(t + p[EPSILON])
+    """c_t with ln(t+1) or, for the published variant, ln t under the root."""
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0 if p[LOGARITHM] == 0.0 else 0.0)
 
 
 @inlined
@@ -53,12 +55,12 @@ def next_variance(variance, d, n, estimator):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of A + c_t·B."""
-    return best_line(open_, arms, LEVEL, WIDTH, coefficient(t, p))
+    return argmax_score(open_, arms, LEVEL, WIDTH, coefficient(t, p))
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """M, S², and the arm's line."""
+    """Update M, S², A and B."""
     n = arms[PULLS, k]
     before = x - arms[MEAN, k]
     arms[MEAN, k] += before / n
@@ -69,7 +71,11 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class RavenUCB(Policy):
-    """Explores by a bonus that decays with time and one that follows the variance of each arm's mean."""
+    r"""UCB with a bonus that decays with time and a bonus that adapts to the variance of each arm.
+
+    $$m + \alpha_t\sqrt{\frac{\ln(t+1)}{N+1}} + \beta_0\sqrt{\frac{S^2}{N+1} + \varepsilon}, \qquad
+    \alpha_t = \frac{\alpha_0}{\ln(t+\varepsilon)}$$
+    """
 
     name = "raven-ucb"
     reference = "Fang, Chen, Chen and Zhang 2025, Algorithm 1 and Proposition 1"
@@ -77,21 +83,15 @@ class RavenUCB(Policy):
         Param("alpha0", 1.0, 0.01, 10.0, power=1, meaning="α₀, weight of the decaying bonus"),
         Param("beta0", 1.0, 0.01, 10.0, meaning="β₀, weight of the variance bonus"),
         Param("epsilon", 0.1, 0.001, 0.5, power=2, meaning="ε, floor of the variance bonus"),
-        Param("variance", "welford", choices=ESTIMATORS, meaning="how S² is estimated"),
+        Param("variance", "welford", choices=ESTIMATORS, meaning="estimator of S²"),
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
     )
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-    @classmethod
-    def fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+    def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
         from policies.engine.leader_run import leader_run
 
         return leader_run(worlds, candidates)
-
-
-POLICY = RavenUCB

@@ -1,88 +1,91 @@
-"""Rexp3: EXP3 started again every B steps, that is with all weights 1 at steps 1, B + 1, 2B + 1, …
+"""Rexp3: EXP3 restarted with equal weights every B steps, at steps 1, B + 1, 2B + 1, … (Besbes, Gur and Zeevi 2014).
 
-EXP3: an arm is drawn by p = (1−γ)·w/W + γ/K; then the drawn arm's w ← w·exp(γ·x̂/K), x̂ = z/p,
-z = clip((x − low)/(high − low), 0, 1). B is in steps of play, first pulls included; K counts the open arms. Arms
-that come and go, and first pulls: `policies/engine/exp3.py`.
+EXP3: an arm is drawn with probability p = (1−γ)·w/W + γ/K; then w ← w·exp(γ·x̂/K) for the drawn arm, x̂ = z/p,
+z = clip((x − low)/(high − low), 0, 1). B counts all steps, first pulls included; K is the number of open arms. Opening
+and closing of arms, and first pulls: `policies/engine/exp3.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import ceil, e, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext, Sizes, Value
-from policies.engine.exp3 import CELLS, ROWS, STAKE, all_alike, choose, keep_in_bounds, multiply, start, was_chosen
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.rules import HORIZON_PARAMETER
-from policies.engine.window import longest
+from policies.engine.base import Param, ParamContext
+from policies.engine.exp3 import (
+    CELLS,
+    GAIN,
+    ROWS,
+    claim_draw,
+    draw_arm,
+    multiply_weight,
+    normalize_weights,
+    reset_weights,
+    start,
+)
+from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from policies.engine.window import longest_window
 
-LAST = CELLS
-"""Cell after those of EXP3: the last step before it starts again."""
-
-_, _, BATCH, GAMMA, LOW, HIGH = range(6)
-"""Places of the parameters."""
+LAST = CELLS  # cell after those of EXP3: the last step before the next restart
+_, _, BATCH, GAMMA, LOW, HIGH = range(6)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Start again if it is time, then draw by p."""
+    """Draw an arm with probability p, after a restart if it is due."""
     if t > cells[LAST]:
-        all_alike(arms)
+        reset_weights(arms)
         cells[LAST] = ceil(t / p[BATCH]) * p[BATCH]
-    return choose(open_, arms, cells, p[GAMMA], rng)
+    return draw_arm(open_, arms, cells, p[GAMMA], rng)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The drawn arm's weight grows."""
-    if was_chosen(arms, k):
-        multiply(arms, cells, k, arms[STAKE, k] * to_unit(x, p[LOW], p[HIGH]))
-        keep_in_bounds(arms, cells)
+    """Increase the weight of the drawn arm."""
+    if claim_draw(arms, k):
+        multiply_weight(arms, cells, k, arms[GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
+        normalize_weights(arms, cells)
 
 
-def tuned_to_variation(setting: ParamContext) -> float:
-    """⌈(K ln K)^⅓·(T/v)^⅔⌉, at least one step, and no more than there are."""
-    horizon, variation, arms = setting.number("horizon"), setting.number("variation"), setting.arms
+def batch_for_variation(context: ParamContext) -> float:
+    """⌈(K ln K)^⅓·(T/v)^⅔⌉, from 1 to T steps."""
+    horizon, variation, arms = context.number("horizon"), context.number("variation"), context.arms
     if variation == 0.0:
         return horizon
     return min(horizon, max(1.0, float(ceil((arms * log(arms)) ** (1 / 3) * (horizon / variation) ** (2 / 3)))))
 
 
-def tuned_to_batch(setting: ParamContext) -> float:
+def rate_for_batch(context: ParamContext) -> float:
     """min(1, sqrt(K ln K / ((e − 1)·B)))."""
-    return min(1.0, sqrt(setting.arms * log(setting.arms) / ((e - 1.0) * setting.number("batch"))))
+    return min(1.0, sqrt(context.arms * log(context.arms) / ((e - 1.0) * context.number("batch"))))
 
 
 class REXP3(UnitPolicy):
-    """Forgets by the clock: EXP3 from scratch as often as means that move by v in all call for."""
+    r"""EXP3 restarted at fixed intervals, as often as an expected total variation of the means requires.
+
+    $$w \leftarrow w e^{\gamma \hat x / K}, \qquad w \leftarrow 1 \text{ every } B \text{ steps}$$
+    """
 
     name = "rexp3"
     family = "sampling"
     reference = "Besbes, Gur and Zeevi 2014"
     parameters = (
         HORIZON_PARAMETER,
-        Param("variation", 1.0, meaning="v, how far the means are expected to move in all, on the scale of z"),
+        Param("variation", 1.0, meaning="v, expected total variation of the means on the scale of z"),
         Param(
             "batch",
-            tuned_to_variation,
+            batch_for_variation,
             10.0,
-            longest,
+            longest_window,
             least=1.0,
             integer=True,
-            meaning="B, steps from one start to the next",
+            meaning="B, steps between restarts",
         ),
-        Param("gamma", tuned_to_batch, most=1.0, meaning="γ, share of pulls of any arm, and rate"),
+        Param("gamma", rate_for_batch, most=1.0, meaning="γ, exploration share and learning rate"),
         *UNIT_PARAMETERS,
     )
     random = True
+    rows = ROWS
+    cells = CELLS + 1
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS, cells=CELLS + 1)
-
-
-POLICY = REXP3

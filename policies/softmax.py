@@ -1,32 +1,26 @@
-"""Softmax: an open arm is pulled with probability p ∝ exp(m / τ).
+"""Softmax (Boltzmann exploration): an open arm is drawn with probability p ∝ exp(m / τ) (Sutton and Barto 1998).
 
-A pull changes the weight of one arm only, so weights w = exp((m − μ)/τ) are kept from step to step,
-μ being the largest mean of the moment they were last computed together. They are computed anew when
-the largest of them leaves [1e-20, 1e20]: before that, a weight that underflows is no loss.
+A pull changes the weight of one arm only, so weights w = exp((m − μ)/τ) are stored, where μ is the largest mean when
+they were last computed together. They are recomputed when the largest weight leaves [1e-20, 1e20]; until then, weights
+that underflow are negligible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import exp
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy
 
-MEAN, WEIGHT = 1, 2
-"""Rows: m and w."""
-
-REFERENCE = 0
-"""Cell of μ."""
-
-STEEPEST = 700.0
-"""Largest exponent that is taken: e to it is still finite."""
+MEAN, WEIGHT = 1, 2  # rows: m and w
+REFERENCE = 0  # cell: μ
+LARGEST_EXPONENT = 700.0  # upper limit of the exponent, so that weights stay finite
 
 
 @inlined
-def weigh(arms, k, reference, tau):  # type: ignore[no-untyped-def]
-    """w of one arm."""
-    arms[WEIGHT, k] = exp(min(STEEPEST, (arms[MEAN, k] - reference) / tau))
+def update_weight(arms, k, reference, tau):  # type: ignore[no-untyped-def]
+    """Compute w of one arm."""
+    arms[WEIGHT, k] = exp(min(LARGEST_EXPONENT, (arms[MEAN, k] - reference) / tau))
 
 
 @inlined
@@ -45,13 +39,13 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         cells[REFERENCE] = reference
         total = 0.0
         for k in range(open_.shape[0]):
-            weigh(arms, k, reference, p[0])
+            update_weight(arms, k, reference, p[0])
             if open_[k] != CLOSED:
                 total += arms[WEIGHT, k]
     point = rng.random() * total
     running, chosen = 0.0, -1
     for k in range(open_.shape[0]):
-        # an arm without weight is never chosen, not even where rounding puts the point at the very end
+        # an arm without weight is never drawn, even if rounding puts the point at the end
         if open_[k] != CLOSED and arms[WEIGHT, k] > 0.0:
             running += arms[WEIGHT, k]
             chosen = k
@@ -62,27 +56,23 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean, and the weight of this arm."""
+    """Update m and w of the arm."""
     arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
-    weigh(arms, k, cells[REFERENCE], p[0])
+    update_weight(arms, k, cells[REFERENCE], p[0])
 
 
 class Softmax(Policy):
-    """Pulls better arms more often, and the much worse ones hardly ever."""
+    r"""Draws arms with probabilities that increase exponentially with their means.
+
+    $$p \propto e^{m/\tau}$$
+    """
 
     name = "softmax"
     family = "sampling"
     reference = "Sutton and Barto 1998 (Boltzmann exploration)"
-    parameters = (
-        Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature: how much worse an arm may look"),
-    )
+    parameters = (Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature"),)
     random = True
+    rows = 3
+    cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=1)
-
-
-POLICY = Softmax

@@ -1,36 +1,39 @@
-"""Thompson sampling on a sliding window: the posterior given the last τ rewards of all arms together."""
+"""Sliding-window Thompson sampling: the posterior given the last τ rewards of all arms.
+
+Reference: Trovò, Paladino, Restelli and Gatti 2020. An arm without rewards in the window is drawn from the prior.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies.engine.base import Sizes, Value
-from policies.engine.families import PRIOR, ForgettingTS, seen
-from policies.engine.rules import CHANGES
-from policies.engine.window import CELLS, TAU_BY_CHANGES, push
+from policies.engine.base import Value
+from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
+from policies.engine.rules import CHANGES_PARAMETER
+from policies.engine.window import CELLS, TAU_BY_CHANGES, push_reward
 
-TAU = 8
-"""Place of τ, after the prior and U."""
+TAU = 8  # parameter after those of the prior and U
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The window moves on."""
-    push(k, seen(x, p), arms, cells, memory, int(p[TAU]))
+    """Add the reward to the window."""
+    push_reward(k, transform_reward(x, p), arms, cells, memory, int(p[TAU]))
 
 
 class SWTS(ForgettingTS):
-    """Thompson sampling that forgets: only the last τ rewards count."""
+    r"""Thompson sampling on a sliding window of recent rewards.
+
+    $$\theta \sim p(\theta \mid x_{t-\tau}, \dots, x_{t-1})$$
+    """
 
     name = "sw-ts"
     reference = "Trovò, Paladino, Restelli and Gatti 2020"
-    parameters = (*PRIOR, CHANGES, TAU_BY_CHANGES)
+    parameters = (*PRIOR_PARAMETERS, CHANGES_PARAMETER, TAU_BY_CHANGES)
+    cells = CELLS
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=4, cells=CELLS, memory=2 * int(values["tau"]))
-
-
-POLICY = SWTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * int(values["tau"])

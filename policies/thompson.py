@@ -1,36 +1,41 @@
-"""Thompson sampling: draw θ of every open arm from its posterior, pull argmax θ.
+"""Thompson sampling: draw θ of every open arm from its posterior and pull argmax θ (Thompson 1933).
 
-- gaussian: normal–inverse-gamma (μ₀, κ₀, a₀, b₀), see `policies/engine/families.py`.
+- gaussian: normal–inverse-gamma prior (μ₀, κ₀, a₀, b₀), Honda and Takemura 2014; see `policies/engine/posterior.py`.
 - bernoulli: Beta(1+S, 1+F) with S = Σz, F = Σ(1−z) = N − S, z = clip((x − low)/(high − low), 0, 1).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Sizes, Value
-from policies.engine.families import UNIT_PARAMETERS, UnitPolicy, draw_beta, draw_mean, to_unit
-from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, MEAN, SQUARES, take_in
+from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.posterior import draw_beta, draw_gaussian_mean
+from policies.engine.rules import (
+    GAUSSIAN,
+    LIKELIHOOD_PARAMETER,
+    MEAN,
+    SQUARES,
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    add_reward,
+    to_unit,
+)
 
-SUCCESSES = 1
-"""Row of S, where the likelihood is bernoulli."""
-
-LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)
-"""Places of the parameters."""
+SUCCESSES = 1  # row of S, for the Bernoulli likelihood
+LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """argmax θ, the draws made arm by arm."""
+    """argmax θ; draws are made arm by arm."""
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
             continue
         n = arms[PULLS, k]
         if p[LIKELIHOOD] == GAUSSIAN:
-            theta = draw_mean(n, arms[MEAN, k], arms[SQUARES, k], p[MU0], p[KAPPA0], p[A0], p[B0], rng)
+            theta = draw_gaussian_mean(n, arms[MEAN, k], arms[SQUARES, k], p[MU0], p[KAPPA0], p[A0], p[B0], rng)
         else:
             theta = draw_beta(1.0 + arms[SUCCESSES, k], 1.0 + n - arms[SUCCESSES, k], rng)
         if theta > best:
@@ -40,35 +45,33 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """m and Q, or S."""
+    """Update m and Q, or S."""
     if p[LIKELIHOOD] == GAUSSIAN:
-        take_in(arms, k, x)
+        add_reward(arms, k, x)
     else:
         arms[SUCCESSES, k] += to_unit(x, p[LOW], p[HIGH])
 
 
 class Thompson(UnitPolicy):
-    """Pulls every arm with the probability that it is the best one."""
+    r"""Pulls each arm with the posterior probability that it is the best.
+
+    $$b_N = b_0 + \frac{N V}{2} + \frac{\kappa_0 N (m - \mu_0)^2}{2\kappa_N}; \qquad
+    \sigma^2 \sim \mathrm{IG}(a_N, b_N), \quad \theta \sim \mathcal N(\mu_N, \sigma^2/\kappa_N)$$
+    """
 
     name = "thompson"
     family = "sampling"
     reference = "Thompson 1933; Honda and Takemura 2014 for the Gaussian prior"
     parameters = (
         LIKELIHOOD_PARAMETER,
-        Param("mu0", 0.0, least=-math.inf, power=1, meaning="μ₀, prior mean (gaussian)"),
-        Param("kappa0", 1.0, 0.001, 10.0, meaning="κ₀, how many rewards the prior mean is worth (gaussian)"),
-        Param("a0", 1.0, meaning="a₀, half as many as the prior variance is worth (gaussian)"),
-        Param("b0", 1.0, 0.001, 10.0, power=2, meaning="b₀, the prior's half sum of squares (gaussian)"),
+        Param("mu0", 0.0, least=-math.inf, power=1, meaning="μ₀, prior mean (Gaussian)"),
+        Param("kappa0", 1.0, 0.001, 10.0, meaning="κ₀, weight of the prior mean in rewards (Gaussian)"),
+        Param("a0", 1.0, meaning="a₀, shape of the prior variance (Gaussian)"),
+        Param("b0", 1.0, 0.001, 10.0, power=2, meaning="b₀, scale of the prior variance (Gaussian)"),
         *UNIT_PARAMETERS,
     )
     random = True
     slow = True
+    rows = 3
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3)
-
-
-POLICY = Thompson

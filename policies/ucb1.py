@@ -1,43 +1,39 @@
-"""UCB1: m + sqrt(c·ln t / N)."""
+"""UCB1: argmax of m + sqrt(c·ln t / N) (Auer, Cesa-Bianchi and Fischer 2002)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Param, Policy, Sizes, Value, best_line
+from policies.engine.base import PULLS, Param, Policy
+from policies.engine.rules import argmax_score
 
-MEAN, WIDTH = 1, 2
-"""Rows: the mean, and 1/sqrt(N), which only a pull changes."""
+MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N)
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(c·ln t)·(1/sqrt(N))."""
-    return best_line(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
+    return argmax_score(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
+    """Update m and 1/sqrt(N)."""
     n = arms[PULLS, k]
     arms[MEAN, k] += (x - arms[MEAN, k]) / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
 
 
 class UCB1(Policy):
-    """Optimism in the face of uncertainty: the mean plus a bonus that shrinks with the arm's own pulls."""
+    r"""Optimism in the face of uncertainty: the mean plus a bonus that shrinks with the pulls of the arm.
+
+    $$m + \sqrt{\frac{c \ln t}{N}}$$
+    """
 
     name = "ucb1"
     reference = "Auer, Cesa-Bianchi and Fischer 2002"
     parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
+    rows = 3
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3)
-
-
-POLICY = UCB1

@@ -1,72 +1,68 @@
-"""Improved UCB: pull all active arms equally often, drop the bad ones, look closer.
+"""Improved UCB: pull all active arms equally often, eliminate bad ones, refine the resolution (Auer and Ortner 2010).
 
-Rounds m = 0 … ⌊½·log₂(T/e)⌋ with Δ = 2^(−m): pull the active arms in turn until each has
-n_m = ⌈2·ln(TΔ²)/Δ²⌉ pulls, then drop those with m + a·r < max(m − a·r), r = sqrt(ln(TΔ²)/(2n_m)). A
-single active arm is simply pulled; after the last round, the active one with the best mean is.
+Rounds i = 0 … ⌊½·log₂(T/e)⌋ with Δ = 2^(−i): pull the active arms in turn until each has n = ⌈2·ln(TΔ²)/Δ²⌉ pulls, then
+eliminate those with m + a·r < max(m − a·r), r = sqrt(ln(TΔ²)/(2n)). A single active arm is pulled for good; after the
+last round the active arm with the best mean is pulled.
 
-When an arm opens or the last active one closes, all starts again with all open arms, Δ = 1 and nothing
-known. The first pull of a new arm, which is made before `select` is asked, is the first of the new start.
+When an arm opens or the last active arm closes, the algorithm restarts with all open arms, Δ = 1 and empty statistics.
+The first pull of a new arm, made before `select` is called, is the first pull after the restart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import e
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy, Sizes, Value
-from policies.engine.rules import HORIZON_PARAMETER, pulls_for, radius
+from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy
+from policies.engine.rules import HORIZON_PARAMETER, confidence_radius, pulls_needed
 
-COUNT, MEAN, ACTIVE, SEEN = 1, 2, 3, 4
-"""Rows: pulls and mean since the start, 1 where an arm is active, 1 where it was open when last looked at."""
+COUNT, MEAN, ACTIVE, WAS_OPEN = 1, 2, 3, 4
+"""Rows: pulls and mean since the restart, 1 if the arm is active, 1 if it was open at the last selection."""
 
-DELTA, NEEDED = 0, 1
-"""Cells: Δ, and n_m; 0 before the first start."""
-
-HORIZON, A = range(2)
-"""Places of the parameters."""
+DELTA, NEEDED = 0, 1  # cells: Δ and n; 0 before the first selection
+HORIZON, A = range(2)  # parameters
 
 
 @inlined
 def rounds_left(horizon, delta):  # type: ignore[no-untyped-def]
-    """Whether the round of Δ is played: m ≤ ½·log₂(T/e) says TΔ² ≥ e."""
+    """Whether the round of Δ is played, TΔ² ≥ e."""
     return horizon * delta * delta >= e
 
 
 @inlined
 def begin_round(cells, horizon, delta):  # type: ignore[no-untyped-def]
-    """Δ and n_m; after the last round one pull is enough, so that a mean is known."""
+    """Set Δ and n; after the last round one pull suffices for a mean."""
     cells[DELTA] = delta
     cells[NEEDED] = 1.0
     if rounds_left(horizon, delta):
-        cells[NEEDED] = pulls_for(horizon, delta)
+        cells[NEEDED] = pulls_needed(horizon, delta)
 
 
 @inlined
-def begin(open_, arms, cells, horizon):  # type: ignore[no-untyped-def]
-    """All open arms are active, and nothing is known of them."""
+def restart(open_, arms, cells, horizon):  # type: ignore[no-untyped-def]
+    """Make all open arms active and clear their statistics."""
     for k in range(open_.shape[0]):
         is_open = 1.0 if open_[k] != CLOSED else 0.0
         arms[COUNT, k] = 0.0
         arms[MEAN, k] = 0.0
         arms[ACTIVE, k] = is_open
-        arms[SEEN, k] = is_open
+        arms[WAS_OPEN, k] = is_open
     begin_round(cells, horizon, 1.0)
 
 
 @inlined
-def look(open_, arms):  # type: ignore[no-untyped-def]
-    """Take note of arms that opened or closed; True where that means a new start.
+def needs_restart(open_, arms):  # type: ignore[no-untyped-def]
+    """Register arms that opened or closed; return whether the algorithm must restart.
 
-    An arm without a single reward is not offered here even while it is open, so it has not closed.
+    An open arm without rewards is passed as closed during online use, so it is not registered as closed.
     """
     opened, active = False, 0
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
-            if arms[SEEN, k] == 1.0 and arms[PULLS, k] > 0.0:
-                arms[SEEN, k] = 0.0
+            if arms[WAS_OPEN, k] == 1.0 and arms[PULLS, k] > 0.0:
+                arms[WAS_OPEN, k] = 0.0
                 arms[ACTIVE, k] = 0.0
-        elif arms[SEEN, k] == 0.0:
+        elif arms[WAS_OPEN, k] == 0.0:
             opened = True
         elif arms[ACTIVE, k] == 1.0:
             active += 1
@@ -77,7 +73,7 @@ def look(open_, arms):  # type: ignore[no-untyped-def]
 def next_in_turn(open_, arms, needed):  # type: ignore[no-untyped-def]
     """The active arm with the fewest pulls if these are fewer than needed, else −1.
 
-    One whose reward is still to come is passed over while another one needs a pull.
+    Arms that wait for a reward are skipped while another arm needs a pull.
     """
     fewest, chosen, fewest_waiting, waiting = needed, -1, needed, -1
     for k in range(open_.shape[0]):
@@ -92,9 +88,9 @@ def next_in_turn(open_, arms, needed):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def drop(open_, arms, cells, p):  # type: ignore[no-untyped-def]
-    """Drop active arms with m + a·r < max(m − a·r)."""
-    width = p[A] * radius(p[HORIZON], cells[DELTA])
+def eliminate(open_, arms, cells, p):  # type: ignore[no-untyped-def]
+    """Eliminate active arms with m + a·r < max(m − a·r)."""
+    width = p[A] * confidence_radius(p[HORIZON], cells[DELTA])
     best = -1e300
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED and arms[ACTIVE, k] == 1.0:
@@ -106,9 +102,9 @@ def drop(open_, arms, cells, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The next active arm in turn, through as many ends of rounds as it takes."""
-    if look(open_, arms):
-        begin(open_, arms, cells, p[HORIZON])
+    """The next active arm in turn; ends as many rounds as are complete."""
+    if needs_restart(open_, arms):
+        restart(open_, arms, cells, p[HORIZON])
     while True:
         active, best, chosen = 0, -1e300, -1
         for k in range(open_.shape[0]):
@@ -123,34 +119,33 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
             return turn
         if not rounds_left(p[HORIZON], cells[DELTA]):
             return chosen
-        drop(open_, arms, cells, p)
+        eliminate(open_, arms, cells, p)
         begin_round(cells, p[HORIZON], 0.5 * cells[DELTA])
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Mean since the start; a pull of an arm that was not open before is the first of a new one."""
-    if arms[SEEN, k] == 0.0:
-        begin(open_, arms, cells, p[HORIZON])
+    """Update the mean; the first pull of an arm that has opened causes a restart."""
+    if arms[WAS_OPEN, k] == 0.0:
+        restart(open_, arms, cells, p[HORIZON])
     arms[COUNT, k] += 1.0
     arms[MEAN, k] += (x - arms[MEAN, k]) / arms[COUNT, k]
 
 
 class UCBImp(Policy):
-    """Improved UCB: successive elimination in rounds of ever finer resolution."""
+    r"""Successive elimination in rounds of increasing resolution (improved UCB).
+
+    $$\text{eliminate if } m + a r < \max(m - a r), \qquad r = \sqrt{\frac{\ln(T\Delta^2)}{2n}}, \quad
+    n = \Bigl\lceil \frac{2\ln(T\Delta^2)}{\Delta^2} \Bigr\rceil$$
+    """
 
     name = "ucb-imp"
     reference = "Auer and Ortner 2010"
     parameters = (
         HORIZON_PARAMETER,
-        Param("a", 1.0, 0.01, 10.0, power=1, meaning="weight of the width r"),
+        Param("a", 1.0, 0.01, 10.0, power=1, meaning="factor of the confidence radius r"),
     )
+    rows = 5
+    cells = 2
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5, cells=2)
-
-
-POLICY = UCBImp

@@ -1,19 +1,18 @@
 """UCB1-Tuned: m + a·sqrt((ln t / N)·min(¼, V + sqrt(2 ln t / N))), V the biased variance, for rewards of range 1.
 
-With B = 1/sqrt(N), which only a pull changes, the bonus is a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B)).
+Reference: Auer, Cesa-Bianchi and Fischer 2002. With B = 1/sqrt(N), which changes only with a pull, the bonus is
+a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B)).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
-from policies.engine.rules import MEAN, SQUARES, take_in
+from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.rules import MEAN, SQUARES, add_reward
 
-VARIANCE, WIDTH = 3, 4
-"""Rows behind the statistics: V and B."""
+VARIANCE, WIDTH = 3, 4  # rows after mean and squares: V and B
 
 
 @inlined
@@ -32,26 +31,23 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """m, V = Q/N and B."""
-    take_in(arms, k, x)
+    """Update m, V = Q/N and B."""
+    add_reward(arms, k, x)
     n = arms[PULLS, k]
     arms[VARIANCE, k] = arms[SQUARES, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
 
 
 class UCBTuned(Policy):
-    """UCB1 with the variance that an arm shows, where that is below ¼, the largest one possible in [0, 1]."""
+    r"""UCB1 with the observed variance of each arm, capped at ¼, the largest variance in [0, 1].
+
+    $$m + a\sqrt{\frac{\ln t}{N} \min\Bigl(\tfrac14, V + \sqrt{\frac{2\ln t}{N}}\Bigr)}$$
+    """
 
     name = "ucb-tuned"
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (UCB1-Tuned)"
     parameters = (Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),)
     scalable = False
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = UCBTuned

@@ -1,23 +1,19 @@
 """UCB-V: m + sqrt(2V·ζ·ln t / N) + 3c·ζ·ln t / N, V the biased variance, for rewards of range 1.
 
-With L = ζ·ln t the score of an arm is m + sqrt(L)·B + L·C, where B = sqrt(2V/N) and C = 3c/N change
-only when it is pulled.
+Reference: Audibert, Munos and Szepesvári 2009. With L = ζ·ln t the score is m + sqrt(L)·B + L·C, where B = sqrt(2V/N)
+and C = 3c/N change only with a pull of the arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
-from policies.engine.rules import MEAN, SQUARES, take_in
+from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.rules import MEAN, SQUARES, add_reward
 
-SPREAD, WIDTH = 3, 4
-"""Rows behind the statistics: B and C."""
-
-ZETA, C = range(2)
-"""Places of the parameters."""
+SPREAD, WIDTH = 3, 4  # rows after mean and squares: B and C
+ZETA, C = range(2)  # parameters
 
 
 @inlined
@@ -35,28 +31,25 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """m, V = Q/N, and the arm's two terms."""
-    take_in(arms, k, x)
+    """Update m, B and C."""
+    add_reward(arms, k, x)
     n = arms[PULLS, k]
     arms[SPREAD, k] = sqrt(2.0 * arms[SQUARES, k]) / n
     arms[WIDTH, k] = 3.0 * p[C] / n
 
 
 class UCBV(Policy):
-    """UCB with an empirical Bernstein bound: arms that vary little need little exploration."""
+    r"""UCB with an empirical Bernstein bound: arms with a small variance are explored less.
+
+    $$m + \sqrt{\frac{2V\zeta\ln t}{N}} + \frac{3c \zeta\ln t}{N}$$
+    """
 
     name = "ucb-v"
     reference = "Audibert, Munos and Szepesvári 2009"
     parameters = (
         Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
-        Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term that does not know the variance"),
+        Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term without the variance"),
     )
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = UCBV

@@ -1,13 +1,13 @@
-"""Optimistic sampling around a weighted linear trend of each arm, extrapolated to now.
+"""WLS optimistic TS: optimistic sampling around a weighted linear trend of each arm, extrapolated to the current step.
 
-Over the arm's last n rewards: w = λ^(t−t_i), x = (1, t_i−t), A = X'WX + ρI, b̂ = A⁻¹X'Wy,
-s² = Σw·e² / max(Σw−2, 1); score = max(b̂₀, draw N(b̂₀, s²·(A⁻¹X'W²XA⁻¹)₀₀)).
+Reference: May, Korda, Lee and Leslie 2012, for the optimistic sampling. Over the last n rewards y of an arm at steps
+t_i: w = λ^(t−t_i), x = (1, t_i−t), A = X'WX + ρI, b̂ = A⁻¹X'Wy, s² = Σw·e² / max(Σw−2, 1);
+score = max(b̂₀, draw from N(b̂₀, s²·(A⁻¹X'W²XA⁻¹)₀₀)).
 
-Nothing is fitted anew at a step. For each arm the sums are kept as they stood at its last pull, d = t_i − t_last,
-and around their means, so that no large numbers cancel: W = Σw, d̄, C = Σw(d−d̄)², ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)², and
-for the weights w²: V = Σw², d̃, D = Σw²(d−d̃)². From these come, when the arm is pulled, the slope
-β and the residual sum E of the fit without ρ. At step t, Δ = t − t_last steps later, all w are g = λ^Δ times
-what they were and all x are d − Δ; with c = d̄ − Δ the formula becomes
+No fit is computed from scratch at a step. Each arm stores sums as of its last pull, with d = t_i − t_last, centered at
+their means to avoid cancellation: W = Σw, d̄, C = Σw(d−d̄)², ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)², and for the weights w²:
+V = Σw², d̃, D = Σw²(d−d̃)². At a pull they give the slope β and the residual sum E of the fit without ρ. At step t,
+Δ = t − t_last steps later, all w are multiplied by g = λ^Δ and all x are d − Δ. With c = d̄ − Δ the formula becomes
 
     det A = g²WC + ρg(W + C + Wc²) + ρ²
     q     = (gC(ȳ − cβ) + ρȳ) / det A,               b̂₀ = gWq
@@ -15,7 +15,7 @@ what they were and all x are d − Δ; with c = d̄ − Δ the formula becomes
     u     = g(gC + ρ + gWc(d̄ − d̃)) / det A,
     v     = g·gWc / det A,                           (A⁻¹X'W²XA⁻¹)₀₀ = Vu² + Dv²
 
-where ρh and ρq are how far the ridge moves the slope, and the level at the centre c.
+where ρh and ρq are the shifts of the slope, and of the level at the center c, due to the ridge.
 """
 
 from __future__ import annotations
@@ -24,38 +24,27 @@ from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, PULLS, Param, Policy, Value
 
-W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)
-"""Rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²."""
-
-V, V_MEAN, VXX = range(7, 10)
-"""Rows with weights w²: V, d̃, D."""
+W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)  # rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²
+V, V_MEAN, VXX = range(7, 10)  # rows with weights w²: V, d̃, D
 
 SLOPE, RESIDUAL, LAST, FADE = range(10, 14)
-"""Rows: β, E, the step of the last pull, and g, which loses a factor λ a step."""
+"""Rows: β, E, the step of the last pull, and g, which is multiplied by λ per step."""
 
-LEVEL, DEVIATION = 14, 15
-"""Rows: b̂₀ and the standard deviation of its draw, as of the last choice."""
+LEVEL, DEVIATION = 14, 15  # rows: b̂₀ and the standard deviation of its draw at the last selection
 
 ROWS = 16
 
-NOW = 0
-"""Cell: the step that row FADE stands at."""
-
-LAMBDA, LENGTH, RHO = range(3)
-"""Places of the parameters."""
-
-NOTHING = 1e-280
-"""A g below this is 0: well before numbers get so small that they lose digits and speed."""
-
-LOST = 1e-6
-"""When a removal leaves less than this share of a sum of squares, what is left may be mostly rounding."""
+NOW = 0  # cell: the step to which row FADE refers
+LAMBDA, LENGTH, RHO = range(3)  # parameters
+NOTHING = 1e-280  # smaller g become 0, before they are denormal numbers, which are inexact and slow
+LOST = 1e-6  # if a removal leaves less than this share of a sum of squares, the rest may be mostly rounding error
 
 
 @inlined
 def advance(t, arms, cells, p):  # type: ignore[no-untyped-def]
-    """g of every arm as of step t."""
+    """Update g of every arm to step t."""
     steps = t - cells[NOW]
     if steps == 0.0:
         return
@@ -68,7 +57,7 @@ def advance(t, arms, cells, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def add(k, w, d, y, arms):  # type: ignore[no-untyped-def]
-    """One more reward in the sums, where d is counted from the pull that they stand at."""
+    """Add a reward to the sums; d is relative to the last pull."""
     before = arms[W, k]
     arms[W, k] += w
     part = w / arms[W, k]
@@ -88,7 +77,7 @@ def add(k, w, d, y, arms):  # type: ignore[no-untyped-def]
 
 @inlined
 def remove(k, w, d, y, arms):  # type: ignore[no-untyped-def]
-    """One reward less in the sums; gives whether too little is left of them to trust it."""
+    """Remove a reward from the sums; return whether they have become unreliable."""
     xx, yy, vxx = arms[XX, k], arms[YY, k], arms[VXX, k]
     before = arms[W, k]
     arms[W, k] -= w
@@ -109,8 +98,8 @@ def remove(k, w, d, y, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rebuild(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
-    """The sums of one arm from its ring, newest first, so that weights that vanish are met last."""
+def recompute(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
+    """Recompute the sums of one arm from its ring, newest reward first, so that vanishing weights come last."""
     for row in range(W, VXX + 1):
         arms[row, k] = 0.0
     n = int(p[LENGTH])
@@ -123,7 +112,7 @@ def rebuild(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def fit(t, k, arms, rho):  # type: ignore[no-untyped-def]
-    """Write b̂₀ of an arm and the standard deviation of its draw; without branches, so that arms go in parallel."""
+    """Compute b̂₀ of an arm and the standard deviation of its draw, without branches for vectorization."""
     g = arms[FADE, k]
     gw, gc = g * arms[W, k], g * arms[XX, k]
     c = arms[X_MEAN, k] - (t - arms[LAST, k])
@@ -140,7 +129,7 @@ def fit(t, k, arms, rho):  # type: ignore[no-untyped-def]
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """argmax of the score, one normal draw for each open arm in turn."""
+    """argmax of the score, with one normal draw per open arm in index order."""
     advance(t, arms, cells, p)
     now, rho = float(t), p[RHO]
     for k in range(arms.shape[1]):
@@ -156,13 +145,13 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Shift the arm's sums to this pull, take out the oldest of n rewards, add the new one."""
+    """Shift the sums of the arm to this pull, remove the oldest of n rewards, add the new one."""
     advance(t, arms, cells, p)
     n = int(p[LENGTH])
     pulls = int(arms[PULLS, k])
     place = 2 * n * k + (pulls - 1) % n
-    doubt = (pulls - 1) % n == 0
-    if not doubt:
+    unreliable = (pulls - 1) % n == 0
+    if not unreliable:
         g, gap = arms[FADE, k], t - arms[LAST, k]
         arms[W, k] *= g
         arms[XX, k] *= g
@@ -172,14 +161,14 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         arms[VXX, k] *= g * g
         arms[X_MEAN, k] -= gap
         arms[V_MEAN, k] -= gap
-        # Of what has vanished there is nothing to take out, and nothing to divide by.
-        doubt = arms[V, k] < NOTHING
-        if not doubt and pulls > n:
-            doubt = remove(k, p[LAMBDA] ** (t - memory[place]), memory[place] - t, memory[place + n], arms)
+        # Vanished sums cannot be divided by.
+        unreliable = arms[V, k] < NOTHING
+        if not unreliable and pulls > n:
+            unreliable = remove(k, p[LAMBDA] ** (t - memory[place]), memory[place] - t, memory[place + n], arms)
     memory[place] = t
     memory[place + n] = x
-    if doubt:
-        rebuild(t, k, arms, memory, p)
+    if unreliable:
+        recompute(t, k, arms, memory, p)
     else:
         add(k, 1.0, 0.0, x, arms)
     arms[SLOPE, k] = arms[XY, k] / arms[XX, k] if arms[XX, k] >= NOTHING else 0.0
@@ -189,23 +178,26 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class WLSOptimisticTS(Policy):
-    """Follows each arm's trend by weighted least squares and explores upwards only."""
+    r"""Extrapolates the weighted linear trend of each arm and samples optimistically around it.
+
+    $$A = X'WX + \rho I, \quad \hat b = A^{-1}X'Wy, \quad s^2 = \frac{\sum w_i e_i^2}{\max(\sum w_i - 2, 1)}, \quad
+    \text{score} = \max\bigl(\hat b_0, \mathcal N(\hat b_0, s^2 (A^{-1}X'W^2XA^{-1})_{00})\bigr)$$
+    """
 
     name = "wls-optimistic-ts"
     family = "sampling"
     reference = "May, Korda, Lee and Leslie 2012, for the optimistic sampling"
     parameters = (
-        Param("lam", 0.99, 1e-4, 0.3, scale="one-minus", most=1.0, meaning="λ, what is left of a weight a step later"),
-        Param("n", 50.0, 10.0, 500.0, least=1.0, integer=True, meaning="how many rewards of an arm are kept"),
-        Param("rho", 1e-3, least=1e-12, meaning="ρ, ridge that keeps the fit solvable"),
+        Param("lam", 0.99, 1e-4, 0.3, scale="one-minus", most=1.0, meaning="λ, discount of the weights per step"),
+        Param("n", 50.0, 10.0, 500.0, least=1.0, integer=True, meaning="number of rewards in the fit of an arm"),
+        Param("rho", 1e-3, least=1e-12, meaning="ρ, ridge of the fit"),
     )
     random = True
+    rows = ROWS
+    cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=ROWS, cells=1, memory=2 * int(values["n"]) * arms)
-
-
-POLICY = WLSOptimisticTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * int(values["n"]) * arms

@@ -1,1 +1,1 @@
-"""What is searched and what was found."""
+"""Study specifications, storage and results."""

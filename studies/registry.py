@@ -1,13 +1,18 @@
-"""Registries: the values that fields of a study may take by name, and the defaults of all fields.
+"""Registries of samplers, pruners, objectives and measures, and the defaults of all fields.
 
-Every list and every default is written once. Validation, error messages, the JSON Schema, command-line help, shell
-completion, the study template and the tables of the documentation are derived from it. To add an entry, add it to its
-registry here, and the function of the same name to the table that implements it: `tuning.search.samplers`,
-`tuning.search.pruning`, `studies.spec.objective` or `studies.spec.robust`.
+Validation, error messages, the JSON Schema, command-line help, shell completion, the study template and the tables of
+the documentation are derived from these registries. An entry is added in two places: here, and under the same name in
+the table that implements it:
 
-Noises are registered in `environments.noise`, export formats in `studies.export`, backends in `tuning.workers.local`.
+- sampler: `SAMPLERS` here, and a table in `tuning/search/samplers.py`;
+- pruner: `PRUNERS` here, and the table in `tuning/search/pruning.py`;
+- objective: `OBJECTIVES` here, and `STATISTICS` in `studies/spec/objective.py`;
+- measure: `MEASURES` here, and `WORST_COUNTS` in `studies/spec/robust.py`.
 
-This module imports nothing heavy: the command line reads it to print `ravenlab --help`.
+`tests/test_registries.py` checks that both places agree. Noises are registered in `environments/noise.py`, export
+formats in `studies/export/__init__.py`, backends in `tuning/workers/local.py`.
+
+This module imports nothing heavy, because `ravenlab --help` reads it.
 """
 
 from __future__ import annotations
@@ -26,13 +31,13 @@ class Choice:
     meaning: str
     """Description for help and documentation: one sentence without a full stop."""
     example: str = ""
-    """An example of the argument after the colon, such as 0.9; empty if the value takes none."""
+    """Example of the argument after the colon, such as 0.9; empty if there is none."""
     extra: str = ""
-    """The optional dependency group of ravenlab that it needs."""
+    """Optional dependency group of ravenlab that it requires."""
 
     @property
     def description(self) -> str:
-        """The meaning, and the optional dependencies that it needs.
+        """The meaning and the required optional dependencies.
 
         >>> SAMPLERS["gp"].description
         'Gaussian process with expected improvement (requires ravenlab[gp])'
@@ -45,17 +50,17 @@ class SamplerChoice(Choice):
     """A method that proposes candidates."""
 
     robust: bool = False
-    """Whether it can search one setting for several scenarios."""
+    """Whether robust searches support it."""
 
 
 @dataclass(frozen=True)
 class ObjectiveChoice(Choice):
-    """A number that is computed from the regrets or rewards of a candidate."""
+    """A statistic of the regrets or rewards of a candidate."""
 
     label: str = ""
     """Name of a trial's value in figures and notes; may contain {percent}, {tail} and {time}."""
     maximize: bool = False
-    """Whether it is computed from rewards, which should be large, instead of regrets."""
+    """Whether it is computed from rewards instead of regrets."""
     by_rank: bool = False
     """Whether it depends on the order of the sample, so that tests recompute it on each resample."""
 
@@ -70,14 +75,14 @@ SAMPLERS: dict[str, SamplerChoice] = {
 }
 
 PRUNERS: dict[str, Choice] = {
-    "none": Choice("every candidate plays all its replications"),
+    "none": Choice("every candidate runs all its replications"),
     "hyperband": Choice("successive halving over blocks of replications"),
     "race": Choice("paired test against the best candidate after each block, as in irace"),
 }
 
 OBJECTIVES: dict[str, ObjectiveChoice] = {
     "mean": ObjectiveChoice("mean regret", label="mean regret"),
-    "reward": ObjectiveChoice("mean reward, which is maximised", label="mean reward", maximize=True),
+    "reward": ObjectiveChoice("mean reward, which is maximized", label="mean reward", maximize=True),
     "quantile": ObjectiveChoice(
         "quantile of regret at this level", example="0.9", label="{percent} % quantile of regret", by_rank=True
     ),
@@ -101,8 +106,8 @@ MEASURES: dict[str, Choice] = {
 }
 
 
+# Keywords for the policies of the paper, and for all policies or scenarios.
 PAPER_KEYWORD, ALL_KEYWORD = "paper", "all"
-"""Words that stand for the policies of the paper, and for all policies or scenarios."""
 
 
 class StudyDefaults:
@@ -122,8 +127,8 @@ class StudyDefaults:
     measure = "worst"
 
 
+# The grid of the paper, for α₀ and for β₀.
 PAPER_VALUES = (0.5, 1.0, 5.0, 10.0)
-"""The paper's own grid, for α₀ and for β₀."""
 
 
 class GridDefaults:
@@ -145,7 +150,7 @@ class ComparisonDefaults:
 
 
 def robust_samplers() -> list[str]:
-    """Samplers that can search one setting for several scenarios.
+    """List the samplers that robust searches support.
 
     >>> robust_samplers()
     ['tpe', 'qmc', 'random']
@@ -154,7 +159,7 @@ def robust_samplers() -> list[str]:
 
 
 def format_choices(choices: Mapping[str, Choice]) -> list[str]:
-    """All values of a registry as users write them, with an example where a value takes an argument.
+    """List the values of a registry as users write them, with an example of the argument.
 
     >>> format_choices(MEASURES)
     ['worst', 'mean', 'cvar:0.5']
@@ -180,7 +185,7 @@ def parse_choice(field: str, text: str, choices: Mapping[str, Choice]) -> tuple[
 
 
 def parse_level(field: str, name: str, argument: str) -> float:
-    """The argument of a value as a level between 0 and 1.
+    """Parse the argument of a value as a level between 0 and 1.
 
     >>> parse_level("objective", "cvar", "0.9")
     0.9
@@ -195,7 +200,7 @@ def parse_level(field: str, name: str, argument: str) -> float:
 
 
 def choices_pattern(choices: Mapping[str, Choice]) -> str:
-    """A regular expression for the JSON Schema that matches all values of a registry.
+    """Return a regular expression for the JSON Schema that matches all values of a registry.
 
     >>> choices_pattern(MEASURES)
     '^(worst|mean|cvar:.+)$'
@@ -205,7 +210,7 @@ def choices_pattern(choices: Mapping[str, Choice]) -> str:
 
 
 def format_values(values: Iterable[float]) -> str:
-    """Numbers as they are typed on the command line.
+    """Format numbers as a comma-separated list.
 
     >>> format_values(GridDefaults.alpha0)
     '0.5,1,5,10'

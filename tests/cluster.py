@@ -1,4 +1,4 @@
-"""A real Dask cluster of processes, for tests: a scheduler and workers on a free port of this machine."""
+"""A Dask cluster for tests: processes of a scheduler and workers on a free port of this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START_SECONDS = 60
 
 
 class DaskCluster:
-    """Processes that can be killed and started again."""
+    """A cluster whose processes can be killed and restarted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,26 +29,26 @@ class DaskCluster:
         self.workers: list[subprocess.Popen[bytes]] = []
 
     def start(self, workers: int) -> None:
-        """All of it."""
+        """Start the scheduler and workers, and wait for them."""
         self.start_scheduler()
         for _ in range(workers):
             self.start_worker()
         self.wait(workers)
 
     def start_scheduler(self) -> None:
-        """On the port that it had before."""
+        """Start the scheduler, always on the same port."""
         self.scheduler = self._start(
             "scheduler", "--host=127.0.0.1", f"--port={self.port}", "--dashboard-address=127.0.0.1:0"
         )
 
     def start_worker(self, *more: str, **variables: str) -> subprocess.Popen[bytes]:
-        """One more, with one thread and no nanny, so that its process is the worker."""
+        """Start a worker with one thread and no nanny, so that its process is the worker."""
         words = ["--no-nanny", "--nthreads=1", "--dashboard-address=127.0.0.1:0", "--host=127.0.0.1"]
         self.workers.append(self._start("worker", self.address, *words, *more, **variables))
         return self.workers[-1]
 
     def wait(self, workers: int) -> None:
-        """Until the scheduler answers and so many workers have come."""
+        """Wait until the scheduler answers and has this many workers."""
         from distributed import Client
 
         deadline = time.monotonic() + START_SECONDS
@@ -62,23 +62,23 @@ class DaskCluster:
                 assert time.monotonic() < deadline, self.log()
 
     def kill_scheduler(self) -> None:
-        """With −9."""
+        """Kill the scheduler with SIGKILL."""
         if self.scheduler is not None:
             _kill(self.scheduler)
 
     def kill_workers(self) -> None:
-        """All of them."""
+        """Kill all workers with SIGKILL."""
         for worker in self.workers:
             _kill(worker)
         self.workers.clear()
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """Kill all processes."""
         self.kill_workers()
         self.kill_scheduler()
 
     def log(self) -> str:
-        """The last words of all processes."""
+        """The ends of all logs."""
         return "\n".join(path.read_text(errors="replace")[-2000:] for path in sorted(self.folder.glob("dask-*.log")))
 
     def _start(self, kind: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
@@ -94,7 +94,7 @@ class DaskCluster:
 
 @contextmanager
 def dask_cluster(folder: Path, workers: int = 2) -> Iterator[DaskCluster]:
-    """A cluster for a while."""
+    """Run a cluster."""
     cluster = DaskCluster(folder)
     try:
         cluster.start(workers)

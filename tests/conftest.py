@@ -1,7 +1,4 @@
-"""The order of the tests: what asks for every compiled kernel comes last, when the others have compiled them.
-
-And what tests in several folders share: a PostgreSQL server and a Dask cluster, started when first asked for.
-"""
+"""Order of the tests, and shared fixtures: a PostgreSQL server and a Dask cluster, started on first use."""
 
 from __future__ import annotations
 
@@ -18,24 +15,24 @@ if TYPE_CHECKING:
 
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""Read when NumPy is loaded, here and in every process that a test starts. Our matrices are small: threads that wait
-for each other cost more than twice what they do, and each core has a test process of its own already."""
+"""Read when NumPy is imported, here and in subprocesses. Threads slow down small matrices, and each core already runs a
+test process."""
 
-settings.register_profile("the same", derandomize=True, deadline=None)
-settings.load_profile("the same")
-"""Properties are tried on the same examples every time: what fails in one run fails in the next."""
+settings.register_profile("deterministic", derandomize=True, deadline=None)
+settings.load_profile("deterministic")
+"""Hypothesis uses the same examples in every run."""
 
 LAST = "tests/test_kernels.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Move them behind all others; the rest stays as it is."""
+    """Run the tests that need every compiled kernel last, when others have compiled most of them."""
     items.sort(key=lambda item: item.nodeid.startswith(LAST))
 
 
 @pytest.fixture
 def nothing_brought() -> Iterator[None]:
-    """What a test brings of a user's own is not there in the next."""
+    """Unload the plugins after the test."""
     from tests.plugins import forget_brought
 
     yield
@@ -44,7 +41,7 @@ def nothing_brought() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    """A Dask cluster of two workers, each module's own: some kill parts of it."""
+    """A Dask cluster of two workers per module, since some tests kill parts of it."""
     from tests.cluster import dask_cluster
 
     with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
@@ -53,23 +50,23 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """A server of this process."""
+    """A PostgreSQL server."""
     from tests.postgres import server
 
-    with server() as there:
-        yield there
+    with server() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
 def own_postgres(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server that a test may stop: never one that somebody else has named."""
+    """A PostgreSQL server that a test may stop: never one given by the environment."""
     from tests.postgres import given, own_server
 
     if not given():
         yield request.getfixturevalue("postgres")
         return
-    with own_server() as there:
-        yield there
+    with own_server() as running:
+        yield running
 
 
 @pytest.fixture

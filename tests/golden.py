@@ -1,6 +1,6 @@
-"""The wording of each surface, kept as text files in tests/golden: the only place where tests compare sentences.
+"""Golden files in tests/golden with the wording of each surface; other tests do not compare sentences.
 
-Set RAVENLAB_UPDATE_GOLDEN=1 to write the files anew after a change of wording, and review the difference.
+Set RAVENLAB_UPDATE_GOLDEN=1 to rewrite the files after a change of wording, and review the diff.
 """
 
 from __future__ import annotations

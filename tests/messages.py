@@ -10,9 +10,9 @@ import pytest
 
 
 def is_named(name: object, message: str) -> bool:
-    """Whether a message holds this name or number as a whole word.
+    """Whether a message contains this name or number as a whole word.
 
-    Line breaks and thousands separators do not count.
+    Line breaks and thousands separators are ignored.
     """
     word, text = (re.sub(r"(?<=\d),(?=\d{3})", "", " ".join(each.split())) for each in (str(name), message))
     before = r"(?<![\w.-])" if word[:1].isdigit() else r"(?<![\w.])"
@@ -20,14 +20,14 @@ def is_named(name: object, message: str) -> bool:
 
 
 def assert_names(message: str, *names: object) -> None:
-    """Assert that a message names each of these: a field, the offending value, what is allowed."""
+    """Assert that a message contains each of these, such as the field, the invalid value and what is allowed."""
     missing = [name for name in names if not is_named(name, message)]
     assert not missing, f"{missing} not named in: {message}"
 
 
 @contextmanager
 def raises_naming(error: type[Exception], *names: object) -> Iterator[pytest.ExceptionInfo[Exception]]:
-    """``pytest.raises`` for an error whose message names each of these."""
+    """``pytest.raises`` for an error whose message contains each of these."""
     with pytest.raises(error) as caught:
         yield caught
     assert_names(str(caught.value), *names)

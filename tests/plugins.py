@@ -8,5 +8,5 @@ from policies.engine import plugins
 
 def forget_brought() -> None:
     """Unload all plugins."""
-    plugins.POLICY_PLUGINS._held.clear()
-    catalog.SCENARIO_PLUGINS._held.clear()
+    plugins.POLICY_PLUGINS._plugins.clear()
+    catalog.SCENARIO_PLUGINS._plugins.clear()

@@ -1,4 +1,4 @@
-"""Every list and every default is registered once: an added entry appears on all surfaces, and copies are found."""
+"""Registries: an added entry appears on all surfaces, and no list is repeated elsewhere."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(pruning.PLAY) == set(PRUNERS)
+    assert set(pruning.PLAY_BATCH) == set(PRUNERS)
     assert option("tune", "--pruner").help == f"{join_words(list(PRUNERS))}. [default: {StudyDefaults.pruner}]"
     monkeypatch.setitem(PRUNERS, "median", Choice("an added pruner"))
     assert StudySpec(scenario="blips", pruner="median").pruner == "median"

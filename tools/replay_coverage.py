@@ -44,7 +44,7 @@ def covered(case: Case, tries: int, seed: int = 11, resamples: int = 640, runs: 
         for _ in range(tries // worlds + (world < tries % worlds)):
             arm = rng.integers(0, case.arms, case.events)
             reward = _rewards(case, rng, means, spreads, (case.events,))[arm, np.arange(case.events)]
-            log = Log.of([str(k) for k in arm], reward)
+            log = Log.from_columns([str(k) for k in arm], reward)
             found.append(replay(case.policy, log, resamples=resamples, seed=int(rng.integers(2**31))))
         marks = np.unique(np.linspace(min(r.matched for r in found), max(r.matched for r in found), 9).astype(int))
         truth = expected(case, means, spreads, marks, rng, runs, horizon=case.events // case.arms)
@@ -70,7 +70,7 @@ def expected(
             values=table,
             smoothed=table,
             best=nothing,
-            turns=np.zeros(table.shape[0], dtype=np.uint8),
+            switches=np.zeros(table.shape[0], dtype=np.uint8),
             offsets=np.arange(CHUNK) * steps,
             horizon=steps,
         )

@@ -35,15 +35,14 @@ def make_page(document: Mapping[str, Any]) -> str:
         "| claim | place | paper | protocol | ours (95 %) | verdict |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    for each in document["verdicts"]:
-        unit = " %" if each["unit"] == "%" else ""
-        printed = "" if each["printed"] is None else f"{format_number(each['printed'])}{unit}"
-        ours = "" if each["measurement"] is None else _format(each["measurement"], unit)
-        protocol = f"as {each['protocol']}"
-        verdict = f"{SIGNS[Verdict(each['verdict'])]} {each['verdict']}"
-        lines.append(f"| {each['text']} | {each['place']} | {printed} | {protocol} | {ours} | {verdict} |")
+    for row in document["verdicts"]:
+        unit = " %" if row["unit"] == "%" else ""
+        printed = "" if row["printed"] is None else f"{format_number(row['printed'])}{unit}"
+        ours = "" if row["measurement"] is None else _format(row["measurement"], unit)
+        verdict = f"{SIGNS[Verdict(row['verdict'])]} {row['verdict']}"
+        lines.append(f"| {row['text']} | {row['place']} | {printed} | as {row['protocol']} | {ours} | {verdict} |")
     lines += ["", "## Rules", ""]
-    used = {each["rule"] for each in document["verdicts"]}
+    used = {row["rule"] for row in document["verdicts"]}
     lines += [f"- **{name}**: {text}" for name, text in document["rules"].items() if name in used]
     return "\n".join(lines) + "\n"
 
@@ -65,13 +64,13 @@ def main() -> None:
     if browser_path is None:
         sys.exit("a Chromium is needed for the picture (apt-get install chromium)")
     with launched(browser_path) as browser:
-        opened = browser.new_page(viewport={"width": 1400, "height": 900})
-        opened.goto((folder / "reproduction.html").resolve().as_uri())
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.goto((folder / "reproduction.html").resolve().as_uri())
         row = "tr[data-claim='figure2-above-80']"
-        opened.evaluate(f"() => document.querySelector(\"{row}\").scrollIntoView({{behavior: 'instant'}})")
-        opened.evaluate("() => scrollBy(0, -60)")
-        opened.wait_for_timeout(500)
-        opened.screenshot(path=IMAGES / "reproduction.png")
+        page.evaluate(f"() => document.querySelector(\"{row}\").scrollIntoView({{behavior: 'instant'}})")
+        page.evaluate("() => scrollBy(0, -60)")
+        page.wait_for_timeout(500)
+        page.screenshot(path=IMAGES / "reproduction.png")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""How it is searched, and the command line."""
+"""Search, validation, the Python API and the command line."""

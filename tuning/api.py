@@ -1,4 +1,4 @@
-"""The commands for Python: `tune`, `tune_robust`, `grid`, `compare`, `export`, `report` and `reproduce`."""
+"""The Python API: tune, tune_robust, grid, compare, export, report and reproduce."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.catalog import load_scenario_plugin
-from environments.errors import nonnegative
+from environments.checks import check_nonnegative
 from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
 from studies.export.comparison import ComparisonDocument as Comparisons
@@ -24,21 +24,21 @@ from studies.spec.robust import parse_robust_spec
 from studies.storage.urls import storage_url
 from tuning.grid_run import run_grid
 from tuning.robust.run import run_robust
-from tuning.study_run import run_study
+from tuning.study_run import FinishedStudy, run_study
 from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
 
 
-def _each(given: Any) -> list[Any]:
-    """One or several of something as a list; whether they will do is said by who takes them."""
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+def _as_list(values: Any) -> list[Any]:
+    """Return one or several values as a list."""
+    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
-def _seconds(timeout: float | None) -> float | None:
-    return None if timeout is None else nonnegative("timeout", timeout)
+def _check_timeout(timeout: float | None) -> float | None:
+    return None if timeout is None else check_nonnegative("timeout", timeout)
 
 
-def _with_own_policy(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields with a policy of the caller's own, named as ./file.py:Name, loaded."""
+def _load_policy(fields: dict[str, Any]) -> dict[str, Any]:
+    """Load the policy if it is a plugin, given as ./file.py:Name."""
     return {**fields, "policy": load_policy_plugin(fields["policy"])} if "policy" in fields else fields
 
 
@@ -53,36 +53,47 @@ def tune(
     timeout: float | None = None,
     **fields: Any,
 ) -> list[Recommendation]:
-    """Search a policy's parameters for scenarios and horizons, and give what to use in each.
+    """Tune a policy for each scenario and horizon.
 
     Args:
-        scenario: A name or several; effects may be joined by "+", and "./yours.py:name" brings your own. With
-            ``trace="file.csv"`` or ``log="file.csv"`` none.
-        horizon: Steps T, or several; on a trace the rows of a window.
-        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
-        jobs: Workers; the result is the same for any number.
+        scenario: One or several names. Effects may be joined by "+", and "./file.py:name" loads a plugin. Leave it out
+            with ``trace="file.csv"`` or ``log="file.csv"``.
+        horizon: One or several numbers of steps T; on a trace, the rows of a window.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        jobs: Number of workers; it does not affect the result.
         backend: "threads" or "loky".
-        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
-        timeout: Seconds for each study; one that is cut goes on at the next call.
-        fields: Any other field of a study, as a study file has them: policy, arms, trials, replications, fixed,
-            space (such as ``{"alpha0": [0.1, 5.0]}``), seed, …
+        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        timeout: Seconds per study; the next call resumes unfinished studies.
+        fields: Any other field of a study file: policy, arms, trials, replications, fixed, space (such as
+            ``{"alpha0": [0.1, 5.0]}``), seed, …
+
+    Returns:
+        The recommendations, without studies that the timeout left unfinished.
+
+    Raises:
+        InputError: A field is invalid, or the storage holds a study of the same name with different settings.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = tune(
+    ...     recommendations = tune(
     ...         "stationary", 100, arms=3, trials=4, replications=5, selection=20, report=20,
     ...         storage=f"sqlite:///{folder}/studies.sqlite3",
     ...     )
-    >>> sorted(found[0].params)
+    >>> sorted(recommendations[0].params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    asked = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _each(scenario)]
-    fields = _with_own_policy(fields)
-    specs = [parse_study_spec({"horizon": steps, **where, **fields}) for where, steps in product(asked, _each(horizon))]
-    url, limit = storage_url(storage), _seconds(timeout)
-    with open_workers(jobs, backend, cluster) as crew:
-        ran = run_concurrently(crew, [partial(run_study, spec, url, crew, limit) for spec in specs])
-    return [each.recommendation for each in ran if each.recommendation is not None]
+    sources = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _as_list(scenario)]
+    fields = _load_policy(fields)
+    specs = [
+        parse_study_spec({"horizon": steps, **source, **fields})
+        for source, steps in product(sources, _as_list(horizon))
+    ]
+    url, limit = storage_url(storage), _check_timeout(timeout)
+    with open_workers(jobs, backend, cluster) as workers:
+        runs = run_concurrently(workers, [partial(run_study, spec, url, workers, limit) for spec in specs])
+    return [run.recommendation for run in runs if isinstance(run, FinishedStudy)]
 
 
 def tune_robust(
@@ -98,35 +109,43 @@ def tune_robust(
     timeout: float | None = None,
     **fields: Any,
 ) -> RobustRecommendation | Front | None:
-    """Search one setting for several scenarios, when nobody knows which it will be, or their Pareto front.
+    """Tune one setting for several scenarios, or compute their Pareto front.
 
     Args:
         scenarios: Two or more names; effects may be joined by "+".
-        horizon: Steps T.
-        measure: What counts of the relative regrets: "worst", "mean", or "cvar:0.5" (mean of the worst half).
-        pareto: Give every setting that no other beats in all scenarios, instead of one.
-        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
-        jobs: Workers; the result is the same for any number.
+        horizon: Number of steps T.
+        measure: How relative regrets are combined: "worst", "mean", or "cvar:0.5" (mean of the worst half).
+        pareto: Return the Pareto front instead of one setting.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        jobs: Number of workers; it does not affect the result.
         backend: "threads" or "loky".
-        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
-        timeout: Seconds; what is cut goes on at the next call, and gives None until then.
+        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        timeout: Seconds; the next call resumes an unfinished study.
         fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
+
+    Returns:
+        The recommendation or the front, or None if the timeout left the study unfinished.
+
+    Raises:
+        InputError: A field is invalid, or the storage holds a study of the same name with different settings.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = tune_robust(
+    ...     recommendation = tune_robust(
     ...         ["stationary", "blips"], 100, arms=3, trials=3, replications=5, selection=20, report=20,
     ...         storage=f"sqlite:///{folder}/studies.sqlite3",
     ...     )
-    >>> [contender.name for contender in found.contenders]
+    >>> [contender.name for contender in recommendation.contenders]
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
-    brought = [load_scenario_plugin(name) for name in _each(scenarios)]
-    asked = {"scenarios": brought, "horizon": horizon, "measure": measure, "pareto": pareto, **_with_own_policy(fields)}
-    spec = parse_robust_spec({key: value for key, value in asked.items() if value is not None})
-    limit = _seconds(timeout)
-    with open_workers(jobs, backend, cluster) as crew:
-        return run_robust(spec, storage_url(storage), crew, limit).found
+    names = [load_scenario_plugin(name) for name in _as_list(scenarios)]
+    fields = {"scenarios": names, "horizon": horizon, "measure": measure, "pareto": pareto, **_load_policy(fields)}
+    spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
+    limit = _check_timeout(timeout)
+    with open_workers(jobs, backend, cluster) as workers:
+        return run_robust(spec, storage_url(storage), workers, limit).found
 
 
 def grid(
@@ -140,32 +159,40 @@ def grid(
     cluster: str | None = None,
     **fields: Any,
 ) -> list[Grid]:
-    """Play RAVEN-UCB over a grid of α₀ and β₀, all cells in the same worlds, and give a grid a scenario and horizon.
+    """Evaluate RAVEN-UCB on a grid of α₀ and β₀ for each scenario and horizon; all cells play the same worlds.
 
     Args:
-        scenario: A name or several; effects may be joined by "+".
-        horizon: Steps T, or several.
-        fine: 25 × 25 cells over the paper's box instead of the paper's 4 × 4.
-        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
-        jobs: Workers; the result is the same for any number.
+        scenario: One or several names; effects may be joined by "+".
+        horizon: One or several numbers of steps T.
+        fine: Use 25 × 25 cells over the paper's range instead of the paper's 4 × 4.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        jobs: Number of workers; it does not affect the result.
         backend: "threads" or "loky".
-        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         fields: Any other field of `GridSpec`: alpha0, beta0, epsilon, replications, arms, settings, seed, name.
+
+    Returns:
+        One grid per scenario and horizon.
+
+    Raises:
+        InputError: A field is invalid, or the storage holds a grid of the same name with different settings.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     (found,) = grid("stationary", 100, arms=3, replications=10, alpha0=[0.5, 1.0], storage=url)
-    >>> found.mean.shape
+    ...     (result,) = grid("stationary", 100, arms=3, replications=10, alpha0=[0.5, 1.0], storage=url)
+    >>> result.mean.shape
     (2, 4)
     """
     if fine:
         fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
-    asked = product(map(load_scenario_plugin, _each(scenario)), _each(horizon))
-    specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in asked]
+    problems = product(map(load_scenario_plugin, _as_list(scenario)), _as_list(horizon))
+    specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
     url = storage_url(storage)
-    with open_workers(jobs, backend, cluster) as crew:
-        return run_concurrently(crew, [partial(run_grid, spec, url, crew) for spec in specs])
+    with open_workers(jobs, backend, cluster) as workers:
+        return run_concurrently(workers, [partial(run_grid, spec, url, workers) for spec in specs])
 
 
 def compare(
@@ -180,36 +207,44 @@ def compare(
     cluster: str | None = None,
     **fields: Any,
 ) -> Comparisons:
-    """Compare policies at their defaults and tuned by equal searches, all in the same fresh worlds.
+    """Compare policies on the same held-out worlds, with their defaults and tuned with equal budgets.
 
     Args:
-        scenario: A name or several; effects may be joined by "+", and "all" stands for all of them.
-        horizon: Steps T, or several.
-        policies: Names, "paper" for the paper's nine, or "all".
-        output: A folder that gets compare.html and the numbers as JSON, CSV, Markdown and LaTeX.
-        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
-        jobs: Workers; the result is the same for any number.
+        scenario: One or several names; effects may be joined by "+", and "all" stands for all scenarios.
+        horizon: One or several numbers of steps T.
+        policies: Names, "paper" for the paper's nine policies, or "all".
+        output: Folder for compare.html and the numbers as JSON, CSV, Markdown and LaTeX; nothing is written if None.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        jobs: Number of workers; it does not affect the result.
         backend: "threads" or "loky".
-        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         fields: Any other field of `ComparisonSpec`: tune, replications, search_replications, arms, settings, seed, …
+
+    Returns:
+        A document with one result per scenario and horizon.
+
+    Raises:
+        InputError: A field is invalid, or the storage holds a comparison of the same name with different settings.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     found = compare("stationary", 100, arms=3, policies="ucb1,ccb", tune=0, replications=10, storage=url)
-    >>> sorted(standing.policy for standing in found.results[0].main.standings)
+    ...     document = compare("stationary", 100, arms=3, policies="ucb1,ccb", tune=0, replications=10, storage=url)
+    >>> sorted(standing.policy for standing in document.results[0].main.standings)
     ['ccb', 'ucb1']
     """
     from tuning.comparison.run import comparison_specs, run_comparisons
 
-    specs = comparison_specs(_each(scenario), _each(horizon), policies, fields)
+    specs = comparison_specs(_as_list(scenario), _as_list(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         from tuning.files import check_folder
 
         check_folder(folder)
-    with open_workers(jobs, backend, cluster) as crew:
-        document = run_comparisons(specs, storage_url(storage), crew)
+    with open_workers(jobs, backend, cluster) as workers:
+        document = run_comparisons(specs, storage_url(storage), workers)
     if folder is not None:
         from tuning.page_files import write_comparison
 
@@ -220,12 +255,20 @@ def compare(
 def export(
     studies: str | Sequence[str] | None = None, form: str = DEFAULT_FORMAT, *, storage: str | None = None
 ) -> str:
-    """Stored recommendations as the text of a file: json, toml, yaml, csv, markdown, latex or python.
+    """Export stored recommendations.
 
     Args:
-        studies: A name or several, unique beginnings or patterns such as "raven-ucb/*"; all of them if not given.
-        form: The format.
-        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*"; all by default.
+        form: The format: json, toml, yaml, csv, markdown, latex or python.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+
+    Returns:
+        The text of the file.
+
+    Raises:
+        InputError: No study matches, or the format is unknown.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -234,14 +277,14 @@ def export(
     ...     print(export(form="csv", storage=url).split(",")[0])
     study
     """
-    from studies.export import export as written
-    from studies.storage.database import opened
+    from studies.export import export as export_text
+    from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations, read_robust_results
 
-    names = None if studies is None else _each(studies)
-    with opened(storage) as store:
-        several = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
-        return written([*read_recommendations(store, names), *several], form)
+    names = None if studies is None else _as_list(studies)
+    with use_storage(storage) as store:
+        robust = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
+        return export_text([*read_recommendations(store, names), *robust], form)
 
 
 def report(
@@ -251,14 +294,22 @@ def report(
     figures: str | Path | None = None,
     storage: str | None = None,
 ) -> Path:
-    """Write a report as one HTML file that works offline, and give its path.
+    """Write a report as one HTML file that works offline.
 
     Args:
-        studies: A name or several, unique beginnings or patterns such as "raven-ucb/*", of studies and grids; all if
-            not given.
+        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*", of studies and grids; all by
+            default.
         output: The file.
-        figures: A folder that also gets every figure as a file of its own.
-        storage: A database URL; RAVENLAB_STORAGE or sqlite:///studies.sqlite3 if not given.
+        figures: Folder for the figures as separate files; none are written if None.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InputError: No study matches, or the file cannot be written.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -270,7 +321,7 @@ def report(
     """
     from tuning.page_files import write_report
 
-    names = None if studies is None else _each(studies)
+    names = None if studies is None else _as_list(studies)
     return write_report(names, Path(output), None if figures is None else Path(figures), storage).path
 
 
@@ -293,9 +344,17 @@ def reproduce(
         protocol: "published" (what the authors' scripts ran), "defined" (what the paper defines), or "both".
         replications: Replications of Table 3, 50 by default; all other counts are proportional.
         seed: Random seed.
-        jobs: Workers; the result is the same for any number.
+        jobs: Number of workers; it does not affect the result.
         backend: "threads" or "loky".
-        cluster: The scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+
+    Returns:
+        The numbers and verdicts.
+
+    Raises:
+        InputError: An argument is invalid, or the folder cannot be written.
+
+    Example:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -309,7 +368,7 @@ def reproduce(
     from tuning.reproduction.runner import reproduce as run
     from tuning.reproduction.runner import write_reproduction
 
-    folder, selected = Path(output), select_experiments(_each(names))
+    folder, selected = Path(output), select_experiments(_as_list(names))
     check_folder(folder)
     make_folder(folder)
     with open_workers(jobs, backend, cluster) as workers:

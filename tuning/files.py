@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Checking output paths, and writing files atomically."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
-from environments.files import resolved
+from environments.paths import resolve_path
 
-LONGEST_NAME = 255
-"""Bytes of a file's or folder's name that any file system of today takes."""
+MAX_NAME_BYTES = 255
+"""Longest name of a file or folder that common file systems accept."""
 
 
 def check_file_writable(path: Path) -> None:
-    """Refuse a place where no file can be, before long work that would end in it."""
+    """Raise InputError if a file cannot be written, before long work. The file is not created."""
     try:
-        folder = resolved(path).parent
+        folder = resolve_path(path).parent
         if path.exists() and not path.is_file() and not path.is_dir():
             return
     except (OSError, RuntimeError, ValueError):
-        raise InputError(f"{str(path)[:200]!r} can't be written: it is not the name of a file.") from None
+        raise InputError(f"{str(path)[:200]!r} can't be written: it is not a valid file name.") from None
     if not folder.is_dir():
-        raise InputError(f"{path} can't be written: there is no folder {folder}.")
+        raise InputError(f"{path} can't be written: folder {folder} does not exist.")
     if path.is_dir():
         raise InputError(f"{path} can't be written: it is a folder.")
     if not os.access(folder, os.W_OK):
@@ -34,16 +34,16 @@ def check_file_writable(path: Path) -> None:
 
 
 def check_folder(folder: Path, field: str = "output") -> None:
-    """Refuse a folder that cannot be created or written, before long work. It is not created yet."""
+    """Raise InputError if a folder cannot be created or written, before long work. It is not created."""
     try:
-        a_file = folder.exists() and not folder.is_dir()
-        whole = resolved(folder)
-        nearest = next(place for place in (whole, *whole.parents) if os.path.lexists(place))
-        if any(len(os.fsencode(part)) > LONGEST_NAME for part in whole.relative_to(nearest).parts):
-            raise ValueError("too long, which a folder above it that is not there hides from the file system")
+        is_file = folder.exists() and not folder.is_dir()
+        absolute = resolve_path(folder)
+        nearest = next(path for path in (absolute, *absolute.parents) if os.path.lexists(path))
+        if any(len(os.fsencode(part)) > MAX_NAME_BYTES for part in absolute.relative_to(nearest).parts):
+            raise ValueError("too long; the file system only reports this once the parent exists")
     except (OSError, RuntimeError, ValueError):
         raise InputError(f"{field} {str(folder)[:200]!r} is not a valid folder name.", field=field) from None
-    if a_file:
+    if is_file:
         raise InputError(f"{field} {folder} is a file, not a folder.", field=field)
     if not nearest.is_dir():
         raise InputError(f"{field} {folder} can't be created: {nearest} is not a folder.", field=field)
@@ -52,7 +52,7 @@ def check_folder(folder: Path, field: str = "output") -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents where they are missing."""
+    """Create a folder and its missing parents."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -61,13 +61,13 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` when the block ends well, and leaves no trace when not.
+    """Open a temporary text file that replaces `path` when the block succeeds, and is deleted when it fails.
 
-    A device or a pipe (/dev/null, /dev/stdout) is written into: putting a file in its place would break the machine.
+    A device or pipe, such as /dev/stdout, is written directly instead of being replaced.
     """
     check_file_writable(path)
     if path.exists() and not path.is_file():
-        with _into(path) as file:
+        with _open_device(path) as file:
             yield file
         return
     folder = path.resolve().parent
@@ -83,17 +83,17 @@ def atomic_write(path: Path) -> Iterator[IO[str]]:
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, KeyboardInterrupt):
-            error.add_note(f"{path} is as it was" if path.exists() else f"{path} was not written")
+            error.add_note(f"{path} is unchanged" if path.exists() else f"{path} was not written")
         raise
 
 
-def _into(path: Path) -> IO[str]:
-    """A device or a pipe, open. A pipe that nobody reads is refused: opening it would wait for ever."""
+def _open_device(path: Path) -> IO[str]:
+    """Open a device or pipe for writing; a pipe without a reader is refused, because opening it would block."""
     try:
         handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
-        why = "nobody reads from it" if error.errno == errno.ENXIO else error.strerror
-        raise InputError(f"{path} can't be written: {why}.") from None
+        reason = "the pipe has no reader" if error.errno == errno.ENXIO else error.strerror
+        raise InputError(f"{path} can't be written: {reason}.") from None
     os.set_blocking(handle, True)
     return os.fdopen(handle, "w", encoding="utf-8", newline="")
 

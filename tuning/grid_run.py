@@ -1,7 +1,7 @@
-"""Play a grid: every cell in the same worlds, landed as it is done, compared when all are there.
+"""Running a grid: play every cell on the same worlds, store it, and compare the cells when all are stored.
 
-The storage keeps a cell's mean and standard error, not what it got in each world, and the comparison is paired. So a
-run that goes on after another plays the cells that are missing first, and then those again that had landed before.
+The storage holds the mean and standard error of a cell, but the comparison is paired and needs the regret in every
+world. So a resumed run plays the missing cells first, and then replays those stored by earlier runs.
 """
 
 from __future__ import annotations
@@ -35,27 +35,33 @@ if TYPE_CHECKING:
 
 
 BATCH = 16
-"""Cells played at a time: enough that drawing worlds, anew for each batch where they are many, hardly counts."""
+"""Cells played at a time, so that drawing worlds, once per batch, takes little of the time."""
 
-SAME = 1e-9
-"""How far a cell that is played again may lie from what landed: another machine's last digits, nothing more."""
+TOLERANCE = 1e-9
+"""Largest relative difference of a replayed cell: results of another machine differ in the last digits."""
 
 
 @dataclass(frozen=True)
 class GridListener:
-    """Who wants to know: the start (with cells landed before), every batch, the comparison (with how many cells it
-    plays again), or that there was nothing to do."""
+    """Optional callbacks of `run_grid`, called from the thread that runs it."""
 
-    begin: Callable[[GridSpec, int], None]
-    batch: Callable[[Progress], None]
-    compare: Callable[[int], None]
-    complete: Callable[[GridSpec], None]
+    begin: Callable[[GridSpec, int], None] = lambda spec, stored: None
+    """The grid starts; `stored` cells come from an earlier run."""
+    batch: Callable[[Progress], None] = lambda progress: None
+    """A batch of cells was stored."""
+    compare: Callable[[int], None] = lambda replayed: None
+    """All cells are stored; `replayed` of them are played again for the comparison."""
+    complete: Callable[[GridSpec], None] = lambda spec: None
+    """The grid was already complete; no other callback is called."""
 
 
-def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: GridListener | None = None) -> Grid:
-    """Play what is missing of a grid and compare its cells; do nothing where it is finished.
+SILENT_GRID = GridListener()
 
-    The same for any number of workers, in one go or in pieces.
+
+def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: GridListener = SILENT_GRID) -> Grid:
+    """Play the missing cells of a grid and compare all cells.
+
+    The result does not depend on the workers or on interruptions.
 
     >>> import tempfile
     >>> spec = GridSpec(scenario="stationary", horizon=50, arms=3, replications=10, alpha0=(0.5, 1), beta0=(1, 5))
@@ -65,39 +71,37 @@ def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: Grid
     """
     name = spec.study_name()
 
-    def go_on(storage: RDBStorage) -> Grid:
+    def run(storage: RDBStorage) -> Grid:
         study = open_study(storage, name, keys.GRID, ["minimize"], lambda new: keys.write_grid_spec(new, spec))
-        agreed = _agreed(spec, study)
-        done = read_grid(study)
-        if done is not None:
-            if listener is not None:
-                listener.complete(agreed)
-            return done
-        samples = _Run(agreed, study, Evaluator(grid_problem(agreed), workers), listener).play()
-        mask = indistinguishable(samples, agreed.seed)
-        keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
+        resolved = _resume(spec, study)
         grid = read_grid(study)
-        assert grid is not None
-        return grid
+        if grid is not None:
+            listener.complete(resolved)
+            return grid
+        samples = _GridRun(resolved, study, Evaluator(grid_problem(resolved), workers), listener).play()
+        mask = indistinguishable(samples, resolved.seed)
+        keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
+        return require_loaded(read_grid(study), f"grid {name!r}")
 
-    return run_as_driver(url, name, go_on)
+    return run_as_driver(url, name, run)
 
 
 def grid_problem(spec: GridSpec) -> Problem:
-    """What the cells of a grid play.
+    """Return the problem that the cells of a grid play.
 
-    >>> game_of(GridSpec(scenario="blips", horizon=100)).horizon
+    >>> grid_problem(GridSpec(scenario="blips", horizon=100)).horizon
     100
     """
-    here = spec.resolved()
-    return Problem(GRID_POLICY, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in=0)
+    resolved = spec.resolved()
+    scenario = resolved.open_scenario()
+    return Problem(GRID_POLICY, scenario, resolved.horizon, resolved.arms, resolved.seed, burn_in=0)
 
 
-class _Run:
-    """One grid while it is played."""
+class _GridRun:
+    """A running grid."""
 
     def __init__(
-        self, spec: ResolvedGridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener | None
+        self, spec: ResolvedGridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener
     ) -> None:
         self.spec, self.study, self.evaluator, self.listener = spec, study, evaluator, listener
         self.cells = [spec.values(cell) for cell in spec.cells()]
@@ -105,54 +109,47 @@ class _Run:
         self.samples = np.empty((len(self.cells), spec.replications))
 
     def play(self) -> Floats:
-        """Regret [cells, replications]: missing cells first, then again those that had landed."""
+        """Return the regret [cells, replications]: play missing cells first, then replay stored ones."""
         before = len(self.stored)
-        if self.listener is not None:
-            self.listener.begin(self.spec, before)
+        self.listener.begin(self.spec, before)
         for first in range(before, len(self.cells), BATCH):
             begin = time.perf_counter()
-            numbers = self._play(first, len(self.cells))
+            numbers = self._play_batch(first, len(self.cells))
             seconds = (time.perf_counter() - begin) / len(numbers)
             for number in numbers:
                 store_cell(self.study, self.spec, number, self.samples[number], seconds)
                 self.stored.append(float(self.samples[number].mean()))
-            self._tell(len(numbers))
-        if self.listener is not None:
-            self.listener.compare(before)
+            steps = float(len(numbers) * self.spec.replications * self.evaluator.problem.horizon)
+            self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
+        self.listener.compare(before)
         for first in range(0, before, BATCH):
-            for number in self._play(first, before):
-                self._check(number)
+            for number in self._play_batch(first, before):
+                self._check_replay(number)
         return self.samples
 
-    def _play(self, first: int, end: int) -> range:
-        """Play a batch of cells; gives their numbers."""
+    def _play_batch(self, first: int, end: int) -> range:
+        """Play a batch of cells; return their numbers."""
         numbers = range(first, min(first + BATCH, end))
-        some = [self.cells[number] for number in numbers]
-        played = self.evaluator.play(some, Stream.GRID, 0, self.spec.replications)
+        cells = [self.cells[number] for number in numbers]
+        played = self.evaluator.play(cells, Stream.GRID, 0, self.spec.replications)
         self.samples[numbers.start : numbers.stop] = played[..., REGRET]
         return numbers
 
-    def _check(self, number: int) -> None:
-        """What landed must come out again, or the grid would mix two ways of playing."""
-        again = float(self.samples[number].mean())
-        if not math.isclose(again, self.stored[number], rel_tol=SAME, abs_tol=SAME):
+    def _check_replay(self, number: int) -> None:
+        """Raise InputError if a replayed cell differs from the stored one."""
+        regret = float(self.samples[number].mean())
+        if not math.isclose(regret, self.stored[number], rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             raise InputError(
-                f"grid {self.study.study_name!r}: cell {number} had regret {self.stored[number]:.6g} and now has "
-                f"{again:.6g}, so another version played it; delete the study or choose another name.",
+                f"grid {self.study.study_name!r}: cell {number} has stored regret {self.stored[number]:.6g}, but this "
+                f"version of ravenlab gives {regret:.6g}; delete the study or choose another name.",
                 field="name",
             )
 
-    def _tell(self, count: int) -> None:
-        if self.listener is not None:
-            steps = float(count * self.spec.replications * self.evaluator.problem.horizon)
-            self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
 
-
-def _agreed(spec: GridSpec, study: optuna.Study) -> ResolvedGridSpec:
-    """The specification to go on with: refuses what would mix cells that can't be compared."""
-    name = study.study_name
-    what = f"grid {name!r}"
-    stored = require_loaded(keys.read_grid_spec(study), what)
-    check_comparable(what, "cells", spec.differences(stored))
-    check_cells(name, stored, study.get_trials(deepcopy=False))
+def _resume(spec: GridSpec, study: optuna.Study) -> ResolvedGridSpec:
+    """Return the specification to run, after checking that its cells are comparable with the stored ones."""
+    label = f"grid {study.study_name!r}"
+    stored = require_loaded(keys.read_grid_spec(study), label)
+    check_comparable(label, "cells", spec.differences(stored))
+    check_cells(study.study_name, stored, study.get_trials(deepcopy=False))
     return spec.resolved()

@@ -1,7 +1,7 @@
-"""Ctrl-C and a polite kill end a command the same way: what has landed is kept, exit code 130.
+"""Interrupts: SIGINT and SIGTERM raise a KeyboardInterrupt that is not lost.
 
-Python loses an interrupt that falls into a destructor or a callback from C, which compiling and
-loading kernels are full of. So a signal insists: it raises again every two seconds until it is heard.
+Python drops an interrupt that arrives in a destructor or in a callback from C, which happen often while kernels are
+compiled and loaded. So the interrupt is raised again every two seconds until it is acknowledged.
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-AGAIN_AFTER = 2.0
+REPEAT_SECONDS = 2.0
 
 
 class Interrupted(Exception):
-    """The end of an interrupt's way up: what each block that it passed says of what is kept.
+    """A command that was interrupted, with notes on what is saved.
 
-    Blocks tell it with `add_note` on the KeyboardInterrupt.
+    The notes are added to the KeyboardInterrupt with `add_note`.
 
-    >>> print(Interrupted()), print(Interrupted("3 of 8 cells are kept"))
-    interrupted.
-    interrupted: 3 of 8 cells are kept.
-    (None, None)
+    >>> str(Interrupted()), str(Interrupted("3 of 8 cells are saved"))
+    ('interrupted.', 'interrupted: 3 of 8 cells are saved.')
     """
 
     def __str__(self) -> str:
@@ -31,7 +29,7 @@ class Interrupted(Exception):
 
 
 def acknowledge_interrupt() -> None:
-    """Stop insisting: whoever calls this is about to clean up and to let the interrupt go on."""
+    """Stop repeating the interrupt; call this before cleaning up and raising it again."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0.0)
 
@@ -40,32 +38,32 @@ def acknowledge_interrupt() -> None:
 def handle_interrupts() -> Iterator[None]:
     """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost.
 
-    A callback from C that was cut short may have its caller fail in its own words; they too are the interrupt's.
+    An interrupted callback from C may make its caller raise another error, which also counts as the interrupt.
     """
-    shown, asked = sys.unraisablehook, False
+    hook, interrupted = sys.unraisablehook, False
 
-    def insist(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        asked = True
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
         if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, AGAIN_AFTER)
+            signal.setitimer(signal.ITIMER_REAL, REPEAT_SECONDS)
         raise KeyboardInterrupt
 
-    def quiet(lost: sys.UnraisableHookArgs) -> None:
-        if lost.exc_type is not KeyboardInterrupt:  # one that fell where it can't be raised comes again
-            shown(lost)
+    def ignore_interrupts(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is not KeyboardInterrupt:  # it will be raised again
+            hook(unraisable)
 
-    sys.unraisablehook = quiet
-    wanted = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
-    before = {number: signal.signal(number, insist) for number in wanted}
+    sys.unraisablehook = ignore_interrupts
+    signals = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
+    handlers = {number: signal.signal(number, interrupt) for number in signals}
     try:
         yield
     except Exception as error:
-        if asked:
+        if interrupted:
             raise KeyboardInterrupt from error
         raise
     finally:
         acknowledge_interrupt()
-        sys.unraisablehook = shown
-        for number, handler in before.items():
+        sys.unraisablehook = hook
+        for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Write the files of a report and a comparison, for the command line and the Python API."""
+"""Writing the files of a report and a comparison."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WrittenReport:
 def write_report(
     names: Sequence[str] | None, output: Path, figure_folder: Path | None, storage: str | None
 ) -> WrittenReport:
-    """Write the report as one HTML file, atomically, and then the figures where a folder is given."""
+    """Write the report as one HTML file, and the figures if a folder is given."""
     from dashboards.pages.report.page import build_report, render_report, write_figures
 
     check_file_writable(output)
@@ -42,32 +42,32 @@ def write_report(
         if figure_folder.resolve() == output.resolve():
             raise InputError(f"figures {figure_folder} is the report's own file, not a folder.", field="figures")
     with atomic_write(output) as file:  # an unwritable file is refused before any simulation
-        material = _gather(names, storage)
-        page = build_report(material)
-        text = render_report(material, page)
+        data = _load_data(names, storage)
+        page = build_report(data)
+        text = render_report(data, page)
         file.write(text)
-    warnings = [f"study {each.name!r}: {each.text}" for each in page.missing if each.name]
-    if not material.studies and not material.grids:
-        warnings.append(f"there are no studies in {material.where} yet, so the report is empty; run ravenlab tune.")
+    warnings = [f"study {item.name!r}: {item.text}" for item in page.missing if item.name]
+    if not data.studies and not data.grids:
+        warnings.append(f"there are no studies in {data.where} yet, so the report is empty; run ravenlab tune.")
     count = 0
     if figure_folder is not None:
         count, warning = write_figures(page, figure_folder)
         warnings += [warning] if warning else []
     size = len(text.encode())
-    return WrittenReport(output, size, len(material.recommendations), len(page.all_panels), count, warnings)
+    return WrittenReport(output, size, len(data.recommendations), len(page.all_panels), count, warnings)
 
 
-def _gather(names: Sequence[str] | None, storage: str | None) -> ReportData:
+def _load_data(names: Sequence[str] | None, storage: str | None) -> ReportData:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
     from dashboards.pages.report.data import load_report_data
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
     if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
         return load_report_data(None, url)
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         return load_report_data(store, mask_url(url), names)
 
 

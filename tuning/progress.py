@@ -1,4 +1,4 @@
-"""Where progress is shown: bars on stderr where that is a terminal, plain lines elsewhere, nothing where quiet."""
+"""Progress on stderr: bars on a terminal, plain lines elsewhere, nothing if quiet."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from environments.text import format_number
 from studies.results.comparison import ComparisonEntry
 from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
@@ -27,30 +28,30 @@ if TYPE_CHECKING:
 
 
 LINE_INTERVAL = 10.0
-"""Seconds between plain lines."""
+"""Minimum number of seconds between plain lines."""
 
 
 def supports_bars() -> bool:
-    """Whether stderr is a terminal that can draw over what it has drawn."""
+    """Whether stderr is a terminal that can redraw a line."""
     return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
-def fitted(name: str, room: int) -> str:
-    """A name in so many letters: its beginning and its end say most.
+def shorten_name(name: str, width: int) -> str:
+    """Shorten a name in its middle.
 
-    >>> fitted("raven-ucb/incremental-drift/T10000/K10", 26)
+    >>> shorten_name("raven-ucb/incremental-drift/T10000/K10", 26)
     'raven-ucb/in…ft/T10000/K10'
-    >>> fitted("blips", 26)
+    >>> shorten_name("blips", 26)
     'blips'
     """
-    if len(name) <= room:
+    if len(name) <= width:
         return name
-    end = max(room, 3) // 2
-    return f"{name[: max(room, 3) - 1 - end]}…{name[-end:]}"
+    end = max(width, 3) // 2
+    return f"{name[: max(width, 3) - 1 - end]}…{name[-end:]}"
 
 
 class ProgressScreen(ABC):
-    """Stderr while something runs; what a bar shows beside itself, a subclass says."""
+    """Context manager for progress on stderr; subclasses define the columns of a bar."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
@@ -60,7 +61,7 @@ class ProgressScreen(ABC):
 
     @abstractmethod
     def columns(self) -> list[ProgressColumn]:
-        """The parts of a bar's line."""
+        """Return the columns of a bar."""
 
     def __enter__(self) -> Self:
         if self.quiet:
@@ -83,7 +84,7 @@ class ProgressScreen(ABC):
             log.setLevel(self.level)
 
     def line(self, text: str) -> None:
-        """A line for people, above the bars where there are any."""
+        """Print a line, above the bars if there are any."""
         if self.quiet:
             return
         if self.bars is not None:
@@ -92,16 +93,15 @@ class ProgressScreen(ABC):
             print(text, file=sys.stderr, flush=True)
 
 
-BAR, NOTE = 10, 25
-"""Letters of the bar, and of what is known so far."""
+BAR_WIDTH, NOTE_WIDTH = 10, 25
 
-BESIDE = BAR + NOTE + 8 + 7 + 4
-"""Letters of all columns but the name: with them go the count, the time left, and a blank before each."""
+OTHER_COLUMNS = BAR_WIDTH + NOTE_WIDTH + 8 + 7 + 4
+"""Width of all columns but the name: bar, note, count, time left, and a blank before each."""
 
 
 @dataclass
 class StartedStudy:
-    """A study, grid or comparison that was begun, and how much of it had landed when it was last heard of."""
+    """A started study, grid or comparison, and how much of it was stored at the last update."""
 
     name: str
     total: int
@@ -110,7 +110,7 @@ class StartedStudy:
 
 
 class Reporter(ProgressScreen):
-    """Shows studies on stderr, `many` of them at a time or one after the other; `quiet` shows nothing."""
+    """Progress of studies and grids; `many` means that several run at the same time."""
 
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
         super().__init__(quiet)
@@ -118,40 +118,39 @@ class Reporter(ProgressScreen):
         self.begun: dict[str, StartedStudy] = {}
 
     def columns(self) -> list[ProgressColumn]:
-        """The name, the bar, how much has landed, what is known so far, and the time left."""
+        """Return the columns: name, bar, count, note and time left."""
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.table import Column
 
-        whole = Column(no_wrap=True, min_width=7)
+        unwrapped = Column(no_wrap=True, min_width=7)
         return [
             TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
-            BarColumn(bar_width=BAR),
-            MofNCompleteColumn(table_column=whole),
-            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=NOTE)),
-            TimeRemainingColumn(table_column=whole),
+            BarColumn(bar_width=BAR_WIDTH),
+            MofNCompleteColumn(table_column=unwrapped),
+            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=NOTE_WIDTH)),
+            TimeRemainingColumn(table_column=unwrapped),
         ]
 
-    def add(self, name: str, total: int, landed: int) -> TaskID:
-        """A bar; its name is cut to what the other columns leave, as Rich would rather cut all of them a little."""
-        assert self.bars is not None
-        room = self.bars.console.width - BESIDE
-        return self.bars.add_task(fitted(name, room), total=total, completed=landed, note="starting")
+    def add_bar(self, bars: Bars, name: str, total: int, stored: int) -> TaskID:
+        """Add a bar; the name is shortened to fit, because Rich would shorten all columns."""
+        width = bars.console.width - OTHER_COLUMNS
+        return bars.add_task(shorten_name(name, width), total=total, completed=stored, note="starting")
 
     def listener(self) -> StudyListener:
-        """What `run_study` tells; one a study, since several may run at a time."""
+        """Return new callbacks for `run_study`; every study needs its own."""
         return StudyProgress(self).listener()
 
     def grid_listener(self) -> GridListener:
-        """What `run_grid` tells."""
-        shown = StudyProgress(self)
-        return GridListener(shown.begin_grid, shown.batch, shown.compare, shown.complete)
+        """Return new callbacks for `run_grid`."""
+        progress = StudyProgress(self)
+        return GridListener(progress.begin_grid, progress.batch, progress.compare, progress.complete)
 
 
 class StudyProgress:
-    """One study or grid while it runs."""
+    """Progress of one study or grid."""
 
     counted = True
-    """Whether an interrupt tells how much of it is kept."""
+    """Whether the message after an interrupt includes it."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.reporter = reporter
@@ -159,136 +158,140 @@ class StudyProgress:
         self.name = ""
         self.total = 0
         self.unit = "trials"
-        self.begun = self.said = 0.0
+        self.started = self.printed = 0.0
         self.before = 0
         self.steps = 0.0
 
     def listener(self) -> StudyListener:
-        """What `run_study` tells."""
-        return StudyListener(self.begin, self.batch, self.validate, self.found)
+        """Return the callbacks for `run_study`."""
+        return StudyListener(self.begin, self.batch, self.validate, self.finish)
 
-    def begin(self, spec: StudySpec, landed: int) -> None:
-        """A study starts, or goes on."""
-        self._start(spec.study_name(), spec.trials, "trials", spec.replications, landed)
+    def begin(self, spec: StudySpec, stored: int) -> None:
+        """Show that a study starts or resumes."""
+        self._start(spec.study_name(), spec.trials, "trials", spec.replications, stored)
 
-    def begin_grid(self, spec: GridSpec, landed: int) -> None:
-        """A grid starts, or goes on."""
-        self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, landed)
+    def begin_grid(self, spec: GridSpec, stored: int) -> None:
+        """Show that a grid starts or resumes."""
+        self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, stored)
 
-    def _start(self, name: str, total: int, unit: str, replications: int, landed: int) -> None:
-        self.name, self.total, self.unit, self.before, self.steps = name, total, unit, landed, 0.0
-        self.begun = self.said = time.monotonic()
+    def _start(self, name: str, total: int, unit: str, replications: int, stored: int) -> None:
+        self.name, self.total, self.unit, self.before, self.steps = name, total, unit, stored, 0.0
+        self.started = self.printed = time.monotonic()
         if self.counted:
-            self.reporter.begun[name] = StartedStudy(name, total, unit, landed)
+            self.reporter.begun[name] = StartedStudy(name, total, unit, stored)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
-            self.task = self.reporter.add(name, total, landed)
+            self.task = self.reporter.add_bar(bars, name, total, stored)
         elif bars is None:
-            going_on = f", going on after {landed}" if landed else ""
-            self.reporter.line(f"{name}: {total} {unit} × {replications} replications{going_on}")
+            resuming = f", resuming after {stored:,}" if stored else ""
+            self.reporter.line(f"{name}: {total:,} {unit} × {replications:,} replications{resuming}")
 
     def batch(self, progress: Progress) -> None:
-        """A batch landed."""
+        """Show the state after a batch."""
         self.steps += progress.steps
         if self.counted:
             self.reporter.begun[self.name].landed = progress.trials
-        spent = max(time.monotonic() - self.begun, 1e-9)
-        best = "none yet" if progress.best is None else f"{progress.best:.4g}"
-        note = f"best {best}, {self.steps / spent / 1e6:.0f} M steps/s"
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        best = "none yet" if progress.best is None else format_number(progress.best)
+        note = f"best {best}, {self.steps / seconds / 1e6:.0f} M steps/s"
         if self.reporter.bars is not None and self.task is not None:
             self.reporter.bars.update(self.task, completed=progress.trials, note=note)
-        elif time.monotonic() - self.said > LINE_INTERVAL:
-            self.said = time.monotonic()
-            left = spent / max(1, progress.trials - self.before) * (self.total - progress.trials)
-            self._say(f"{progress.trials} of {self.total} {self.unit}, {note}, about {left:.0f} s left")
+        elif time.monotonic() - self.printed > LINE_INTERVAL:
+            self.printed = time.monotonic()
+            left = seconds / max(1, progress.trials - self.before) * (self.total - progress.trials)
+            self._print(f"{progress.trials:,} of {self.total:,} {self.unit}, {note}, about {left:.0f} s left")
 
     def validate(self) -> None:
-        """The search is over."""
-        self._note("validating", "validating on fresh worlds")
+        """Show that the validation starts."""
+        self._note("validating", "validating on held-out worlds")
 
-    def found(self) -> None:
-        """There is a recommendation; a line for it would say no more than what follows."""
+    def finish(self) -> None:
+        """Show on the bar that there is a recommendation; otherwise the result is printed anyway."""
         if self.reporter.bars is not None and self.task is not None:
             self.reporter.bars.update(self.task, note="validated")
 
-    def compare(self, again: int) -> None:
-        """All cells have landed."""
-        self._note("comparing", f"playing {again} cells again to compare them" if again else "comparing the cells")
+    def compare(self, replayed: int) -> None:
+        """Show that the comparison of the cells starts."""
+        self._note(
+            "comparing", f"replaying {replayed:,} stored cells to compare" if replayed else "comparing the cells"
+        )
 
     def complete(self, spec: GridSpec) -> None:
-        """There was nothing to do."""
+        """Show that there was nothing to do."""
         self.reporter.line(f"{spec.study_name()}: already complete.")
 
     def _note(self, word: str, line: str) -> None:
-        """A word where there is a bar, a line elsewhere."""
+        """Show a word beside the bar, or print a line."""
         if self.reporter.bars is not None and self.task is not None:
             self.reporter.bars.update(self.task, note=word)
         else:
-            self._say(line)
+            self._print(line)
 
-    def _say(self, text: str) -> None:
-        """A line about this study; its name is needed where several run at a time."""
+    def _print(self, text: str) -> None:
+        """Print a line about this study, with its name if several run at the same time."""
         self.reporter.line(f"  {self.name}: {text}" if self.reporter.many else f"  {text}")
 
 
 class ComparisonReporter(Reporter):
-    """Shows comparisons one after the other; a search's bar goes when the next one comes."""
+    """Progress of comparisons, with a second bar for the current search."""
 
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
-        self.whole: TaskID | None = None
-        self.now: StartedStudy | None = None
+        self.task: TaskID | None = None
+        self.current: StartedStudy | None = None
         self.entries = 0
-        self.said = 0.0
+        self.printed = 0.0
 
     def comparison_listener(self) -> ComparisonListener:
-        """What `run_comparison` tells."""
-        return ComparisonListener(self._begin_comparison, self._playing, self._landed, _Searches(self).listener())
+        """Return the callbacks for `run_comparison`."""
+        return ComparisonListener(
+            self._begin_comparison, self._play_entry, self._store_entry, _SearchProgress(self).listener()
+        )
 
-    def _begin_comparison(self, spec: ComparisonSpec, landed: int) -> None:
+    def _begin_comparison(self, spec: ComparisonSpec, stored: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
-        self.begun[name] = self.now = StartedStudy(name, self.entries, "entries", landed)
-        if landed == self.entries:
+        self.begun[name] = self.current = StartedStudy(name, self.entries, "entries", stored)
+        if stored == self.entries:
             self.line(f"{name}: already complete.")
         elif self.bars is not None:
-            self.whole = self.add(name, self.entries, landed)
+            self.task = self.add_bar(self.bars, name, self.entries, stored)
         else:
-            going_on = f", going on after {landed}" if landed else ""
-            budget = f", {spec.tune} trials × {spec.search_replications} each" if spec.tune else ""
-            self.line(f"{name}: {self.entries} entries in {spec.replications:,} worlds{budget}{going_on}")
+            resuming = f", resuming after {stored:,}" if stored else ""
+            budget = f", {spec.tune:,} trials × {spec.search_replications:,} worlds each" if spec.tune else ""
+            self.line(f"{name}: {self.entries} entries × {spec.replications:,} worlds{budget}{resuming}")
 
-    def _playing(self, policy: str, setting: SettingKind) -> None:
-        if self.bars is not None and self.whole is not None:
-            self.bars.update(self.whole, note=f"{policy}, {setting}")
+    def _play_entry(self, policy: str, setting: SettingKind) -> None:
+        if self.bars is not None and self.task is not None:
+            self.bars.update(self.task, note=f"{policy}, {setting}")
 
-    def _landed(self, count: int, entry: ComparisonEntry) -> None:
-        mean = float(entry.regret.mean())
-        if self.now is not None:
-            self.now.landed = count
-        if self.bars is not None and self.whole is not None:
-            self.bars.update(self.whole, completed=count, note=f"{entry.policy} {mean:.4g}")
-        elif count == self.entries or time.monotonic() - self.said > LINE_INTERVAL:
-            self.said = time.monotonic()
-            self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean:.4g}")
+    def _store_entry(self, count: int, entry: ComparisonEntry) -> None:
+        mean = format_number(float(entry.regret.mean()))
+        if self.current is not None:
+            self.current.landed = count
+        if self.bars is not None and self.task is not None:
+            self.bars.update(self.task, completed=count, note=f"{entry.policy} {mean}")
+        elif count == self.entries or time.monotonic() - self.printed > LINE_INTERVAL:
+            self.printed = time.monotonic()
+            self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean}")
 
 
-class _Searches(StudyProgress):
-    """One search after the other."""
+class _SearchProgress(StudyProgress):
+    """Progress of the searches of a comparison, one after the other."""
 
     counted = False
-    told = 0.0
+    announced = 0.0
 
-    def begin(self, spec: StudySpec, landed: int) -> None:
-        """The next search takes the place of the last."""
+    def begin(self, spec: StudySpec, stored: int) -> None:
+        """Replace the bar of the previous search; without bars, print some of the searches."""
         bars = self.reporter.bars
         if bars is not None and self.task is not None:
             bars.remove_task(self.task)
             self.task = None
-        if bars is not None or time.monotonic() - self.told > LINE_INTERVAL:
-            self.told = time.monotonic()
-            super().begin(spec, landed)
+        if bars is not None or time.monotonic() - self.announced > LINE_INTERVAL:
+            self.announced = time.monotonic()
+            super().begin(spec, stored)
 
     def validate(self) -> None:
-        """Hardly worth a line: there are many searches."""
+        """Show it on the bar only: there are many searches."""
         if self.reporter.bars is not None:
             super().validate()

@@ -1,11 +1,11 @@
-"""Going on with a study that is there already: what was stored must agree with what is asked for now."""
+"""Running one study: open or resume it, search, validate, recommend."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
@@ -27,155 +27,112 @@ Direction = Literal["minimize", "maximize"]
 Stored = TypeVar("Stored")
 
 KINDS = {
-    SPEC: "a search of one world",
+    SPEC: "a study of one scenario",
     GRID: "a grid",
-    ROBUST: "a search over several scenarios",
+    ROBUST: "a study of several scenarios",
     COMPARISON: "a comparison",
 }
-"""What a study is, by the key of its specification."""
+"""Descriptions of the kinds of study, by the key of their specification."""
 
-VALIDATED = ("candidates", "selection", "report")
-"""Budgets that a recommendation hangs on, but no trial."""
-
-
-def open_study(
-    storage: RDBStorage, name: str, kind: str, directions: Sequence[Direction], sign: Callable[[optuna.Study], None]
-) -> optuna.Study:
-    """The study of a name and of one of the `KINDS`; where there is none, a new one that `sign` writes its
-    specification to.
-
-    A kill between the two leaves one without, which whoever goes on signs then. What is of another kind, or not ours,
-    is refused.
-    """
-    import optuna
-
-    if has_study(storage, name):
-        study = optuna.load_study(storage=storage, study_name=name)
-        if kind in study.user_attrs:
-            return study
-        _refuse_others(study, kind, directions)
-    else:
-        study = optuna.create_study(storage=storage, study_name=name, directions=list(directions))
-    sign(study)
-    return study
-
-
-def _refuse_others(study: optuna.Study, kind: str, directions: Sequence[Direction]) -> None:
-    """Raise InputError unless a study without the specification of this kind is empty, and as it would be made."""
-    other = next((what for key, what in KINDS.items() if key in study.user_attrs), None)
-    if other is not None:
-        raise InputError(
-            f"study {study.study_name!r} is {other}, not {KINDS[kind]}; choose another name.", field="name"
-        )
-    alike = [each.name.lower() for each in study.directions] == list(directions)
-    if not alike or study.get_trials(deepcopy=False):
-        raise InputError(f"study {study.study_name!r} was not made by ravenlab; choose another name.", field="name")
-
-
-def require_loaded(stored: Stored | None, what: str) -> Stored:
-    """The specification that was stored; one that plays something that is not here reads as None, and is refused.
-
-    >>> at_hand(None, "grid 'mine'")
-    Traceback (most recent call last):
-    ...
-    environments.errors.InputError: grid 'mine' uses a plugin that is not loaded; choose another name.
-    """
-    if stored is None:
-        raise InputError(f"{what} uses a plugin that is not loaded; choose another name.", field="name")
-    return stored
-
-
-def check_comparable(what: str, parts: str, differences: Sequence[str]) -> None:
-    """Raise InputError where specifications differ in what would mix parts that can't be compared.
-
-    >>> refuse_differences("grid 'mine'", "cells", ["seed 1 instead of 0"])
-    Traceback (most recent call last):
-    ...
-    environments.errors.InputError: grid 'mine' already exists and its cells would not be comparable: seed 1 instead \
-of 0; delete it or choose another name.
-    """
-    if differences:
-        raise InputError(
-            f"{what} already exists and its {parts} would not be comparable: "
-            f"{'; '.join(differences)}; delete it or choose another name.",
-            field="name",
-        )
-
-
-def update_budget(
-    asked: StudySpec, stored: StudySpec, landed: int, forget: Callable[[], None], write: Callable[[], None]
-) -> None:
-    """Write a budget that is not the stored one; forget what was recommended if it could come out otherwise."""
-    if _differ(asked, stored, BUDGET_FIELDS):
-        if _differ(asked, stored, VALIDATED) or asked.trials > landed:
-            forget()
-        write()
-
-
-def _differ(asked: StudySpec, stored: StudySpec, fields: Sequence[str]) -> bool:
-    return any(getattr(asked, field) != getattr(stored, field) for field in fields)
+VALIDATION_BUDGET = ("candidates", "selection", "report")
+"""Budget fields that affect the recommendation, but no trial."""
 
 
 @dataclass(frozen=True)
-class StudyRun:
-    """What came of running a study: `finished` is False when time was up first, `fresh` when nothing was to do."""
+class FinishedStudy:
+    """A study with its recommendation. `fresh` is False if an earlier run had already finished it."""
 
     study: str
     trials: int
-    finished: bool
+    recommendation: Recommendation
     fresh: bool
-    recommendation: Recommendation | None
+    finished: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class UnfinishedStudy:
+    """A study whose time limit was reached before its last trial."""
+
+    study: str
+    trials: int
+    recommendation: ClassVar[None] = None
+    fresh: ClassVar[bool] = True
+    finished: ClassVar[bool] = False
+
+
+StudyRun = FinishedStudy | UnfinishedStudy
 
 
 @dataclass(frozen=True)
 class StudyListener:
-    """Who wants to know: the start (with trials landed before), every batch, the validation, its end."""
+    """Optional callbacks of `run_study`, called in this order from the thread that runs the study."""
 
-    begin: Callable[[StudySpec, int], None]
-    batch: Callable[[Progress], None]
-    validate: Callable[[], None]
-    found: Callable[[], None] = lambda: None
+    begin: Callable[[StudySpec, int], None] = lambda spec, stored: None
+    """The search starts; `stored` trials come from an earlier run."""
+    batch: Callable[[Progress], None] = lambda progress: None
+    """A batch of trials was stored."""
+    validate: Callable[[], None] = lambda: None
+    """All trials are stored; the validation starts."""
+    finish: Callable[[], None] = lambda: None
+    """The recommendation was stored."""
 
 
+SILENT = StudyListener()
+
+
+@overload
+def run_study(
+    spec: StudySpec, url: str, workers: Workers = ..., timeout: None = ..., listener: StudyListener = ...
+) -> FinishedStudy: ...
+@overload
+def run_study(
+    spec: StudySpec, url: str, workers: Workers = ..., timeout: float | None = ..., listener: StudyListener = ...
+) -> StudyRun: ...
 def run_study(
     spec: StudySpec,
     url: str,
     workers: Workers = SERIAL,
     timeout: float | None = None,
-    listener: StudyListener | None = None,
+    listener: StudyListener = SILENT,
 ) -> StudyRun:
-    """Search, validate and recommend; go on where an earlier run stopped, do nothing where it is complete."""
+    """Search, validate and recommend; resume a study that an earlier run left unfinished.
+
+    Args:
+        spec: The study.
+        url: The database URL of the storage.
+        workers: The workers; they do not affect the result.
+        timeout: Seconds after which no further batch starts.
+        listener: Callbacks for progress.
+
+    Raises:
+        InputError: The storage holds a study of this name with different settings.
+    """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    worked = False
+    fresh = False
 
-    def go_on(storage: RDBStorage) -> StudyRun:
-        nonlocal worked
+    def run(storage: RDBStorage) -> StudyRun:
+        nonlocal fresh
         study = open_study(storage, name, keys.SPEC, [_direction(spec)], lambda new: keys.write_spec(new, spec))
-        agreed = _agreed(spec, study)
-        landed = len(study.get_trials(deepcopy=False))
-        stored = keys.read_recommendation(study)
-        if stored is not None and landed >= agreed.trials:
-            return StudyRun(name, landed, finished=True, fresh=worked, recommendation=stored)
-        worked = True
-        evaluator = Evaluator(agreed, workers)
-        if listener is not None:
-            listener.begin(agreed, landed)
-        if not search(agreed, study, evaluator, listener.batch if listener else None, deadline):
-            return StudyRun(
-                name, len(study.get_trials(deepcopy=False)), finished=False, fresh=True, recommendation=None
-            )
+        resolved = _resume(spec, study)
+        count = len(study.get_trials(deepcopy=False))
+        recommendation = keys.read_recommendation(study)
+        if recommendation is not None and count >= resolved.trials:
+            return FinishedStudy(name, count, recommendation, fresh)
+        fresh = True
+        evaluator = Evaluator(resolved, workers)
+        listener.begin(resolved, count)
+        if not search(resolved, study, evaluator, listener.batch, deadline):
+            return UnfinishedStudy(name, len(study.get_trials(deepcopy=False)))
         from tuning.validation.recommend import recommend
 
-        if listener is not None:
-            listener.validate()
-        recommendation = recommend(agreed, study, evaluator)
+        listener.validate()
+        recommendation = recommend(resolved, study, evaluator)
         keys.write_recommendation(study, recommendation)
-        if listener is not None:
-            listener.found()
-        return StudyRun(name, agreed.trials, finished=True, fresh=True, recommendation=recommendation)
+        listener.finish()
+        return FinishedStudy(name, resolved.trials, recommendation, fresh)
 
-    return run_as_driver(url, name, go_on)
+    return run_as_driver(url, name, run)
 
 
 def _direction(spec: StudySpec) -> Direction:
@@ -184,18 +141,105 @@ def _direction(spec: StudySpec) -> Direction:
     return "maximize" if parse_objective(spec.objective).maximize else "minimize"
 
 
-def _agreed(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
-    """The specification to go on with: refuses what would mix trials that can't be compared."""
-    what = f"study {study.study_name!r}"
-    stored = require_loaded(keys.read_spec(study), what)
-    landed = len(study.get_trials(deepcopy=False))
-    check_comparable(what, "trials", spec.differences(stored))
-    agreed = spec.resolved().model_copy(update={"trials": max(spec.trials, landed)})
+def _resume(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
+    """Return the specification to run, after checking that its trials are comparable with the stored ones."""
+    label = f"study {study.study_name!r}"
+    stored = require_loaded(keys.read_spec(study), label)
+    count = len(study.get_trials(deepcopy=False))
+    check_comparable(label, "trials", spec.differences(stored))
+    resolved = spec.resolved().model_copy(update={"trials": max(spec.trials, count)})
     update_budget(
-        agreed,
+        resolved,
         stored,
-        landed,
-        forget=lambda: keys.write_recommendation(study, None),
-        write=lambda: keys.write_spec(study, agreed),
+        count,
+        drop_result=lambda: keys.write_recommendation(study, None),
+        write_spec=lambda: keys.write_spec(study, resolved),
     )
-    return agreed
+    return resolved
+
+
+def open_study(
+    storage: RDBStorage,
+    name: str,
+    kind: str,
+    directions: Sequence[Direction],
+    write_spec: Callable[[optuna.Study], None],
+) -> optuna.Study:
+    """Load the study of this name and kind, or create it and write its specification.
+
+    A process killed between the two leaves a study without a specification; the next run writes it.
+
+    Raises:
+        InputError: The study is of another kind, or ravenlab did not create it.
+    """
+    import optuna
+
+    if has_study(storage, name):
+        study = optuna.load_study(storage=storage, study_name=name)
+        if kind in study.user_attrs:
+            return study
+        _check_unused(study, kind, directions)
+    else:
+        study = optuna.create_study(storage=storage, study_name=name, directions=list(directions))
+    write_spec(study)
+    return study
+
+
+def _check_unused(study: optuna.Study, kind: str, directions: Sequence[Direction]) -> None:
+    """Raise InputError unless a study without a specification is empty and has the expected directions."""
+    other = next((description for key, description in KINDS.items() if key in study.user_attrs), None)
+    if other is not None:
+        raise InputError(
+            f"study {study.study_name!r} is {other}, not {KINDS[kind]}; choose another name.", field="name"
+        )
+    same_directions = [direction.name.lower() for direction in study.directions] == list(directions)
+    if not same_directions or study.get_trials(deepcopy=False):
+        raise InputError(f"study {study.study_name!r} was not created by ravenlab; choose another name.", field="name")
+
+
+def require_loaded(stored: Stored | None, label: str) -> Stored:
+    """Return a stored specification; None means that it uses a plugin that is not loaded.
+
+    >>> require_loaded(None, "grid 'mine'")
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: grid 'mine' uses a plugin that is not loaded; choose another name.
+    """
+    if stored is None:
+        raise InputError(f"{label} uses a plugin that is not loaded; choose another name.", field="name")
+    return stored
+
+
+def check_comparable(label: str, parts: str, differences: Sequence[str]) -> None:
+    """Raise InputError if the settings differ from those of the stored parts.
+
+    >>> check_comparable("grid 'mine'", "cells", ["seed 1 instead of 0"])
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: grid 'mine' already exists with different settings, so its cells would not be \
+comparable: seed 1 instead of 0; delete it or choose another name.
+    """
+    if differences:
+        raise InputError(
+            f"{label} already exists with different settings, so its {parts} would not be comparable: "
+            f"{'; '.join(differences)}; delete it or choose another name.",
+            field="name",
+        )
+
+
+def update_budget(
+    spec: StudySpec,
+    stored: StudySpec,
+    count: int,
+    drop_result: Callable[[], None],
+    write_spec: Callable[[], None],
+) -> None:
+    """Store a changed budget; drop the stored result if it could change. `count` trials are stored."""
+    if _differ(spec, stored, BUDGET_FIELDS):
+        if _differ(spec, stored, VALIDATION_BUDGET) or spec.trials > count:
+            drop_result()
+        write_spec()
+
+
+def _differ(spec: StudySpec, stored: StudySpec, fields: Sequence[str]) -> bool:
+    return any(getattr(spec, field) != getattr(stored, field) for field in fields)

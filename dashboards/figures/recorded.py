@@ -22,7 +22,7 @@ from dashboards.figures.style import (
 from dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
 from environments.blocks import RecordedScenario
 from environments.recorded.log_world import LogScenario
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.text import format_number, plural
@@ -40,8 +40,8 @@ def _shade_segments(scenario: RecordedScenario) -> list[dict[str, Any]]:
     """Shade the segments."""
     return [
         make_shading(here.first + 0.5, here.last + 0.5, fade(GREY, SHADES[stream]))
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
+        for stream in SEGMENT_SHARES
+        for here in [scenario.segment(stream)]
     ]
 
 
@@ -49,8 +49,8 @@ def _label_segments(scenario: RecordedScenario) -> list[dict[str, Any]]:
     """Label the segments."""
     return [
         _annotate((here.first + here.last) / 2, 1.0, LABELS[stream], "top")
-        for stream in STRETCHES
-        for here in [scenario.stretch(stream)]
+        for stream in SEGMENT_SHARES
+        for here in [scenario.segment(stream)]
     ]
 
 
@@ -71,8 +71,8 @@ def _annotate(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
 def _describe_segments(scenario: RecordedScenario, what: str = "rows") -> str:
     """Describe the segments in a sentence."""
     parts = []
-    for stream in STRETCHES:
-        here = scenario.stretch(stream)
+    for stream in SEGMENT_SHARES:
+        here = scenario.segment(stream)
         parts.append(f"{LABELS[stream]} {what} {here.first + 1:,} to {here.last:,}")
     return f"{', '.join(parts)}.".capitalize()
 
@@ -85,7 +85,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
 
     >>> from environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
-    >>> figure = plot_trace(TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine"), 50)
+    >>> figure = plot_trace(TraceScenario(Trace.from_values(["a", "b", "c"], table), "trace:mine"), 50)
     >>> figure.data[-1].name
     'currently best arm'
     """

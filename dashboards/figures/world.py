@@ -31,7 +31,7 @@ from dashboards.figures.style import (
 from environments.draw import draw_worlds
 from environments.scenario import Scenario
 from environments.text import format_number, plural
-from environments.view import View, moments_of_change, straight, view_of
+from environments.view import View, change_steps, simplify_line, view_world
 from environments.world import Floats, Ints
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, repli
     [2, 2]
     """
     return plot_world_view(
-        view_of(draw_worlds(scenario, horizon, arms, seed, first=replication)),
+        view_world(draw_worlds(scenario, horizon, arms, seed, first=replication)),
         name=scenario.name,
         meaning=scenario.meaning,
         horizon=horizon,
         arms=arms,
-        changes=moments_of_change(scenario, horizon),
+        changes=change_steps(scenario, horizon),
         which=f"replication {replication}, seed {seed}",
     )
 
@@ -138,7 +138,7 @@ def plot_world_view(
 
 
 def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> PlotlyTrace:
-    kept = straight(steps, values)
+    kept = simplify_line(steps, values)
     return {
         "type": "scatter",
         "x": [int(steps[i]) for i in kept],
@@ -154,7 +154,7 @@ def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> 
 
 
 def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> PlotlyTrace:
-    kept = set(straight(steps, values))
+    kept = set(simplify_line(steps, values))
     turns = np.flatnonzero(np.diff(best))
     if turns.size < 40:
         kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
@@ -177,7 +177,7 @@ def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> PlotlyTr
 
 def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> PlotlyTrace:
     more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": fade(GREY, 0.25)}
-    below, above = straight(steps, low), straight(steps, high)
+    below, above = simplify_line(steps, low), simplify_line(steps, high)
     kept = sorted({*below, *above})
     return make_band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
 

@@ -266,7 +266,7 @@ def _study_figures(
     if recommendation is not None and recommendation.importance:
         yield "importances", lambda: figures.plot_param_importances(recommendation)
     source = spec.source
-    if isinstance(source, ScenarioSource) and not SCENARIOS.absent(spec.scenario):
+    if isinstance(source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
         yield "world", lambda: figures.plot_world(source.open(), spec.horizon, spec.arms, seed=spec.seed)
 
 

@@ -1,1 +1,1 @@
-"""Effects: each file is one kind of change, and the folder is the list of them."""
+"""Effects: one module per kind of change."""

@@ -1,4 +1,4 @@
-"""Arm K+1 opens at `opens`; one arm closes at `closes`: the best of that moment, or a random one."""
+"""Arm K+1 opens at step `opens`; at step `closes` one arm closes: the best at that step, or a random one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.base import Draft, Effect
-from environments.errors import InputError, Time, steps
+from environments.checks import Time, parse_steps
+from environments.errors import InputError
 
 
 @dataclass(frozen=True)
 class ArmChurn(Effect):
-    """An arm comes and an arm goes."""
+    """One arm is added and one is removed."""
 
     name = "arm-churn"
     category = "TF"
-    meaning = "one arm more opens, later one arm closes"
+    meaning = "one arm is added, later one arm is removed"
     order = 40
     stream_key = "arm-churn"
     extra_arms = 1
@@ -26,23 +27,24 @@ class ArmChurn(Effect):
     closing: str = "best"
 
     def check(self, horizon: int, arms: int) -> None:
-        opens, closes = steps("opens", self.opens, horizon), steps("closes", self.closes, horizon)
+        opens, closes = parse_steps("opens", self.opens, horizon), parse_steps("closes", self.closes, horizon)
         if self.closing not in ("best", "random"):
             raise InputError(f"closing must be 'best' or 'random' but got {self.closing!r}.")
         if arms == 1 and 1 < closes <= horizon and not 1 < opens <= closes:
-            raise InputError(
-                f"closes must not come before opens when there is 1 arm but got {closes} and {opens} (steps)."
-            )
+            raise InputError(f"closes must not be before opens if there is 1 arm but got {closes} and {opens} (steps).")
 
     def apply(self, draft: Draft) -> None:
         from environments.draw import means_at
 
-        opens, closes = steps("opens", self.opens, draft.horizon), steps("closes", self.closes, draft.horizon)
+        opens, closes = (
+            parse_steps("opens", self.opens, draft.horizon),
+            parse_steps("closes", self.closes, draft.horizon),
+        )
         never = draft.horizon + 1
         draft.opens[:, -1] = min(opens, never) if opens > 1 else never
         if not 1 < closes <= draft.horizon:
             return
         open_before = draft.opens < closes
-        worth = draft.uniform(self.stream_key, 0.0, 1.0) if self.closing == "random" else means_at(draft, closes)
-        gone = np.where(open_before, worth, -np.inf).argmax(axis=1)
-        draft.closes[np.arange(draft.replications), gone] = closes
+        score = draft.uniform(self.stream_key, 0.0, 1.0) if self.closing == "random" else means_at(draft, closes)
+        closed = np.where(open_before, score, -np.inf).argmax(axis=1)
+        draft.closes[np.arange(draft.replications), closed] = closes

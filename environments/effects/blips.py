@@ -1,6 +1,6 @@
-"""At t = every, 2·every, … all arms take a fresh base draw for the steps t … t+lasting−1.
+"""At t = every, 2·every, … all arms get a new base draw for the steps t … t+lasting−1.
 
-Then they are exactly what they would have been: other effects' clocks run on meanwhile.
+Afterwards they are exactly as without the blip: other effects continue meanwhile.
 """
 
 from __future__ import annotations
@@ -8,16 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Change, Draft, Effect
-from environments.errors import InputError, Time, steps
+from environments.checks import Time, parse_steps
+from environments.errors import InputError
 
 
 @dataclass(frozen=True)
 class Blips(Effect):
-    """Short exceptions after which all is as before."""
+    """Temporary changes of all arms."""
 
     name = "blips"
     category = "TF"
-    meaning = "now and then all arms are others for a while, then exactly as before"
+    meaning = "at regular intervals all arms change temporarily, then return to their previous values"
     order = 30
     stream_key = "blips"
 
@@ -25,16 +26,16 @@ class Blips(Effect):
     lasting: Time = "2%"
 
     def rows(self, horizon: int) -> int:
-        return horizon // steps("every", self.every, horizon)
+        return horizon // parse_steps("every", self.every, horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        every, lasting = steps("every", self.every, horizon), steps("lasting", self.lasting, horizon)
+        every, lasting = parse_steps("every", self.every, horizon), parse_steps("lasting", self.lasting, horizon)
         if lasting >= every:
             raise InputError(f"lasting must be shorter than every but got lasting {lasting} and every {every} (steps).")
 
     def apply(self, draft: Draft) -> None:
-        lasting = steps("lasting", self.lasting, draft.horizon)
-        times = draft.times(steps("every", self.every, draft.horizon))
+        lasting = parse_steps("lasting", self.lasting, draft.horizon)
+        times = draft.times(parse_steps("every", self.every, draft.horizon))
         if not times:
             return
         first = draft.add_rows(*draft.draw_base(self.stream_key, rows=len(times)))

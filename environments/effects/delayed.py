@@ -1,7 +1,7 @@
-"""Each reward is cut into 3 random parts that fall due after delays ~ U{0 … longest}.
+"""Each reward is split into 3 random parts that arrive after delays ~ U{0 … longest}.
 
-The parts are uniform spacings. The policy sees only the sum of what falls due at each step; what
-falls due after the horizon is never seen. Regret is as always.
+The parts are uniform spacings. The policy observes only the sum of the parts that arrive at each step; parts that would
+arrive after the horizon are lost. Regret is unaffected.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import MOST_STEPS, whole
+from environments.checks import MAX_STEPS, check_integer
 
 
 @dataclass(frozen=True)
 class Delayed(Effect):
-    """Feedback comes late, in pieces and without a name."""
+    """Feedback is delayed, split and anonymous."""
 
     name = "delayed"
     category = "–"
-    meaning = "rewards arrive late, in three parts, summed and anonymous"
+    meaning = "rewards arrive with a delay, in three parts, summed and anonymous"
     order = 50
 
     longest: int = 20
 
     def check(self, horizon: int, arms: int) -> None:
-        whole("longest", self.longest, least=0, most=MOST_STEPS)
+        check_integer("longest", self.longest, least=0, most=MAX_STEPS)
 
     def apply(self, draft: Draft) -> None:
         draft.longest_delay = self.longest

@@ -1,7 +1,7 @@
-"""μ_k and σ²_k are given, not drawn: every replication plays the same arms, and only the noise differs.
+"""μ_k and σ²_k are given, not drawn: all replications have the same arms and differ only in noise.
 
-A bound on the expected regret is about one fixed problem. Averaged over drawn ones it would not even be finite, since
-1/Δ has no mean where gaps are drawn.
+Bounds on the expected regret hold for one fixed problem. Averaged over random problems they are not even finite, since
+1/Δ has no mean if gaps are drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from environments.errors import InputError
 
 @dataclass(frozen=True)
 class FixedLevels(Effect):
-    """The arms of the first level, one by one.
+    """The first level of each arm is fixed.
 
     >>> from environments.draw import draw_worlds
     >>> from environments.scenario import Scenario
@@ -31,14 +31,14 @@ class FixedLevels(Effect):
 
     means: tuple[float, ...] = ()
     variances: tuple[float, ...] = ()
-    """Not looked at where the arms are Bernoulli."""
+    """Ignored if the arms are Bernoulli."""
 
     def check(self, horizon: int, arms: int) -> None:
         for field, values in (("means", self.means), ("variances", self.variances)):
             if len(values) != arms:
-                raise InputError(f"{field} must have a number for each of {arms} arms but got {len(values)}.")
+                raise InputError(f"{field} must have one number for each of the {arms} arms but got {len(values)}.")
         if min(self.variances) < 0.0:
-            raise InputError(f"variances must not be below 0 but got {min(self.variances)}.")
+            raise InputError(f"variances must be at least 0 but got {min(self.variances)}.")
 
     def apply(self, draft: Draft) -> None:
         draft.mean[:, 0], draft.variance[:, 0] = self.means, self.variances

@@ -1,7 +1,7 @@
-"""An independent coin a pull takes the new distribution with probability ρ(t), else the old one.
+"""Each step uses the new distribution with probability ρ(t), independently, else the old one.
 
-ρ(t) = min(1, max(0, (t − start)/(end − start))); each level carries its own μ and σ², and both are
-independent base draws. μ_k(t) is the mixture's mean. A jump on top settles the arm at its new level.
+ρ(t) = min(1, max(0, (t − start)/(end − start))); each level has its own μ and σ², and both are
+independent base draws. μ_k(t) is the mean of the mixture. A jump of an arm replaces both levels.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import InputError, Time, steps
+from environments.checks import Time, parse_steps
+from environments.errors import InputError
 
 
 @dataclass(frozen=True)
 class GradualDrift(Effect):
-    """The old distribution gives way to a new one, pull by pull."""
+    """A new distribution gradually replaces the old one."""
 
     name = "gradual-drift"
     category = "DPC"
-    meaning = "pulls come from a new distribution more and more often"
+    meaning = "rewards come from a new distribution with increasing probability"
     order = 10
     stream_key = "gradual-drift"
 
@@ -26,10 +27,10 @@ class GradualDrift(Effect):
     end: Time = "75%"
 
     def check(self, horizon: int, arms: int) -> None:
-        start, end = steps("start", self.start, horizon), steps("end", self.end, horizon)
+        start, end = parse_steps("start", self.start, horizon), parse_steps("end", self.end, horizon)
         if end <= start:
-            raise InputError(f"end must come after start but got start {start} and end {end} (steps).")
+            raise InputError(f"end must be after start but got start {start} and end {end} (steps).")
 
     def apply(self, draft: Draft) -> None:
-        draft.ramp = (steps("start", self.start, draft.horizon), steps("end", self.end, draft.horizon))
+        draft.ramp = (parse_steps("start", self.start, draft.horizon), parse_steps("end", self.end, draft.horizon))
         draft.new_mean, draft.new_variance = draft.draw_base(self.stream_key)

@@ -1,20 +1,20 @@
-"""μ_k(t) = μ_k(0) + δ_k·t with δ_k ~ U(−drift, drift)/over, at the same rate for ever."""
+"""μ_k(t) = μ_k(0) + δ_k·t with δ_k ~ U(−drift, drift)/over."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import Time, nonnegative, steps
+from environments.checks import Time, check_nonnegative, parse_steps
 
 
 @dataclass(frozen=True)
 class IncrementalDrift(Effect):
-    """Means move along straight lines."""
+    """Means drift linearly."""
 
     name = "incremental-drift"
     category = "DPC"
-    meaning = "every mean drifts along its own straight line"
+    meaning = "every mean drifts linearly at its own rate"
     order = 20
     stream_key = "incremental-drift"
 
@@ -22,9 +22,9 @@ class IncrementalDrift(Effect):
     over: Time = "100%"
 
     def check(self, horizon: int, arms: int) -> None:
-        nonnegative("drift", self.drift)
-        steps("over", self.over, horizon)
+        check_nonnegative("drift", self.drift)
+        parse_steps("over", self.over, horizon)
 
     def apply(self, draft: Draft) -> None:
-        over = steps("over", self.over, draft.horizon)
+        over = parse_steps("over", self.over, draft.horizon)
         draft.slope = draft.uniform(self.stream_key, -self.drift, self.drift) / over

@@ -1,7 +1,7 @@
 """At t = every, 2·every, … a random ⌊fraction·K⌋ of the arms gets a new base draw of μ and σ².
 
-At least 1 arm, distinct ones, independent of earlier jumps. K counts the arms asked for, but any arm of the
-world can be hit.
+At least 1 arm jumps; the arms are distinct and independent of earlier jumps. K does not count the extra arms of other
+effects, but these can jump as well.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.base import Change, Draft, Effect
-from environments.errors import Share, Time, share_of, steps
+from environments.checks import Share, Time, parse_share, parse_steps
 
 
 @dataclass(frozen=True)
 class LocalizedJump(Effect):
-    """Some arms start anew while the others stay."""
+    """Some arms change abruptly while the others stay."""
 
     name = "localized-jump"
     category = "DPC"
-    meaning = "now and then a random part of the arms is drawn anew"
+    meaning = "at regular intervals a random subset of the arms is redrawn"
     order = 15
     stream_key = "localized-jump"
 
@@ -29,28 +29,28 @@ class LocalizedJump(Effect):
     fraction: Share = "1/3"
 
     def rows(self, horizon: int) -> int:
-        return horizon // steps("every", self.every, horizon)
+        return horizon // parse_steps("every", self.every, horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        steps("every", self.every, horizon)
-        share_of("fraction", self.fraction)
+        parse_steps("every", self.every, horizon)
+        parse_share("fraction", self.fraction)
 
     def apply(self, draft: Draft) -> None:
-        times = draft.times(steps("every", self.every, draft.horizon))
+        times = draft.times(parse_steps("every", self.every, draft.horizon))
         if not times:
             return
-        count = max(1, math.floor(share_of("fraction", self.fraction) * (draft.arms - draft.extra_arms)))
+        count = max(1, math.floor(parse_share("fraction", self.fraction) * (draft.arms - draft.extra_arms)))
         levels = [draft.mean, draft.variance]
         if draft.new_mean is not None and draft.new_variance is not None:
             levels += [draft.new_mean, draft.new_variance]
         rows = [np.repeat(level[:, :1], len(times), axis=1) for level in levels]
         for r, rng in draft.generators(self.stream_key):
             chosen = rng.random((len(times), draft.arms)).argsort(axis=1)[:, :count]
-            fresh = draft.base.draw(rng, len(times), count)
+            drawn = draft.base.draw(rng, len(times), count)
             for i, row in enumerate(rows):
                 for j, arms in enumerate(chosen):
                     row[r, j] = row[r, max(0, j - 1)]
-                    row[r, j, arms] = fresh[i % 2][j]
+                    row[r, j, arms] = drawn[i % 2][j]
         first = draft.add_rows(rows[0], rows[1])
         if draft.new_mean is not None and draft.new_variance is not None:
             draft.new_mean[:, first:], draft.new_variance[:, first:] = rows[2], rows[3]

@@ -1,6 +1,6 @@
 """μ_k(t) = μ_k(0) + A_k·sin(2πt/period + φ_k) with A_k ~ U(0, amplitude), φ_k ~ U(0, 2π).
 
-The season is evaluated at t mod period, so that it repeats to the last bit.
+The season is evaluated at t mod period, so that it repeats exactly.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import math
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import Time, nonnegative, steps
+from environments.checks import Time, check_nonnegative, parse_steps
 
 
 @dataclass(frozen=True)
 class Periodic(Effect):
-    """Means swing with the seasons, each arm with its own strength and phase."""
+    """Means oscillate, each arm with its own amplitude and phase."""
 
     name = "periodic"
     category = "PC"
-    meaning = "every mean swings around its level with one period"
+    meaning = "every mean oscillates around its level with a common period"
     order = 20
     amplitude_stream_key = "periodic amplitude"
     phase_stream_key = "periodic phase"
@@ -27,10 +27,10 @@ class Periodic(Effect):
     period: Time = "20%"
 
     def check(self, horizon: int, arms: int) -> None:
-        nonnegative("amplitude", self.amplitude)
-        steps("period", self.period, horizon)
+        check_nonnegative("amplitude", self.amplitude)
+        parse_steps("period", self.period, horizon)
 
     def apply(self, draft: Draft) -> None:
-        draft.period = steps("period", self.period, draft.horizon)
+        draft.period = parse_steps("period", self.period, draft.horizon)
         draft.amplitude = draft.uniform(self.amplitude_stream_key, 0.0, self.amplitude)
         draft.phase = draft.uniform(self.phase_stream_key, 0.0, 2.0 * math.pi)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from environments.base import Draft, Effect
-from environments.errors import Time, nonnegative, steps
+from environments.checks import Time, check_nonnegative, parse_steps
 
 
 @dataclass(frozen=True)
 class VarianceDrift(Effect):
-    """Rewards grow noisier, each arm at its own rate."""
+    """Variances grow linearly."""
 
     name = "variance-drift"
     category = "DPC"
-    meaning = "every variance grows along its own straight line; means stay"
+    meaning = "every variance grows linearly at its own rate; means stay"
     order = 20
     stream_key = "variance-drift"
     moves_variance = True
@@ -23,9 +23,9 @@ class VarianceDrift(Effect):
     over: Time = "100%"
 
     def check(self, horizon: int, arms: int) -> None:
-        nonnegative("growth", self.growth)
-        steps("over", self.over, horizon)
+        check_nonnegative("growth", self.growth)
+        parse_steps("over", self.over, horizon)
 
     def apply(self, draft: Draft) -> None:
-        over = steps("over", self.over, draft.horizon)
+        over = parse_steps("over", self.over, draft.horizon)
         draft.growth = draft.uniform(self.stream_key, 0.0, self.growth) / over

@@ -1,4 +1,4 @@
-"""A small log of our own making, for examples and first steps: clicks on one of five banners."""
+"""Synthetic example files: a log of clicks on banners and a trace of response times of servers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LOG_SEED = 6
 
 
 def example_log(events: int = EVENTS) -> Log:
-    """Which banner was shown at each visit, whether it was clicked, and how likely that banner was to be shown.
+    """Create a log of the banner shown at each visit, whether it was clicked, and the propensity.
 
-    The banner was drawn: a third of the time the house's favourite, else any of the five. One wears off half-way.
+    With probability 1/3 a favourite banner is shown, else a random one. The click rate of one banner drops half-way.
 
     >>> log = example_log()
     >>> log.events, log.arms, round(float(log.reward.mean()), 2)
@@ -29,13 +29,13 @@ def example_log(events: int = EVENTS) -> Log:
     rate = np.array([0.12, 0.22, 0.13, 0.16, 0.06])[arm]
     rate = np.where((arm == 1) & (np.arange(events) > 0.45 * events), 0.15, rate)
     clicked = (rng.random(events) < rate).astype(np.float64)
-    return Log.of([BANNERS[k] for k in arm], clicked, np.round(shares[arm], 6))
+    return Log.from_columns([BANNERS[k] for k in arm], clicked, np.round(shares[arm], 6))
 
 
 def log_to_csv(log: Log) -> str:
-    """A log as the text of a CSV file.
+    """Format a log as CSV.
 
-    >>> as_csv(example_log(events=600)).splitlines()[0]
+    >>> log_to_csv(example_log(events=600)).splitlines()[0]
     'step,arm,reward,propensity'
     """
     known = log.propensity is not None
@@ -52,10 +52,10 @@ TRACE_SEED = 6
 
 
 def example_trace(rows: int = ROWS) -> Trace:
-    """Milliseconds each server would have taken, request by request; less is better.
+    """Create a trace of response times in milliseconds, one column per server; smaller is better.
 
-    Means wander over the day, noise is skewed to the right, one server gets slow for good half-way, and one is
-    switched off now and then, where its cells are missing.
+    Means vary over the day, noise is skewed to the right, one server becomes slower half-way, and one is switched off
+    at times, where its cells are missing.
 
     >>> trace = example_trace()
     >>> trace.rows, trace.arms, sum(count > 0 for count in trace.missing)
@@ -69,13 +69,13 @@ def example_trace(rows: int = ROWS) -> Trace:
     values = (base + day + slow) * rng.gamma(8.0, 1.0 / 8.0, (rows, len(SERVERS)))
     for first in rng.integers(0, rows, 9):
         values[first : first + rows // 60, 1] = np.nan
-    return Trace.of(SERVERS, np.round(values, 2))
+    return Trace.from_values(SERVERS, np.round(values, 2))
 
 
 def trace_to_csv(trace: Trace) -> str:
-    """A trace as the text of a CSV file with a column of steps.
+    """Format a trace as CSV with a step column.
 
-    >>> as_csv(example_trace()).splitlines()[0]
+    >>> trace_to_csv(example_trace()).splitlines()[0]
     'step,amsterdam,berlin,cairo,delhi,essen'
     """
     lines = [",".join(["step", *trace.names])]

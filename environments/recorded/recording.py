@@ -1,4 +1,4 @@
-"""How long a series remembers: the block length of Politis and White (2004), with their flat-top window."""
+"""Common parts of traces and logs: segments, scale of the rewards, names and block lengths."""
 
 from __future__ import annotations
 
@@ -16,20 +16,112 @@ from environments.errors import InputError
 from environments.streams import Stream
 from environments.world import Floats
 
-LONGER = 2.5
-"""How many times as long as the length that is best for the variance a block is."""
+SEGMENT_SHARES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
+"""Shares of the rows, in order of time. Of the two held-out segments the reported one is larger."""
+
+BASE_QUARTILE_RANGE = 0.36  # interquartile range of rewards of the base world, for which default ranges are made
+MAX_NAME_LETTERS = 60
 
 
-def best_block(centred: Floats, longest: int) -> tuple[float, float]:
-    """The length of a block that is best for the variance of a mean, and the variance of a single value.
+@dataclass(frozen=True)
+class Segment:
+    """Rows first … last − 1."""
+
+    first: int
+    last: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.last - self.first
+
+
+@dataclass(frozen=True)
+class RewardScale:
+    """Scale of the rewards in the search segment."""
+
+    low: float
+    """1st percentile."""
+    high: float
+    """99th percentile."""
+    factor: float
+    """Scale relative to rewards of the base world; α₀ and similar parameters are multiplied by it."""
+
+
+class Recording:
+    """Base class of traces and logs in the role of scenarios; they have no settings."""
+
+    kind: ClassVar[str]
+    extra_arms: ClassVar[int] = 0
+    constant: ClassVar[None] = None
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """Return itself; raise InputError if any setting is given."""
+        if settings:
+            raise InputError(f"a {self.kind} has no setting {next(iter(settings))!r}.")
+        return self
+
+
+def segment_of(rows: int, stream: int) -> Segment:
+    """Return the rows of a stream; all rows for streams without a segment.
+
+    >>> segment_of(400, Stream.REPORT)
+    Segment(first=280, last=400)
+    """
+    if stream not in SEGMENT_SHARES:
+        return Segment(0, rows)
+    before = sum(share for other, share in SEGMENT_SHARES.items() if other < stream)
+    ends = (before, before + SEGMENT_SHARES[Stream(stream)])
+    return Segment(*(int(end * rows) for end in ends))
+
+
+def measure_scale(rewards: Floats, what: str) -> RewardScale:
+    """Measure the scale of rewards by their interquartile range, which is robust against outliers."""
+    if not rewards.size or rewards.min() == rewards.max():
+        raise InputError(f"all {what} are equal, so no arm is better than another.")
+    low, lower, upper, high = np.percentile(rewards, [1, 25, 75, 99])
+    if low == high:
+        low, high = rewards.min(), rewards.max()
+    spread = (upper - lower) or (high - low)
+    return RewardScale(float(low), float(high), float(spread / BASE_QUARTILE_RANGE))
+
+
+def recording_name(kind: str, path: str | Path) -> str:
+    """Return the scenario name of a file: its kind and the file name without special characters.
+
+    >>> recording_name("log", "/data/Ads (2016).csv")
+    'log:Ads-2016'
+    """
+    plain = unicodedata.normalize("NFKC", Path(path).stem)
+    clean = re.sub(r"[^\w.]+", "-", plain).strip("-.")
+    return f"{kind}:{clean[:MAX_NAME_LETTERS] or 'unnamed'}"
+
+
+def file_stamp(path: str | Path) -> object:
+    """Return a value that changes when a file does; None if there is no such file."""
+    try:
+        stat = Path(path).stat()
+        return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    except (OSError, ValueError):
+        return None
+
+
+BLOCK_FACTOR = 2.5
+"""Length of bootstrap blocks relative to the length that is optimal for the variance."""
+
+
+def optimal_block_length(centred: Floats, longest: int) -> tuple[float, float]:
+    """Return the block length that is optimal for the variance of a mean, and the variance of a single value.
+
+    The method is that of Politis and White (2004) with their flat-top window.
 
     >>> series = np.random.default_rng(1).normal(size=500)
-    >>> bool(best_block(series - series.mean(), 125)[0] < 5)
+    >>> bool(optimal_block_length(series - series.mean(), 125)[0] < 5)
     True
     """
     n = centred.size
     covariances = _covariances(centred, longest)
-    cut = _cut(covariances / covariances[0], n)
+    cut = _last_correlated_lag(covariances / covariances[0], n)
     lags = np.arange(min(2 * cut, covariances.size - 1) + 1)
     weights = np.clip(2.0 * (1.0 - lags / max(1, 2 * cut)), 0.0, 1.0) * np.where(lags == 0, 1.0, 2.0)
     total = float(weights @ covariances[lags])
@@ -39,113 +131,17 @@ def best_block(centred: Floats, longest: int) -> tuple[float, float]:
 
 
 def _covariances(centred: Floats, longest: int) -> Floats:
-    """At lags 0 … longest, each a sum over n."""
+    """Return the autocovariances at lags 0 … longest."""
     size = 1 << int(2 * centred.size - 1).bit_length()
     power = np.abs(np.fft.rfft(centred, size)) ** 2
     return np.asarray(np.fft.irfft(power, size)[: longest + 1] / centred.size)
 
 
-def _cut(correlations: Floats, n: int) -> int:
-    """The lag after which several correlations in a row are no larger than those of independent rows."""
+def _last_correlated_lag(correlations: Floats, n: int) -> int:
+    """Return the lag after which several correlations in a row are no larger than those of independent rows."""
     run = max(5, round(np.sqrt(np.log10(n))))
     small = np.abs(correlations[1:]) < 2.0 * np.sqrt(np.log10(n) / n)
     for lag in range(small.size):
         if small[lag : lag + run].all():
             return lag
     return int(small.size)
-
-
-STRETCHES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
-"""Shares of the rows, in order of time. Of the two that are held out the reported one is the larger: what is believed
-comes from it."""
-
-USUAL_SPREAD = 0.36
-"""Distance between the quartiles of a reward of the base world; what policies' own ranges are made for."""
-
-LONGEST_STEM = 60
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Rows first … last − 1."""
-
-    first: int
-    last: int
-
-    @property
-    def rows(self) -> int:
-        """How many rows."""
-        return self.last - self.first
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How large the rewards of the searched stretch are."""
-
-    low: float
-    """1st percentile."""
-    high: float
-    """99th percentile."""
-    factor: float
-    """How many times as large as rewards of the base world: what α₀ and its like are multiplied by."""
-
-
-class Recording:
-    """What a trace and a log answer alike in the place of a scenario: nothing about them can be set."""
-
-    kind: ClassVar[str]
-    extra_arms: ClassVar[int] = 0
-    constant: ClassVar[None] = None
-
-    def with_settings(self, settings: Mapping[str, Any]) -> Self:
-        """Itself; it has no parameters to set."""
-        if settings:
-            raise InputError(f"a {self.kind} has no setting {next(iter(settings))!r}.")
-        return self
-
-
-def stretch_of(rows: int, stream: int) -> Stretch:
-    """The rows of a stream; all of them for streams that choose nothing.
-
-    >>> stretch_of(400, Stream.REPORT)
-    Stretch(first=280, last=400)
-    """
-    if stream not in STRETCHES:
-        return Stretch(0, rows)
-    before = sum(share for other, share in STRETCHES.items() if other < stream)
-    ends = (before, before + STRETCHES[Stream(stream)])
-    return Stretch(*(int(end * rows) for end in ends))
-
-
-def scale_of(rewards: Floats, what: str) -> Scale:
-    """How large rewards are.
-
-    The distance between the quartiles counts, not the standard deviation: one outage would blow that up.
-    """
-    if not rewards.size or rewards.min() == rewards.max():
-        raise InputError(f"all {what} are alike: there is nothing to learn from.")
-    low, lower, upper, high = np.percentile(rewards, [1, 25, 75, 99])
-    if low == high:
-        low, high = rewards.min(), rewards.max()
-    spread = (upper - lower) or (high - low)
-    return Scale(float(low), float(high), float(spread / USUAL_SPREAD))
-
-
-def own_name(kind: str, path: str | Path) -> str:
-    """What a file's world is called: its kind, and the file's name without anything that could be misread.
-
-    >>> own_name("log", "/data/Ads (2016).csv")
-    'log:Ads-2016'
-    """
-    plain = unicodedata.normalize("NFKC", Path(path).stem)
-    clean = re.sub(r"[^\w.]+", "-", plain).strip("-.")
-    return f"{kind}:{clean[:LONGEST_STEM] or 'unnamed'}"
-
-
-def stamp(path: str | Path) -> object:
-    """What changes when a file does; None where there is no such file."""
-    try:
-        stat = Path(path).stat()
-        return (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-    except (OSError, ValueError):
-        return None

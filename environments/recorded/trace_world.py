@@ -1,11 +1,11 @@
-"""A trace as a world: windows of it, from random offsets, are the replications.
+"""Traces as scenarios: replications are windows with random offsets.
 
-The rows are cut into three stretches of time, in order: the first half is searched, the next fifth chooses among the
-best, and the rest, never touched before, is what is reported (`STRETCHES`). A window lies within the stretch of its
-stream, so what is searched on never comes back as proof; this is how one would backtest.
+The rows are split into three segments in order of time (`SEGMENT_SHARES`): the first half for the search, the next
+fifth for the selection, the rest for the report. A window lies within the segment of its stream, as in a backtest, so
+that the report uses only held-out rows.
 
-Regret is measured on a smoothed table, both terms of it: an arm's value at a row is the mean of its cells within 12
-rows before and after that are there and of the same stretch. An arm is closed where its cell is missing.
+Regret is measured on a smoothed table: the value of an arm at a row is the mean of its cells within 12 rows before and
+after in the same segment. An arm is closed where its cell is missing.
 """
 
 from __future__ import annotations
@@ -17,30 +17,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.errors import InputError, whole
-from environments.recorded.recording import STRETCHES, Recording, Scale, Stretch, own_name, scale_of, stamp, stretch_of
+from environments.checks import check_integer
+from environments.errors import InputError
+from environments.recorded.recording import (
+    SEGMENT_SHARES,
+    Recording,
+    RewardScale,
+    Segment,
+    file_stamp,
+    measure_scale,
+    recording_name,
+    segment_of,
+)
 from environments.recorded.trace_file import Trace, read_trace
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
-SMOOTHED_OVER = 25
-"""Rows of the centred mean."""
-
-USUAL_WINDOW = 4
-"""The searched stretch is so many windows long unless told otherwise."""
+SMOOTHING_WINDOW = 25  # rows of the centered mean
+WINDOWS_PER_SEGMENT = 4  # default length of a window relative to the search segment
 
 
 class TraceWorlds(NamedTuple):
     """R windows of a trace of N rows and K arms. Step t of window r is row offset[r] + t − 1."""
 
     values: Floats
-    """[N, K] rewards; NaN where an arm is closed. Costs come with their sign turned."""
+    """[N, K] rewards; NaN where an arm is closed. Costs are negated."""
     smoothed: Floats
-    """[N, K] centred means; NaN where an arm is closed."""
+    """[N, K] centered means; NaN where an arm is closed."""
     best: Floats
     """[N] the largest smoothed value among the open arms."""
-    turns: Bytes
-    """[N] 1 where another set of arms is open than at the row before."""
+    switches: Bytes
+    """[N] 1 where an arm opens or closes."""
     offsets: Ints
     """[R] first row of each window."""
     horizon: int
@@ -49,12 +56,12 @@ class TraceWorlds(NamedTuple):
 
 @dataclass(frozen=True)
 class TraceScenario(Recording):
-    """A trace in the place of a scenario: the same questions, answered by a table.
+    """A trace in the role of a scenario.
 
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
-    >>> scenario = TraceScenario(Trace.of(["a", "b", "c"], table), "trace:mine")
-    >>> scenario.horizon, scenario.stretch(Stream.REPORT)
-    (50, Stretch(first=280, last=400))
+    >>> scenario = TraceScenario(Trace.from_values(["a", "b", "c"], table), "trace:mine")
+    >>> scenario.horizon, scenario.segment(Stream.REPORT)
+    (50, Segment(first=280, last=400))
     """
 
     trace: Trace
@@ -65,116 +72,116 @@ class TraceScenario(Recording):
 
     @property
     def digest(self) -> str:
-        """Of what the file held."""
+        """SHA-256 of the contents of the file."""
         return self.trace.digest
 
     @property
     def arms(self) -> int:
-        """Columns of the trace."""
+        """Number of columns of the trace."""
         return self.trace.arms
 
     @property
     def horizon(self) -> int:
-        """Rows of a window if nothing else is said: a quarter of the stretch that is searched."""
-        return max(1, self.stretch(Stream.SEARCH).rows // USUAL_WINDOW)
+        """Default length of a window: a quarter of the search segment."""
+        return max(1, self.segment(Stream.SEARCH).rows // WINDOWS_PER_SEGMENT)
 
-    def stretch(self, stream: int) -> Stretch:
-        """The rows that a stream's windows lie in; all of them for streams that choose nothing."""
-        return stretch_of(self.trace.rows, stream)
+    def segment(self, stream: int) -> Segment:
+        """Return the rows of a stream; all rows for streams without a segment."""
+        return segment_of(self.trace.rows, stream)
 
     def check(self, horizon: int, arms: int) -> None:
-        """Raise InputError for windows that do not fit into every stretch, or hold fewer steps than arms."""
+        """Raise InputError for windows that do not fit into every segment or have fewer steps than arms."""
         if arms != self.trace.arms:
             raise InputError(f"arms must be {self.trace.arms}, the columns of the trace, but got {arms}.")
-        whole("window", horizon, least=1)
-        shortest = min(self.stretch(stream).rows for stream in STRETCHES)
+        check_integer("window", horizon, least=1)
+        shortest = min(self.segment(stream).rows for stream in SEGMENT_SHARES)
         if shortest < arms:
             raise InputError(
-                f"{self.name} has {self.trace.rows} rows: too few for windows of {arms} steps, one for each arm, in the"
-                f" part of them that chooses ({shortest} rows)."
+                f"{self.name} has {self.trace.rows:,} rows, too few for windows of {arms:,} steps, one per arm: the"
+                f" shortest segment has {shortest:,} rows."
             )
         if horizon > shortest:
             raise InputError(
-                f"window must be at most {shortest} for a trace of {self.trace.rows} rows, as it must fit into the part"
-                f" of them that chooses, but got {horizon}."
+                f"window must be at most {shortest}, the shortest segment of a trace of {self.trace.rows:,} rows, but"
+                f" got {horizon}."
             )
         if horizon < arms:
             raise InputError(f"window must be at least the number of arms ({arms}) but got {horizon}; use more rows.")
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
-        """Of one window; the table is shared by all."""
+        """Return the memory of one window; all share the table."""
         return 8
 
     def draw(self, horizon: int, seed: int, first: int, replications: int, stream: int) -> TraceWorlds:
-        """Windows number first … first + replications − 1 of a stream: always the same ones for the same words."""
-        here = self.stretch(stream)
+        """Draw windows number first … first + replications − 1 of a stream."""
+        segment = self.segment(stream)
         offsets = np.empty(replications, dtype=np.int64)
         for r in range(replications):
             rng = generator(seed, stream, first + r, "offset")
-            offsets[r] = rng.integers(here.first, here.last - horizon + 1)
+            offsets[r] = rng.integers(segment.first, segment.last - horizon + 1)
         return TraceWorlds(*self._tables, offsets, horizon)
 
     @cached_property
     def _tables(self) -> tuple[Floats, Floats, Floats, Bytes]:
-        """Rewards, their centred means, the best of these, and where arms open or close."""
+        """Rewards, their centered means, the best of these, and where arms open or close."""
         values = -self.trace.values if self.minimize else self.trace.values
         values.flags.writeable = False
-        parts = [values[here.first : here.last] for here in map(self.stretch, STRETCHES)]
+        parts = [values[segment.first : segment.last] for segment in map(self.segment, SEGMENT_SHARES)]
         smoothed = np.concatenate([smooth(part) for part in parts])
-        there = ~np.isnan(values)
-        turns = np.ones(values.shape[0], dtype=np.uint8)
-        turns[1:] = (there[1:] != there[:-1]).any(axis=1)
-        best = np.where(there, smoothed, -np.inf).max(axis=1)
-        return values, smoothed, best, turns
+        is_open = ~np.isnan(values)
+        switches = np.ones(values.shape[0], dtype=np.uint8)
+        switches[1:] = (is_open[1:] != is_open[:-1]).any(axis=1)
+        best = np.where(is_open, smoothed, -np.inf).max(axis=1)
+        return values, smoothed, best, switches
 
-    def fixed(self, worlds: TraceWorlds) -> tuple[Ints, Floats]:
-        """The best arm of each window [R] to pull at every step of it, and what that would have brought [R].
+    def best_fixed_arm(self, worlds: TraceWorlds) -> tuple[Ints, Floats]:
+        """Return the best fixed arm of each window [R] and the sum of its smoothed rewards [R].
 
-        Where that arm is closed something else has to be pulled: the mean of the open arms counts there.
+        Where that arm is closed, the mean of the open arms counts.
         """
-        below = np.zeros((self.trace.rows + 1, self.trace.arms))
-        np.cumsum(self.filled, axis=0, out=below[1:])
-        sums = below[worlds.offsets + worlds.horizon] - below[worlds.offsets]
+        sums_before = np.zeros((self.trace.rows + 1, self.trace.arms))
+        np.cumsum(self.filled_means, axis=0, out=sums_before[1:])
+        sums = sums_before[worlds.offsets + worlds.horizon] - sums_before[worlds.offsets]
         return sums.argmax(axis=1), np.asarray(sums.max(axis=1))
 
     @cached_property
-    def filled(self) -> Floats:
-        """The smoothed table with the mean of the open arms where one is closed."""
+    def filled_means(self) -> Floats:
+        """The smoothed table, with the mean of the open arms where an arm is closed."""
         smoothed = self._tables[1]
         return np.where(np.isnan(smoothed), np.nanmean(smoothed, axis=1)[:, None], smoothed)
 
     @cached_property
-    def scale(self) -> Scale:
-        """How large rewards are, told by the searched stretch alone."""
-        here = self.stretch(Stream.SEARCH)
-        cells = self._tables[0][here.first : here.last]
-        return scale_of(cells[~np.isnan(cells)], "cells of the searched half of the trace")
+    def scale(self) -> RewardScale:
+        """Scale of the rewards in the search segment."""
+        segment = self.segment(Stream.SEARCH)
+        cells = self._tables[0][segment.first : segment.last]
+        return measure_scale(cells[~np.isnan(cells)], "cells in the search segment of the trace")
 
 
 def smooth(values: Floats) -> Floats:
-    """Centred means over 25 rows of the cells that are there; NaN where the cell itself is missing.
+    """Return centered means of the present cells within 25 rows; NaN where the cell itself is missing.
 
     >>> smooth(np.array([[1.0], [np.nan], [4.0]]))[:, 0]
     array([2.5, nan, 2.5])
     """
-    there = ~np.isnan(values)
-    known = np.where(there, values, 0.0)
+    present = ~np.isnan(values)
+    known = np.where(present, values, 0.0)
     total, count = np.zeros_like(known), np.zeros_like(known)
-    reach = SMOOTHED_OVER // 2
+    reach = SMOOTHING_WINDOW // 2
     for shift in range(-min(reach, len(values) - 1), min(reach, len(values) - 1) + 1):
         to, of = slice(max(0, -shift), len(values) - max(0, shift)), slice(max(0, shift), len(values) + min(0, shift))
         total[to] += known[of]
-        count[to] += there[of]
+        count[to] += present[of]
     out = np.full_like(known, np.nan)
-    np.divide(total, count, out=out, where=there)
+    np.divide(total, count, out=out, where=present)
     return out
 
 
 def open_trace(path: str | Path, minimize: bool = False) -> TraceScenario:
-    """The scenario of a file; one that has not changed since it was read is not read again."""
-    return _opened(str(path), minimize, stamp(path))
+    """Return the scenario of a file; an unchanged file is not read again."""
+    return _opened(str(path), minimize, file_stamp(path))
 
 
 @lru_cache(maxsize=4)
 def _opened(path: str, minimize: bool, _stamp: object) -> TraceScenario:
-    return TraceScenario(read_trace(path), own_name("trace", path), minimize)
+    return TraceScenario(read_trace(path), recording_name("trace", path), minimize)

@@ -1,0 +1,1 @@
+"""What all policies share: contract, compiled loops, online state, loading and simulation."""

@@ -1,4 +1,16 @@
-"""Rules that many policies share: nothing to set at the start, and an argmax of scores that are lines."""
+"""The contract of a policy: parameters, compiled rules, and methods for online use.
+
+A policy is a subclass of `Policy` with two compiled rules and, if its statistics do not start at zero, a third:
+
+    start(arms, cells, memory, p)                                    optional
+    select(t, open_, arms, cells, memory, p, rng) -> arm             class attribute `choose`
+    update(t, k, x, open_, arms, cells, memory, p, rng)              class attribute `learn`
+
+t is the step from 1, k the pulled arm, x its reward, p the parameters in the order of `parameters`, rng a NumPy
+generator. Statistics are kept in `arms` [rows, K], `cells` and `memory`, whose sizes the class states. `open_` [K]
+holds CLOSED, OPEN or WAITING. `select` is called only when every open arm has been pulled; it returns −1 if it has no
+preference.
+"""
 
 from __future__ import annotations
 
@@ -11,33 +23,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from environments.checks import LARGEST_NUMBER, check_integer
 from environments.compiled import inlined
-from environments.errors import LARGEST, InputError, unknown, whole
-from environments.text import format_value
+from environments.errors import InputError, unknown_name
+from environments.text import format_number, format_value
 
 if TYPE_CHECKING:
     from environments.world import Floats, Worlds
 
+    Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
-CLOSED = 0
-"""The value of `open_` for an arm that can't be pulled."""
+PULLS = 0  # row of `arms` that counts pulls; maintained by the loop
 
-
-@inlined
-def nothing_known(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """All statistics begin at zero."""
-
-
-@inlined
-def best_line(open_, arms, level, width, slope):  # type: ignore[no-untyped-def]
-    """argmax over the open arms of arms[level] + slope·arms[width], lowest index on a tie."""
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[level, k] + slope * arms[width, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
-
+CLOSED, OPEN, WAITING = range(3)
+"""Values of `open_`. WAITING arms are open, but a reward of theirs is outstanding; simulations have none."""
 
 Value = float | str
 Values = dict[str, Value]
@@ -45,31 +44,41 @@ Values = dict[str, Value]
 
 @dataclass(frozen=True)
 class ParamContext:
-    """What a default or a range may depend on: the horizon, the number of arms, and parameters before it."""
+    """What a default or a search range may depend on: horizon, number of arms, and the parameters before it."""
 
     horizon: int | None
     arms: int
     values: Mapping[str, Value]
 
     def number(self, name: str) -> float:
-        """A parameter that stands before, or the horizon."""
-        if name == "horizon":
-            if self.horizon is None:
-                raise InputError("horizon must be given: this policy's defaults depend on it.")
-            return float(self.horizon)
-        return float(self.values[name])
+        """Return the horizon or the value of an earlier parameter."""
+        if name != "horizon":
+            return float(self.values[name])
+        if self.horizon is None:
+            raise InputError("horizon must be given: defaults of this policy depend on it.")
+        return float(self.horizon)
 
 
 Number = float | Callable[[ParamContext], float]
+"""A constant, or a function of the context whose docstring starts with its formula."""
 
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter: its default, the range that a study searches, and what is allowed at all.
+    """One parameter: default, search range and allowed values.
 
-    `scale` says how it is searched: "log", "linear", or "one-minus" for rates near 1, of which 1 − x
-    is searched on a log scale. Without `low` and `high` it is fixed unless set by hand. `power` says how
-    it follows the size of the rewards: for rewards c times as large, c^power times the value does the same.
+    Args:
+        name: Name in code and files.
+        default: A number, a choice, or a function of the context.
+        low: Lower end of the search range; without a range the parameter is fixed unless set explicitly.
+        high: Upper end of the search range.
+        scale: "log", "linear", or "one-minus" for rates near 1, of which 1 − x is searched on a log scale.
+        least: Smallest allowed value.
+        most: Largest allowed value.
+        integer: Whether only whole numbers are allowed.
+        choices: Allowed words of a categorical parameter.
+        meaning: Description for lists and documentation.
+        power: Rewards c times as large need c^power times the value for the same pulls.
     """
 
     name: str
@@ -84,11 +93,11 @@ class Param:
     meaning: str = ""
     power: float = 0
 
-    def resolve(self, given: Value | None, setting: ParamContext) -> Value:
-        """The value to use, checked; the default when none is given."""
+    def resolve(self, given: Value | None, context: ParamContext) -> Value:
+        """Return the given value after validation, or the default for None."""
         if given is None:
             default = self.default
-            value = default(setting) if callable(default) else default
+            value = default(context) if callable(default) else default
             if self.integer and isinstance(value, float):
                 value = float(round(value))
             return value
@@ -96,17 +105,18 @@ class Param:
             if given not in self.choices:
                 raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {given!r}.")
             return given
-        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST:
+        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST_NUMBER:
             raise InputError(f"{self.name} must be a finite number but got {given!r}.")
         if not self.least <= given <= self.most:
-            allowed = f"at least {self.least:g}" if math.isinf(self.most) else f"in [{self.least:g}, {self.most:g}]"
+            least, most = format_number(self.least), format_number(self.most)
+            allowed = f"at least {least}" if math.isinf(self.most) else f"in [{least}, {most}]"
             raise InputError(f"{self.name} must be {allowed} but got {given!r}.")
         if self.integer and given != int(given):
             raise InputError(f"{self.name} must be a whole number but got {given!r}.")
         return float(given)
 
     def describe(self) -> str:
-        """Default and search range in a few words.
+        """Describe default and search range.
 
         >>> Param("c", 2.0, 0.001, 10.0).describe()
         '2, searched 0.001 to 10 (log)'
@@ -117,35 +127,33 @@ class Param:
         if self.low is None or self.high is None:
             return default
         low, high = (format_value(x) if not callable(x) else "T" for x in (self.low, self.high))
-        what = f"1 − {self.name} searched" if self.scale == "one-minus" else "searched"
-        return f"{default}, {what} {low} to {high} ({'log' if self.scale == 'one-minus' else self.scale})"
+        searched = f"1 − {self.name} searched" if self.scale == "one-minus" else "searched"
+        return f"{default}, {searched} {low} to {high} ({'log' if self.scale == 'one-minus' else self.scale})"
 
-    def code(self, value: Value) -> float:
-        """The number that the rule reads: a choice is its place in the list."""
+    def encode(self, value: Value) -> float:
+        """Return the number that the rules read: a choice is encoded as its index."""
         return float(self.choices.index(value)) if isinstance(value, str) else value
-
-
-PULLS = 0
-"""The row of `arms` that counts pulls; kept by the loop, not by the rules."""
-
-OPEN, WAITING = 1, 2
-"""Values of `open_`, beside CLOSED."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much room the rules need: rows of `arms` (PULLS included), cells, memory."""
+    """Sizes of the arrays that the rules use: rows of `arms` (PULLS included), cells, memory."""
 
     rows: int = 1
     cells: int = 0
     memory: int = 0
 
 
-class Policy:
-    """A policy for use in a service; its subclasses are also what simulations and studies run.
+@inlined
+def start_at_zero(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Leave all statistics at zero."""
 
-    Rewards may come late, in batches, and for arms that were not selected; every method may be
-    called from several threads. An arm is tried at once when it is new or has just been opened.
+
+class Policy:
+    """A bandit policy for online use; simulations and studies run the compiled rules of its subclasses.
+
+    Rewards may arrive late, in batches, and for arms that were not selected. All methods are thread-safe. An arm
+    without rewards is selected first.
 
     >>> from policies import RavenUCB
     >>> policy = RavenUCB(arms=3, alpha0=1.0, beta0=5.0, epsilon=0.1)
@@ -158,43 +166,52 @@ class Policy:
 
     name: ClassVar[str]
     family: ClassVar[str] = "index"
-    """index, sampling (draws at random) or published."""
+    """"index", "sampling" (draws random numbers) or "published"."""
     reference: ClassVar[str] = ""
     parameters: ClassVar[tuple[Param, ...]] = ()
     random: ClassVar[bool] = False
-    """Whether its rules draw random numbers."""
+    """Whether the rules draw random numbers."""
     uses_true_means: ClassVar[bool] = False
-    """Whether it reads the true means: only in simulation, and only to rebuild a published table."""
+    """Whether rewards are scaled by the true means: in simulations only, to reproduce a published table."""
     slow: ClassVar[bool] = False
-    """Whether its rules draw a Beta or Gamma variate or two for each arm and step, which no loop makes fast: it costs
-    ten to twenty times what an index does, so that comparisons search it less."""
+    """Whether each arm needs Beta or Gamma draws at each step, 10 to 20 times the cost of an index: comparisons give
+    such a policy a smaller search budget."""
     scalable: ClassVar[bool] = True
-    """Whether the `power` of its parameters is all that it takes to play rewards of another size."""
+    """Whether scaling parameters by their `power` adapts the policy to rewards of another scale."""
+    rows: ClassVar[int] = 1
+    """Rows of `arms` that the rules use, PULLS included."""
+    cells: ClassVar[int] = 0
+    """Cells that the rules use."""
 
-    start: ClassVar[Callable[..., None]] = staticmethod(nothing_known)
+    start: ClassVar[Callable[..., None]] = staticmethod(start_at_zero)
     choose: ClassVar[Callable[..., int]]
     learn: ClassVar[Callable[..., None]]
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        """How much room the rules need for these parameters."""
-        raise NotImplementedError
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        """Return the length of `memory`, such as a window of past rewards."""
+        return 0
 
     @classmethod
-    def fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
-        """Regret, reward and suboptimal pulls [C, R, 3] by a faster way than the general loop, if there is one."""
+    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
+        """Return the sizes of the arrays for a number of arms and parameter values."""
+        return Sizes(cls.rows, cls.cells, cls.memory_size(arms, values))
+
+    @classmethod
+    def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+        """Return regret, reward and suboptimal pulls [C, R, 3] by a faster exact method; None if there is none."""
         return None
 
     @classmethod
     def resolve(cls, given: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
-        """All parameters with their values: those given, checked, and defaults for the rest."""
+        """Return all parameters: validated values where given, defaults otherwise."""
         if given is not None and not isinstance(given, Mapping):
-            raise InputError(f"params must be names with values but got {given!r}.")
+            raise InputError(f"params must be a mapping of names to values but got {given!r}.")
         given = dict(given or {})
         known = [param.name for param in cls.parameters]
         for name in given:
             if name not in known:
-                raise unknown(f"parameter of {cls.name}", name, known)
+                raise unknown_name(f"parameter of {cls.name}", name, known)
         values: Values = {}
         for param in cls.parameters:
             values[param.name] = param.resolve(given.get(param.name), ParamContext(horizon, arms, values))
@@ -203,23 +220,23 @@ class Policy:
 
     @classmethod
     def check(cls, values: Values) -> None:
-        """Raise InputError for parameters that are allowed one by one but not together."""
+        """Raise InputError for values that are valid individually but not together."""
 
     @classmethod
     def vector(cls, values: Mapping[str, Value]) -> Floats:
-        """The parameters as the rules read them."""
-        return np.array([param.code(values[param.name]) for param in cls.parameters], dtype=np.float64)
+        """Return the parameters as the array p of the rules."""
+        return np.array([param.encode(values[param.name]) for param in cls.parameters], dtype=np.float64)
 
     def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
         if self.uses_true_means:
-            raise InputError(f"{self.name} reads the true means, so it exists in simulation only.")
-        whole("arms", arms, least=1)
+            raise InputError(f"{self.name} uses the true means, so it is available in simulations only.")
+        check_integer("arms", arms, least=1)
         if horizon is not None:
-            whole("horizon", horizon, least=1)
+            check_integer("horizon", horizon, least=1)
             if any(param.name == "horizon" for param in self.parameters):
                 params["horizon"] = horizon
         if seed is not None:
-            whole("seed", seed, least=0)
+            check_integer("seed", seed, least=0)
         self.arms = arms
         self.values = self.resolve(params, arms, horizon)
         self._p = self.vector(self.values)
@@ -236,65 +253,69 @@ class Policy:
         type(self).start(self._stats, self._cells, self._memory, self._p)
 
     def __repr__(self) -> str:
-        """How to make one like it, before it has seen anything.
+        """Return the constructor call.
 
         >>> from policies import UCB1
         >>> UCB1(arms=3)
         UCB1(arms=3, c=2.0)
         """
-        given = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
-        return f"{type(self).__name__}(arms={self.arms}{', ' if given else ''}{given})"
+        params = "".join(f", {name}={value!r}" for name, value in self.values.items())
+        return f"{type(self).__name__}(arms={self.arms}{params})"
 
     def select(self) -> int:
-        """The arm to pull now."""
+        """Return the arm to pull next."""
         with self._lock:
             if not self._open.any():
-                raise InputError("no arm is open; open one before selecting.")
+                raise InputError("all arms are closed; open one before calling select().")
             self._step += 1
-            arm = self._untried()
+            arm = self._untried_arm()
             if arm is None:
-                arm = self._by_rule()
+                arm = self._select_by_rule()
             self._pending[arm] += 1
             self._asked[arm] = self._step
             return arm
 
-    def _untried(self) -> int | None:
-        """An open arm of which nothing is known, lowest index first.
+    def _untried_arm(self) -> int | None:
+        """Return the lowest open arm without rewards, or None.
 
-        One that was asked for and whose reward is still to come is passed over while others can be
-        pulled, but not for ever: a reward can get lost.
+        Arms with an outstanding reward are skipped while others can be pulled, but not indefinitely, because a reward
+        may never arrive.
         """
-        new = (self._open == OPEN) & (self._stats[PULLS] == 0)
-        fresh = new & ~self._awaited()
-        if fresh.any():
-            return int(fresh.argmax())
-        if new.any() and not ((self._open == OPEN) & (self._stats[PULLS] > 0)).any():
-            return int(np.where(new, self._pending, np.iinfo(np.int64).max).argmin())
+        untried = (self._open == OPEN) & (self._stats[PULLS] == 0)
+        not_waiting = untried & ~self._waiting()
+        if not_waiting.any():
+            return int(not_waiting.argmax())
+        if untried.any() and not ((self._open == OPEN) & (self._stats[PULLS] > 0)).any():
+            return self._fewest_pending(untried)
         return None
 
-    def _awaited(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """The arms whose reward is still to come and has not been given up."""
-        patience = 10 * self.arms
-        return (self._pending > 0) & (self._step - self._asked <= patience)
+    def _waiting(self) -> Mask:
+        """Return which arms have an outstanding reward that has not timed out."""
+        timeout = 10 * self.arms
+        return (self._pending > 0) & (self._step - self._asked <= timeout)
 
-    def _by_rule(self) -> int:
-        able = (self._open == OPEN) & (self._stats[PULLS] > 0)
-        mask = np.where(able, np.where(self._awaited(), WAITING, OPEN), CLOSED)
-        arm = type(self).choose(self._step, mask, self._stats, self._cells, self._memory, self._p, self._rng)
-        return int(arm) if arm >= 0 else int(np.where(able, self._pending, np.iinfo(np.int64).max).argmin())
+    def _fewest_pending(self, mask: Mask) -> int:
+        """Return the arm of the mask with the fewest outstanding rewards."""
+        return int(np.where(mask, self._pending, np.iinfo(np.int64).max).argmin())
+
+    def _select_by_rule(self) -> int:
+        available = (self._open == OPEN) & (self._stats[PULLS] > 0)
+        status = np.where(available, np.where(self._waiting(), WAITING, OPEN), CLOSED)
+        arm = type(self).choose(self._step, status, self._stats, self._cells, self._memory, self._p, self._rng)
+        return int(arm) if arm >= 0 else self._fewest_pending(available)
 
     def update(self, arm: int, reward: float) -> None:
-        """Take in the reward of an arm, selected here or not. A bad one raises ValueError and changes nothing."""
+        """Update with the reward of an arm, whether selected here or not; invalid input raises InputError."""
         self.update_many([arm], [reward])
 
     def update_many(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
-        """Take in a batch of rewards, all or none."""
+        """Update with a batch of rewards; invalid input raises InputError and changes nothing."""
         try:
             arms, rewards = list(arms), list(rewards)
         except TypeError:
             raise InputError(f"arms and rewards must be sequences but got {arms!r} and {rewards!r}.") from None
         if len(arms) != len(rewards):
-            raise InputError(f"arms and rewards must be of one length but got {len(arms)} and {len(rewards)}.")
+            raise InputError(f"arms and rewards must have the same length but got {len(arms)} and {len(rewards)}.")
         with self._lock:
             checked = [(self._check_arm(arm), _check_reward(reward)) for arm, reward in zip(arms, rewards, strict=True)]
             for arm, _ in checked:
@@ -311,12 +332,12 @@ class Policy:
                 )
 
     def open(self, arm: int) -> None:
-        """Let an arm be pulled; what was learnt about it before is kept."""
+        """Make an arm available; its statistics are kept."""
         with self._lock:
             self._open[self._check_arm(arm)] = OPEN
 
     def close(self, arm: int) -> None:
-        """Keep an arm from being pulled; rewards still to come of it are not waited for."""
+        """Make an arm unavailable; its outstanding rewards are no longer waited for."""
         with self._lock:
             arm = self._check_arm(arm)
             self._open[arm] = CLOSED
@@ -328,10 +349,10 @@ class Policy:
         return int(arm)
 
     def state(self) -> dict[str, Any]:
-        """Everything it knows as a dict that JSON can hold, the random generator included."""
-        from policies.engine.state import taken
+        """Return the complete state, including the random generator, as a dict that JSON can represent."""
+        from policies.engine.state import save_state
 
-        return taken(self)
+        return save_state(self)
 
     @classmethod
     def load(
@@ -345,28 +366,34 @@ class Policy:
         scale: float | None = None,
         study: str | None = None,
     ) -> Self:
-        """The policy that an export (JSON or TOML) recommends, ready to play.
+        """Create the policy that an export (JSON or TOML) recommends.
 
-        What the file leaves no doubt about may be left out. `scale=c` is for rewards c times as large
-        as those it was tuned on. Nothing in the file is executed.
+        Args:
+            path: The exported file. It is read as data; nothing in it is executed.
+            scenario: Selects a recommendation; needed only if the file has several that match.
+            horizon: As `scenario`.
+            arms: As `scenario`; also the number of arms of the policy.
+            seed: Seed of the random generator.
+            scale: c, for rewards c times as large as those the policy was tuned on.
+            study: As `scenario`.
         """
-        from policies.engine.loading import load
+        from policies.engine.loading import load_policy
 
-        return load(cls, path, scenario, horizon, arms, seed, scale, study)
+        return load_policy(cls, path, scenario, horizon, arms, seed, scale, study)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The policy that `state` was taken from, ready to go on where it stood."""
-        from policies.engine.state import restored
+        """Restore the policy from the result of `state()`."""
+        from policies.engine.state import restore_policy
 
-        return restored(cls, state)
+        return restore_policy(cls, state)
 
 
 def _check_reward(reward: float) -> float:
     if isinstance(reward, bool | np.bool_):
         return float(reward)
     if isinstance(reward, np.integer | np.floating):
-        reward = reward.item()  # a float32 can't be compared with the largest number
-    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST:
+        reward = reward.item()  # a float32 cannot be compared with LARGEST_NUMBER
+    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST_NUMBER:
         raise InputError(f"reward must be a finite number but got {reward!r}.")
     return float(reward)

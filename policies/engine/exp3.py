@@ -1,14 +1,14 @@
-"""Weights w of the EXP3 family, and the draw of an arm by p = (1−γ)·w/W + γ/K, W the sum of w over the K open arms.
+"""Weights of the EXP3 family, and the draw of an arm with p = (1−γ)·w/W + γ/K, W the sum of w over the K open arms.
 
-p does not notice the scale of the weights, so they may be divided by anything: when W has left [1e-20, 1e20], the
-open arms' are divided by their average. A weight of less than 1e-200 of the average counts as that: its arm is
-as good as never drawn for its weight, and no number becomes 0 or infinite, however long the play.
+Scale: p does not depend on a common factor of the weights. When W leaves [1e-20, 1e20], the weights of the open arms
+are divided by their average. A weight below 1e-200 of the average is raised to that, so weights neither vanish nor
+overflow.
 
-Arms that come and go: K is the arms open now. A closed arm keeps its weight as a multiple of the average it left
-behind, and comes back with that multiple of the average it finds; a new arm begins with the average itself.
+Opening and closing: a closed arm stores its weight relative to the average when it closed, and is multiplied by the
+average at the time when it opens again. A new arm starts with the average.
 
-A reward x becomes the estimate x/p, so it takes a choice, whose p is known, to learn from it. The first pull of an
-arm is no choice, and a reward that came without one says nothing of p either: both leave the weights as they were.
+Importance weighting: the estimate x/p requires the probability p of the draw. Rewards without a draw, such as those of
+first pulls, leave the weights unchanged.
 """
 
 from __future__ import annotations
@@ -18,68 +18,67 @@ from math import exp
 from environments.compiled import inlined
 from policies.engine.base import CLOSED
 
-WEIGHT, INSIDE, STAKE, OWED = 1, 2, 3, 4
-"""Rows: w (a multiple of the average while closed), 1 where an arm was open at the last draw, what its latest choice
-makes of a reward (the learning rate over p), and how many choices still wait for theirs."""
+WEIGHT, ACTIVE, GAIN, PENDING = 1, 2, 3, 4
+"""Rows: w (relative to the average while closed), 1 if the arm was open at the last draw, the learning rate
+divided by p of the latest draw, and the number of draws without a reward yet."""
 
 ROWS = 5
 
-TOTAL, COUNT = 0, 1
-"""Cells: W and K."""
+TOTAL, COUNT = 0, 1  # cells: W and K
 
 CELLS = 2
 
-FAR = 1e20
-LEAST = 1e-200
+LARGEST_TOTAL = 1e20
+SMALLEST_WEIGHT = 1e-200
 
 
 @inlined
-def all_alike(arms):  # type: ignore[no-untyped-def]
-    """Every weight is 1, closed arms' too."""
+def reset_weights(arms):  # type: ignore[no-untyped-def]
+    """Set all weights to 1, also those of closed arms."""
     for k in range(arms.shape[1]):
         arms[WEIGHT, k] = 1.0
 
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
-    all_alike(arms)
+    """Start with equal weights."""
+    reset_weights(arms)
 
 
 @inlined
-def come_and_go(open_, arms):  # type: ignore[no-untyped-def]
-    """Put the weights of arms that closed or opened on the scale that they belong to."""
-    before, were, stay, stayed = 0.0, 0.0, 0.0, 0.0
+def rescale_changed_arms(open_, arms):  # type: ignore[no-untyped-def]
+    """Rescale the weights of arms that were opened or closed since the last draw."""
+    total_before, count_before, total_kept, count_kept = 0.0, 0.0, 0.0, 0.0
     for k in range(open_.shape[0]):
-        if arms[INSIDE, k] == 1.0:
-            before += arms[WEIGHT, k]
-            were += 1.0
+        if arms[ACTIVE, k] == 1.0:
+            total_before += arms[WEIGHT, k]
+            count_before += 1.0
             if open_[k] != CLOSED:
-                stay += arms[WEIGHT, k]
-                stayed += 1.0
+                total_kept += arms[WEIGHT, k]
+                count_kept += 1.0
     for k in range(open_.shape[0]):
-        if open_[k] == CLOSED and arms[INSIDE, k] == 1.0:
-            arms[WEIGHT, k] *= were / before
-            arms[INSIDE, k] = 0.0
-            arms[OWED, k] = 0.0
-        elif open_[k] != CLOSED and arms[INSIDE, k] == 0.0:
-            if stayed > 0.0:
-                arms[WEIGHT, k] *= stay / stayed
-            arms[INSIDE, k] = 1.0
+        if open_[k] == CLOSED and arms[ACTIVE, k] == 1.0:
+            arms[WEIGHT, k] *= count_before / total_before
+            arms[ACTIVE, k] = 0.0
+            arms[PENDING, k] = 0.0
+        elif open_[k] != CLOSED and arms[ACTIVE, k] == 0.0:
+            if count_kept > 0.0:
+                arms[WEIGHT, k] *= total_kept / count_kept
+            arms[ACTIVE, k] = 1.0
 
 
 @inlined
-def look(open_, arms, cells):  # type: ignore[no-untyped-def]
-    """W and K of the arms that are open now."""
-    moved = False
+def refresh_totals(open_, arms, cells):  # type: ignore[no-untyped-def]
+    """Update W and K for the arms that are open now."""
+    changed = False
     for k in range(open_.shape[0]):
-        moved |= (open_[k] != CLOSED) != (arms[INSIDE, k] == 1.0)
-    if moved:
-        come_and_go(open_, arms)
+        changed |= (open_[k] != CLOSED) != (arms[ACTIVE, k] == 1.0)
+    if changed:
+        rescale_changed_arms(open_, arms)
     total, count = 0.0, 0.0
     for k in range(open_.shape[0]):
-        total += arms[INSIDE, k] * arms[WEIGHT, k]
-        count += arms[INSIDE, k]
+        total += arms[ACTIVE, k] * arms[WEIGHT, k]
+        count += arms[ACTIVE, k]
     cells[TOTAL] = total
     cells[COUNT] = count
 
@@ -91,12 +90,12 @@ def probability(arms, cells, k, gamma):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def draw(arms, cells, gamma, u):  # type: ignore[no-untyped-def]
-    """The first open arm at which the running sum of p exceeds a uniform u; call `look` before."""
+def draw_by_weight(arms, cells, gamma, u):  # type: ignore[no-untyped-def]
+    """The first open arm at which the running sum of p exceeds a uniform u; call `refresh_totals` first."""
     slope, floor = (1.0 - gamma) / cells[TOTAL], gamma / cells[COUNT]
     running, chosen = 0.0, -1
     for k in range(arms.shape[1]):
-        if arms[INSIDE, k] == 1.0:
+        if arms[ACTIVE, k] == 1.0:
             running += slope * arms[WEIGHT, k] + floor
             chosen = k
             if running > u:
@@ -105,43 +104,43 @@ def draw(arms, cells, gamma, u):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def choose(open_, arms, cells, gamma, rng):  # type: ignore[no-untyped-def]
-    """Draw an arm by p; its reward x will multiply its weight by exp(γ·(x/p)/K), that is exp(stake·x)."""
-    look(open_, arms, cells)
-    k = draw(arms, cells, gamma, rng.random())
-    arms[STAKE, k] = gamma / (cells[COUNT] * probability(arms, cells, k, gamma))
-    arms[OWED, k] += 1.0
+def draw_arm(open_, arms, cells, gamma, rng):  # type: ignore[no-untyped-def]
+    """Draw an arm with probability p; its reward x will multiply its weight by exp(γ·(x/p)/K) = exp(gain·x)."""
+    refresh_totals(open_, arms, cells)
+    k = draw_by_weight(arms, cells, gamma, rng.random())
+    arms[GAIN, k] = gamma / (cells[COUNT] * probability(arms, cells, k, gamma))
+    arms[PENDING, k] += 1.0
     return k
 
 
 @inlined
-def was_chosen(arms, k):  # type: ignore[no-untyped-def]
-    """Whether a reward of arm k belongs to a choice, which has then got it."""
-    if arms[OWED, k] == 0.0:
+def claim_draw(arms, k):  # type: ignore[no-untyped-def]
+    """Whether a draw of arm k waits for a reward; if so, mark it as rewarded."""
+    if arms[PENDING, k] == 0.0:
         return False
-    arms[OWED, k] -= 1.0
+    arms[PENDING, k] -= 1.0
     return True
 
 
 @inlined
-def multiply(arms, cells, k, exponent):  # type: ignore[no-untyped-def]
-    """w of an open arm times e to the exponent (at most 1)."""
+def multiply_weight(arms, cells, k, exponent):  # type: ignore[no-untyped-def]
+    """Multiply w of an open arm by exp(exponent), exponent ≤ 1."""
     before = arms[WEIGHT, k]
-    arms[WEIGHT, k] = max(before * exp(exponent), LEAST * cells[TOTAL])
+    arms[WEIGHT, k] = max(before * exp(exponent), SMALLEST_WEIGHT * cells[TOTAL])
     cells[TOTAL] = max(0.0, cells[TOTAL] - before) + arms[WEIGHT, k]
 
 
 @inlined
-def keep_in_bounds(arms, cells):  # type: ignore[no-untyped-def]
-    """Divide the weights by their average where W has gone far.
+def normalize_weights(arms, cells):  # type: ignore[no-untyped-def]
+    """Divide the weights by their average if W is out of bounds.
 
-    That is taken from the weights themselves: where one was nearly all of W and fell, a running W has lost the others.
+    The sum is recomputed: after a dominant weight has dropped, the running W has lost the small ones to rounding.
     """
-    if not 1.0 / FAR <= cells[TOTAL] <= FAR:
+    if not 1.0 / LARGEST_TOTAL <= cells[TOTAL] <= LARGEST_TOTAL:
         total = 0.0
         for k in range(arms.shape[1]):
-            total += arms[INSIDE, k] * arms[WEIGHT, k]
+            total += arms[ACTIVE, k] * arms[WEIGHT, k]
         for k in range(arms.shape[1]):
-            if arms[INSIDE, k] == 1.0:
-                arms[WEIGHT, k] = max(arms[WEIGHT, k] * (cells[COUNT] / total), LEAST)
+            if arms[ACTIVE, k] == 1.0:
+                arms[WEIGHT, k] = max(arms[WEIGHT, k] * (cells[COUNT] / total), SMALLEST_WEIGHT)
         cells[TOTAL] = cells[COUNT]

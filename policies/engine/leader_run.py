@@ -1,9 +1,11 @@
-"""What an arm pays over a whole block of steps, worked out once per world and kept for all candidates.
+"""Leader run: the exact fast method for RAVEN-UCB.
 
-Blocks are of 64, 512 and 4096 steps. For block and arm: the mean x̄ of the rewards, their centred
-sum of squares C = Σ(x − x̄)², P, a lower bound of the smallest prefix sum of x − x̄ (at most 0), and
-the regret and suboptimal pulls of whoever pulls the arm all through. A block is worked out when a
-candidate first asks for it, from the rewards themselves, so any world will do.
+Between pulls of other arms, the leader is pulled until its score falls to that of the runner-up. Whole blocks of 64,
+512 or 4,096 steps are skipped when a bound certifies that the leader keeps the lead throughout the block.
+
+For each block and arm, these sums are computed when a candidate first needs them and shared by all candidates: the mean
+x̄ of the rewards, their centered sum of squares C = Σ(x − x̄)², a lower bound P ≤ 0 of the prefix sums of x − x̄, and the
+regret and suboptimal pulls of pulling the arm throughout the block.
 """
 
 from __future__ import annotations
@@ -33,25 +35,26 @@ from environments.world import (
 )
 from policies.raven_ucb import BETA0, EPSILON, ESTIMATOR, WELFORD, coefficient, next_variance
 
-SHORTEST = 64
-FACTOR = 8
-LEVELS = 3
-AVERAGE, SQUARES, PREFIX, REGRET, SUBOPTIMAL = range(5)
+SHORTEST, FACTOR, LEVELS = 64, 8, 3  # steps of the shortest blocks, ratio between levels, number of levels
+AVERAGE, SQUARES, PREFIX, REGRET, SUBOPTIMAL = range(5)  # sums of a block
+GROUP = 32  # arms that share a bound of their scores
+NEVER = -1e300  # score of an arm that cannot be pulled
+TABLE_BYTES = 16_000_000  # memory for the tables of c_t of a chunk of candidates
 
 
 class Blocks(NamedTuple):
-    """Room for the blocks of one world; `stamp` says of which world an entry is."""
+    """Storage for the blocks of one world."""
 
     stamp: Ints
-    """[K, blocks of all levels]"""
+    """[K, blocks of all levels] replication for which the sums have been computed."""
     sums: Floats
     """[K, blocks of all levels, 5]"""
     offset: Ints
-    """[LEVELS] where a level's blocks begin."""
+    """[LEVELS] index of the first block of each level."""
 
 
-def make_blocks(arms: int, horizon: int) -> Blocks:
-    """Room for a world. The sums are not touched before they are asked for, so most of it stays virtual."""
+def allocate_blocks(arms: int, horizon: int) -> Blocks:
+    """Allocate the blocks of a world; memory of sums that are never computed is not touched."""
     counts = [horizon // (SHORTEST * FACTOR**level) for level in range(LEVELS)]
     offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Blocks(
@@ -62,8 +65,8 @@ def make_blocks(arms: int, horizon: int) -> Blocks:
 
 
 @compiled
-def fill_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped-def]
-    """Sums over block number b of 64 steps; `segment` is one that does not begin after it."""
+def compute_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped-def]
+    """Compute the sums of block number b of 64 steps; `segment` must not start after the block."""
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
     level, motion, noise, coin, best = (
         worlds.level[r],
@@ -101,11 +104,11 @@ def fill_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped-de
 
 
 @compiled
-def join(parts, length, sums):  # type: ignore[no-untyped-def]
-    """Sums over a block from those of its 8 parts of `length` steps each.
+def join_blocks(parts, length, sums):  # type: ignore[no-untyped-def]
+    """Compute the sums of a block from those of its 8 parts of `length` steps each.
 
-    Around the joint average ā a part's prefix sums lie above (sum of x − ā before it) + P +
-    length·min(x̄ − ā, 0): a bound, which is all that a certificate needs.
+    Relative to the joint average ā, the prefix sums of a part are at least (sum of x − ā before it) + P +
+    length·min(x̄ − ā, 0).
     """
     average, regret, suboptimal = 0.0, 0.0, 0.0
     for i in range(FACTOR):
@@ -127,8 +130,8 @@ def join(parts, length, sums):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def ensure(blocks, worlds, r, segment, k, level, b):  # type: ignore[no-untyped-def]
-    """Work out block b of a level for arm k, and the blocks it is made of, unless they are there."""
+def ensure_block(blocks, worlds, r, segment, k, level, b):  # type: ignore[no-untyped-def]
+    """Compute block b of a level for arm k, and its parts, unless already done."""
     stamp, sums, offset = blocks.stamp[k], blocks.sums[k], blocks.offset
     length = SHORTEST
     for part_level in range(level + 1):
@@ -138,48 +141,42 @@ def ensure(blocks, worlds, r, segment, k, level, b):  # type: ignore[no-untyped-
             if stamp[place] == r:
                 continue
             if part_level == 0:
-                fill_shortest(worlds, r, segment, k, i, sums[place])
+                compute_shortest(worlds, r, segment, k, i, sums[place])
             else:
                 below = offset[part_level - 1] + i * FACTOR
-                join(sums[below : below + FACTOR], length // FACTOR, sums[place])
+                join_blocks(sums[below : below + FACTOR], length // FACTOR, sums[place])
             stamp[place] = r
         length *= FACTOR
 
 
-GROUP = 32
-NEVER = -1e300
-TABLE_BYTES = 16_000_000
-"""Candidates are played in chunks whose tables of c_t take at most this much."""
-
-
 def leader_run(worlds: Worlds, candidates: Floats) -> Floats | None:
-    """Regret, reward and suboptimal pulls [C, R, 3] of candidates [C, parameters]; None where it would not be exact.
+    """Return regret, reward and suboptimal pulls [C, R, 3] of candidates [C, parameters]; None if not exact.
 
-    That is so where feedback is delayed, and where some c_t rises (ε of 5 or more).
+    The method is not exact for delayed feedback, and if c_t of a candidate is not decreasing (ε of 5 or more).
     """
     if worlds.kind & DELAYED:
         return None
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
     out = np.empty((candidates.shape[0], replications, 3))
-    blocks = make_blocks(arms, horizon)
+    blocks = allocate_blocks(arms, horizon)
     roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
     scratch, bound = np.empty((5, arms)), np.empty(-(-arms // GROUP))
     chunk = max(1, TABLE_BYTES // (8 * (horizon + 2)))
     for start in range(0, candidates.shape[0], chunk):
-        some = candidates[start : start + chunk]
-        coefficients = np.empty((some.shape[0], horizon + 2))
-        if not fill_coefficients(some, coefficients, roots, inverses):
+        part = candidates[start : start + chunk]
+        coefficients = np.empty((part.shape[0], horizon + 2))
+        if not fill_coefficients(part, coefficients, roots, inverses):
             return None
         blocks.stamp[:] = -1
-        play_candidates(worlds, some, coefficients, roots, inverses, blocks, scratch, bound, out[start : start + chunk])
+        play_candidates(worlds, part, coefficients, roots, inverses, blocks, scratch, bound, out[start : start + chunk])
     return out
 
 
 @compiled
 def fill_coefficients(candidates, coefficients, roots, inverses):  # type: ignore[no-untyped-def]
-    """c_t of every candidate, 1/sqrt(n + 1) and 1/n; gives whether all c_t fall from t = 2 on."""
-    falls = True
+    """Compute c_t of every candidate, 1/sqrt(n + 1) and 1/n; return whether all c_t decrease from t = 2 on."""
+    decreasing = True
     for n in range(roots.shape[0]):
         roots[n] = 1.0 / sqrt(n + 1.0)
         inverses[n] = 1.0 / n if n > 0 else 0.0
@@ -188,16 +185,15 @@ def fill_coefficients(candidates, coefficients, roots, inverses):  # type: ignor
         for t in range(2, coefficients.shape[1]):
             coefficients[i, t] = coefficient(t, candidates[i])
             if t > 2 and coefficients[i, t] > coefficients[i, t - 1]:
-                falls = False
-    return falls
+                decreasing = False
+    return decreasing
 
 
 @compiled
-def look(c, last, level, width, bound):  # type: ignore[no-untyped-def]
-    """The leader at c_t (lowest index on a tie), its score, and the runner-up's score.
+def find_leader(c, last, level, width, bound):  # type: ignore[no-untyped-def]
+    """Return the leader at c_t (lowest index on a tie) and the score of the runner-up.
 
-    The group of the last leader is opened first; another one only when its bound reaches the
-    runner-up found so far.
+    The group of the last leader is searched first, another group only if its bound reaches the runner-up so far.
     """
     leader, best, second = -1, NEVER, NEVER
     groups = bound.shape[0]
@@ -221,18 +217,20 @@ def look(c, last, level, width, bound):  # type: ignore[no-untyped-def]
 
 @compiled
 def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
-    """All candidates in all worlds, world by world, so that they share its blocks.
+    """Play all candidates on all worlds, world by world, so that candidates share the blocks of a world.
 
-    Scratch [5, K]: A, B, M, Q (or S²) and N of each arm.
+    Scratch space [5, K]: A, B, M, Q (or S²) and N of each arm.
     """
     for r in range(worlds.noise.shape[0]):
         for i in range(candidates.shape[0]):
-            play_one(worlds, r, candidates[i], coefficients[i], roots, inverses, blocks, scratch, bound, out[i, r])
+            play_candidate(
+                worlds, r, candidates[i], coefficients[i], roots, inverses, blocks, scratch, bound, out[i, r]
+            )
 
 
 @compiled
-def play_one(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
-    """One candidate in one world."""
+def play_candidate(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
+    """Play one candidate on one world."""
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
     level, motion, noise, coin, best = (
         worlds.level[r],
@@ -274,7 +272,7 @@ def play_one(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # 
                 leader += 1
             second = -NEVER
         else:
-            leader, second = look(c[t], leader, score_level, score_width, bound)
+            leader, second = find_leader(c[t], leader, score_level, score_width, bound)
         m, q, n = means[leader], spreads[leader], int(pulls[leader])
         score = 0.0
         segment_end = -1
@@ -282,8 +280,8 @@ def play_one(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # 
         row, blip = 0, 0
         while True:
             if welford and n > 0 and (t - 1) % SHORTEST == 0 and second < -NEVER:
-                # The longest block that is certain.
-                taken = False
+                # Skip the longest block throughout which the leader is certain to keep the lead.
+                skipped = False
                 length = SHORTEST * FACTOR ** (LEVELS - 1)
                 for step in range(LEVELS):
                     stage = LEVELS - 1 - step
@@ -296,7 +294,7 @@ def play_one(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # 
                             if stamp[leader, place] != r:
                                 while t >= starts[segment + 1]:
                                     segment += 1
-                                ensure(blocks, worlds, r, segment, leader, stage, b)
+                                ensure_block(blocks, worlds, r, segment, leader, stage, b)
                             delta = sums[leader, place, AVERAGE] - m
                             drop = (length * min(delta, 0.0) + sums[leader, place, PREFIX]) * inverses[n + 1]
                             if m + drop + bonus > second:
@@ -308,10 +306,10 @@ def play_one(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # 
                                 regret += sums[leader, place, REGRET]
                                 suboptimal += sums[leader, place, SUBOPTIMAL]
                                 reward += sums[leader, place, AVERAGE] * length
-                                taken = True
+                                skipped = True
                                 break
                     length //= FACTOR
-                if taken:
+                if skipped:
                     segment_end = -1
                     if t == event:
                         break

@@ -1,6 +1,6 @@
-"""A policy from an exported file: find its entry, convert it to the size of the rewards, build it.
+"""Loading a policy from an exported recommendation.
 
-The file is read as plain data and checked here field by field; nothing in it is unpickled or executed.
+The file is read as plain data and every field is validated; nothing in it is unpickled or executed.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from environments.errors import InputError, number, whole
+from environments.checks import check_integer, check_number
+from environments.errors import InputError
+from environments.text import format_bytes, format_count
 from policies import find_policy
 from policies.engine.base import Policy, Value, Values
 
-SCHEMA = 1
-"""The version of exported files that is read."""
+SCHEMA = 1  # supported schema version of exported files
+LARGEST_FILE = 100_000_000  # maximum size of an exported file in bytes
+MOST_LISTED = 8  # recommendations listed in an error message
 
-LARGEST_FILE = 100_000_000
-"""Bytes; a file beyond this is not an export."""
+KIND_NAMES: dict[type, str] = {str: "text", int: "a whole number", dict: "a mapping of names to values"}
 
 P = TypeVar("P", bound=Policy)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a policy needs to know of a recommendation."""
+    """The fields of a recommendation that define a policy."""
 
     study: str
     policy: str
@@ -37,10 +39,12 @@ class Entry:
     params: Mapping[str, Value]
 
     def __str__(self) -> str:
-        return f"{self.policy} in {self.scenario} at horizon {self.horizon} with {self.arms} arms ({self.study!r})"
+        return (
+            f"{self.policy} on {self.scenario}, horizon {format_count(self.horizon)}, {self.arms} arms ({self.study!r})"
+        )
 
 
-def load(
+def load_policy(
     cls: type[P],
     path: str | Path,
     scenario: str | None,
@@ -50,34 +54,34 @@ def load(
     scale: float | None,
     study: str | None,
 ) -> P:
-    """The policy of the one entry that fits."""
+    """Create the policy of the only matching recommendation; see `Policy.load`."""
     entries = read_entries(Path(path))
     wanted = {"scenario": scenario, "horizon": horizon, "study": study}
-    entry = _choose(cls, path, entries, {key: value for key, value in wanted.items() if value is not None}, arms)
-    found = find_policy(entry.policy)
-    if not issubclass(found, cls):
-        raise InputError(f"{path} has {found.name}, not {cls.__name__}.")
-    count = entry.arms if arms is None else whole("arms", arms, least=1)
-    values = found.resolve(entry.params, count, entry.horizon)
-    values = scaled(found, values, 1.0 if scale is None else scale)
+    entry = _find_entry(cls, path, entries, {key: value for key, value in wanted.items() if value is not None}, arms)
+    policy = find_policy(entry.policy)
+    if not issubclass(policy, cls):
+        raise InputError(f"{path} has a recommendation for {policy.name}, not for {cls.__name__}.")
+    count = entry.arms if arms is None else check_integer("arms", arms, least=1)
+    values = policy.resolve(entry.params, count, entry.horizon)
+    values = scale_params(policy, values, 1.0 if scale is None else scale)
     steps = values.pop("horizon", None)
-    return found(count, seed=seed, horizon=None if steps is None else int(float(steps)), **values)
+    return policy(count, seed=seed, horizon=None if steps is None else int(float(steps)), **values)
 
 
-def scaled(policy: type[Policy], values: Mapping[str, Value], scale: float) -> Values:
-    """The same policy for rewards that are `scale` times as large.
+def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float) -> Values:
+    """Convert parameters to rewards that are `scale` times as large.
 
     >>> from policies import RavenUCB
-    >>> scaled(RavenUCB, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}, 2.0)
+    >>> scale_params(RavenUCB, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}, 2.0)
     {'alpha0': 2.0, 'beta0': 5.0, 'epsilon': 0.4}
     """
-    factor = number("scale", scale)
+    factor = check_number("scale", scale)
     if factor <= 0.0:
         raise InputError(f"scale must be above 0 but got {scale!r}.")
     if factor == 1.0:
         return dict(values)
     if not policy.scalable:
-        raise InputError(f"scale must be 1 for {policy.name}, made for rewards of one size, but got {scale!r}.")
+        raise InputError(f"scale must be 1 for {policy.name}, which cannot be converted, but got {scale!r}.")
     powers = {param.name: param.power for param in policy.parameters}
     return {
         name: value if isinstance(value, str) or not powers[name] else value * factor ** powers[name]
@@ -86,43 +90,43 @@ def scaled(policy: type[Policy], values: Mapping[str, Value], scale: float) -> V
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """All entries of an export, in its order; those for several scenarios go by all names, joined by commas."""
-    document = _read(path)
+    """Read all recommendations of an export in file order, those for several scenarios last."""
+    document = _read_document(path)
     if not isinstance(document, dict) or "recommendations" not in document or "schema" not in document:
-        raise InputError(f"{path} is not an export of recommendations: it has no schema and recommendations.")
+        raise InputError(f"{path} is not an exported file: schema or recommendations is missing.")
     schema = document["schema"]
     if isinstance(schema, bool) or schema != SCHEMA:
         raise InputError(f"{path} has schema {str(schema)[:40]}; this version reads schema {SCHEMA}.")
     entries = document["recommendations"]
     if not isinstance(entries, list):
         raise InputError(f"recommendations in {path} must be a list but got {type(entries).__name__}.")
-    several = document.get("robust", [])
-    if not isinstance(several, list):
-        raise InputError(f"robust in {path} must be a list but got {type(several).__name__}.")
+    robust = document.get("robust", [])
+    if not isinstance(robust, list):
+        raise InputError(f"robust in {path} must be a list but got {type(robust).__name__}.")
     return [
-        _entry(f"{key}[{place}] in {path}", entry)
-        for key, some in (("recommendations", entries), ("robust", several))
-        for place, entry in enumerate(some)
+        _parse_entry(f"{key}[{index}] in {path}", entry)
+        for key, items in (("recommendations", entries), ("robust", robust))
+        for index, entry in enumerate(items)
     ]
 
 
-def _read(path: Path) -> Any:
+def _read_document(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{path} is too large to be an export of recommendations.")
+            raise InputError(f"{path} is larger than {format_bytes(LARGEST_FILE)}, too large for an exported file.")
         text = path.read_bytes().decode("utf-8")
         return tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror or error}.") from None
+        raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
         kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
         reason = str(error).splitlines()[0][:100]
-        raise InputError(f"{path} is not a whole {kind} file ({reason}); export it again.") from None
+        raise InputError(f"{path} is not a valid {kind} file ({reason}); export it again.") from None
 
 
-def _entry(where: str, entry: object) -> Entry:
+def _parse_entry(where: str, entry: object) -> Entry:
     if not isinstance(entry, dict):
         raise InputError(f"{where} must be a table but got {type(entry).__name__}.")
     fields: dict[str, Any] = {}
@@ -130,38 +134,34 @@ def _entry(where: str, entry: object) -> Entry:
     for name, kind in kinds.items():
         value = entry.get(name)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise InputError(f"{name} of {where} must be {_KIND[kind]} but got {str(value)[:40]!r}.")
+            raise InputError(f"{name} of {where} must be {KIND_NAMES[kind]} but got {str(value)[:40]!r}.")
         fields[name] = value
     for name, value in fields["params"].items():
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise InputError(f"{name} of {where} must be a number or a word but got {str(value)[:40]!r}.")
+            raise InputError(f"{name} of {where} must be a number or text but got {str(value)[:40]!r}.")
     return Entry(**fields)
 
 
-_KIND: dict[type, str] = {str: "text", int: "a whole number", dict: "names with values"}
-
-
-def _choose(
+def _find_entry(
     cls: type[Policy], path: str | Path, entries: list[Entry], wanted: dict[str, object], arms: int | None
 ) -> Entry:
     name = getattr(cls, "name", None)
-    mine = [entry for entry in entries if name is None or entry.policy == name]
-    fitting = [entry for entry in mine if all(getattr(entry, key) == value for key, value in wanted.items())]
-    if arms is not None and len(fitting) > 1:
-        fitting = [entry for entry in fitting if entry.arms == arms] or fitting
-    if len(fitting) == 1:
-        return fitting[0]
-    asked = ", ".join(f"{key} {value!r}" for key, value in wanted.items())
-    what = f"{name or 'any policy'}{' with ' + asked if asked else ''}"
-    if not fitting:
-        there = _listed(mine or entries)
-        raise InputError(f"{path} has no recommendation for {what}; it has {there or 'none at all'}.")
+    of_class = [entry for entry in entries if name is None or entry.policy == name]
+    matching = [entry for entry in of_class if all(getattr(entry, key) == value for key, value in wanted.items())]
+    if arms is not None and len(matching) > 1:
+        matching = [entry for entry in matching if entry.arms == arms] or matching
+    if len(matching) == 1:
+        return matching[0]
+    conditions = ", ".join(f"{key} {value!r}" for key, value in wanted.items())
+    query = f"{name or 'any policy'}{' with ' + conditions if conditions else ''}"
+    if not matching:
+        raise InputError(f"{path} has no recommendation for {query}. Available: {_list_entries(of_class or entries)}.")
     raise InputError(
-        f"{path} has {len(fitting)} recommendations for {what}; say scenario, horizon, arms or study. "
-        f"It has {_listed(fitting)}."
+        f"{path} has {len(matching)} recommendations for {query}; give scenario, horizon, arms or study. "
+        f"Available: {_list_entries(matching)}."
     )
 
 
-def _listed(entries: list[Entry], most: int = 8) -> str:
-    more = f" and {len(entries) - most} more" if len(entries) > most else ""
-    return "; ".join(str(entry) for entry in entries[:most]) + more
+def _list_entries(entries: list[Entry]) -> str:
+    more = f" and {len(entries) - MOST_LISTED} more" if len(entries) > MOST_LISTED else ""
+    return "; ".join(str(entry) for entry in entries[:MOST_LISTED]) + more or "none"

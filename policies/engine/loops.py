@@ -121,7 +121,7 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
     by_row [N] and by_step [T] sum regret by row of the trace and by step of the window; both may be empty. The other
     arguments are those of `play_worlds`.
     """
-    values, smoothed, best, turns = worlds.values, worlds.smoothed, worlds.best, worlds.turns
+    values, smoothed, best, turns = worlds.values, worlds.smoothed, worlds.best, worlds.switches
     horizon, count = worlds.horizon, open_.shape[0]
     for r in range(first, last):
         offset = worlds.offsets[r]
@@ -168,7 +168,7 @@ def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, reselect
     other arguments are those of `play_worlds`.
     """
     arm, reward, weight, block = worlds.arm, worlds.reward, worlds.weight, worlds.block
-    events, count, turns = arm.shape[0], open_.shape[0], worlds.turn_at.shape[0]
+    events, count, turns = arm.shape[0], open_.shape[0], worlds.switch_at.shape[0]
     for r in range(first, last):
         arms[:] = 0.0
         cells[:] = 0.0
@@ -177,16 +177,16 @@ def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, reselect
         untried, turn, t, k = 0, 0, 1, -1
         gained, weights, squares, total = 0.0, 0.0, 0.0, 0.0
         for i in range(count):
-            open_[i] = worlds.begins[i]
+            open_[i] = worlds.open_at_start[i]
             untried += open_[i]
         for place in range(worlds.starts.shape[1]):
             begin = worlds.starts[r, place]
             for offset in range(min(block, events - place * block)):
-                while turn < turns and worlds.turn_at[turn] <= place * block + offset:
-                    i = worlds.turn_arm[turn]
-                    if open_[i] != worlds.turn_open[turn] and arms[PULLS, i] == 0.0:
-                        untried += 1 if worlds.turn_open[turn] == 1 else -1
-                    open_[i] = worlds.turn_open[turn]
+                while turn < turns and worlds.switch_at[turn] <= place * block + offset:
+                    i = worlds.switch_arm[turn]
+                    if open_[i] != worlds.switch_open[turn] and arms[PULLS, i] == 0.0:
+                        untried += 1 if worlds.switch_open[turn] == 1 else -1
+                    open_[i] = worlds.switch_open[turn]
                     turn += 1
                     k = -1
                 if k < 0 or reselect:

@@ -1,15 +1,15 @@
-"""What a block of worlds gives when one candidate has played it."""
+"""One candidate played on a block of worlds, trace windows or logs, and the results of that."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from environments.blocks import AnyWorlds
-from environments.compiled import specialised
+from environments.compiled import specialize
 from environments.errors import InputError
 from environments.recorded.log_world import LogWorlds
 from environments.recorded.trace_world import TraceWorlds
@@ -17,27 +17,34 @@ from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds
 from policies.engine import loops
 from policies.engine.base import Policy, Value
-from policies.engine.plain_loops import play_plain, play_plain_windows, replay_plain
+from policies.engine.plain_loops import play_plain_windows, play_plain_worlds, replay_plain_logs
 from policies.engine.plugins import PlainPolicy
 
+REGRET, REWARD, SUBOPTIMAL = range(3)  # columns of the totals of a replication
+
 Marks = np.ndarray[Any, np.dtype[np.int64]]
+Loop = Callable[..., None]
 
 
 @dataclass(frozen=True)
 class Played:
-    """Raw results of one block: out [R, 3], curve [R, marks, 2], pulls [R, T], and the best means summed up to the
-    end [R] and to each mark [R, marks]."""
+    """Results of one candidate on a block of R worlds."""
 
     out: Floats
+    """[R, 3] regret, reward and suboptimal pulls."""
     curve: Floats
+    """[R, marks, 2] cumulative regret and reward at the marked steps."""
     pulls: np.ndarray[Any, np.dtype[np.int32]]
+    """[R, T] arm pulled at each step; [R, 0] if not recorded."""
     best: Floats
+    """[R] sum of the best means over all steps."""
     best_curve: Floats
+    """[R, marks] sum of the best means up to the marked steps."""
 
 
 @dataclass(frozen=True)
 class PlayedWindows(Played):
-    """The same of windows of a trace, with regret by the row of the trace and by the step of the window."""
+    """Results on windows of a trace, with regret by row of the trace and by step of the window."""
 
     regret_by_row: Floats
     regret_by_step: Floats
@@ -45,80 +52,133 @@ class PlayedWindows(Played):
 
 @dataclass(frozen=True)
 class PlayedLogs(Played):
-    """The same of resampled logs: out holds what the logging policy gained more, the score and the matched events."""
+    """Results on resampled logs; `out` holds the logging policy's advantage, the score and the matched events."""
 
     tally: Floats
-    """[R, 5]: Σ w·reward, Σ w, Σ w² and number of the matched events, and Σ reward of all events."""
+    """[R, 5] Σ w·reward, Σ w, Σ w² and number of the matched events, and Σ reward of all events."""
     events: int
-    """Of each log."""
+    """Number of events of each log."""
 
     @property
     def score(self) -> Floats:
-        """[R] mean reward of the matched events, weighted."""
+        """[R] weighted mean reward of the matched events."""
         return np.asarray(self.out[:, 1])
 
     @property
     def matched(self) -> Floats:
-        """[R]."""
+        """[R] number of matched events."""
         return np.asarray(self.tally[:, 3])
 
     @property
     def effective(self) -> Floats:
-        """[R] (Σ w)² / Σ w²: of how many events of equal weight the score would be as sure."""
+        """[R] effective sample size of the matched events, (Σ w)² / Σ w²."""
         return np.asarray(self.tally[:, 1] ** 2 / np.maximum(self.tally[:, 2], 1e-300))
 
     @property
     def logged(self) -> Floats:
-        """[R] the logging policy's own mean reward."""
+        """[R] mean reward of the logging policy."""
         return np.asarray(self.tally[:, 4] / self.events)
 
 
-Loop = Callable[..., None]
+def evaluate(
+    policy: type[Policy],
+    candidates: Sequence[Mapping[str, Value]],
+    worlds: AnyWorlds,
+    seed: int,
+    first: int = 0,
+    stream: int = Stream.SIMULATE,
+) -> Floats:
+    """Return regret, reward and suboptimal pulls [C, R, 3] of candidates on the same block of worlds.
 
-_KERNELS: dict[tuple[type[Policy], Loop], Loop] = {}
+    >>> from environments import find_scenario
+    >>> from environments.blocks import draw_any
+    >>> from policies import find_policy
+    >>> ucb1 = find_policy("ucb1")
+    >>> worlds = draw_any(find_scenario("blips"), 200, 3, seed=1, replications=4)
+    >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).shape
+    (2, 4, 3)
+    """
+    if isinstance(worlds, Worlds):
+        totals = policy.evaluate_fast(worlds, np.array([policy.vector(values) for values in candidates]))
+        if totals is not None:
+            return totals
+    no_marks = np.empty(0, dtype=np.int64)
+    return np.stack([play_loop(policy, values, worlds, seed, first, stream, no_marks).out for values in candidates])
 
 
-def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Loop:
-    """A loop with a policy's rules in it, made when it is first needed; the general one if nothing else is said."""
-    if (policy, template) not in _KERNELS:
-        rules = {
-            "start": policy.start,
-            "select": policy.choose,
-            "update": policy.learn,
-            "USES_TRUE_MEANS": policy.uses_true_means,
-        }
-        _KERNELS[policy, template] = specialised(template, policy.name.replace("-", "_"), **rules)
-    return _KERNELS[policy, template]
-
-
-def run_loop(
-    template: Loop,
+def play(
     policy: type[Policy],
     values: Mapping[str, Value],
     worlds: AnyWorlds,
-    size: tuple[int, int],
-    seeds: tuple[int, int, int],
-    into: tuple[Any, ...],
-    more_room: tuple[Any, ...] = (),
-) -> None:
-    """Play all replications of a block. `size` is (R, K), `seeds` is (seed, first replication, stream).
+    seed: int,
+    first: int,
+    stream: int,
+    marks: Marks,
+    pulls: bool = False,
+) -> Played:
+    """Play one candidate on a block of worlds, by the fast method if there is one and no details are requested.
 
-    A policy that draws gets a generator of its own for each replication, so that blocks may be cut anyhow.
+    Args:
+        policy: The policy class.
+        values: All parameters of the candidate.
+        worlds: The block.
+        seed: Seed of the policy's random draws.
+        first: Replication of the first world of the block.
+        stream: Random stream.
+        marks: Steps at which cumulative regret and reward are recorded, in ascending order.
+        pulls: Whether to record the pulled arms.
     """
-    (replications, arms), (seed, first, stream) = size, seeds
-    sizes, p, loop = policy.sizes(arms, values), policy.vector(values), compile_loop(policy, template)
-    room = (
-        np.empty(arms, dtype=np.int64),
-        np.empty((sizes.rows, arms)),
-        np.empty(sizes.cells),
-        np.empty(sizes.memory),
-        *more_room,
+    if isinstance(worlds, Worlds) and not pulls and not marks.size:
+        totals = policy.evaluate_fast(worlds, policy.vector(values)[None])
+        if totals is not None:
+            return replace(_empty_result(worlds, marks, pulls), out=totals[0])
+    return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
+
+
+def play_loop(
+    policy: type[Policy],
+    values: Mapping[str, Value],
+    worlds: AnyWorlds,
+    seed: int,
+    first: int,
+    stream: int,
+    marks: Marks,
+    pulls: bool = False,
+) -> Played:
+    """Play one candidate on a block of worlds with the general loop; the arguments are those of `play`."""
+    if isinstance(worlds, TraceWorlds):
+        return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
+    if isinstance(worlds, LogWorlds):
+        return play_logs(policy, values, worlds, seed, first, stream)
+    result = _empty_result(worlds, marks, pulls)
+    if issubclass(policy, PlainPolicy):
+        play_plain_worlds(policy, values, worlds, seed, first, stream, marks, result)
+    else:
+        size = (worlds.noise.shape[0], worlds.level.shape[2])
+        due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
+        outputs = (marks, result.out, result.curve, result.pulls)
+        _run_loop(loops.play_worlds, policy, values, worlds, size, (seed, first, stream), outputs, (due,))
+    return result
+
+
+def _empty_result(worlds: Worlds, marks: Marks, pulls: bool) -> Played:
+    """Allocate the arrays of a result; the sums of the best means are filled in."""
+    replications, horizon = worlds.noise.shape
+    return Played(
+        out=np.empty((replications, 3)),
+        curve=np.empty((replications, marks.size, 2)),
+        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
+        best=worlds.best.sum(axis=1),
+        best_curve=_sum_up_to(worlds.best, marks),
     )
-    if not policy.random:
-        loop(worlds, 0, replications, p, *room, np.random.default_rng(0), *into)
-        return
-    for r in range(replications):
-        loop(worlds, r, r + 1, p, *room, generator(seed, stream, first + r, "policy"), *into)
+
+
+def _sum_up_to(values: Floats, marks: Marks) -> Floats:
+    """Sum values [R, T] up to each mark, [R, marks], without another array of the size of `values`."""
+    if not marks.size:
+        return np.empty((values.shape[0], 0))
+    parts: Floats = np.add.reduceat(values[:, : marks[-1]], [0, *marks[:-1]], axis=1)
+    return parts.cumsum(axis=1)
 
 
 def play_windows(
@@ -132,12 +192,13 @@ def play_windows(
     pulls: bool = False,
     locate_regret: bool = False,
 ) -> PlayedWindows:
-    """Regret, reward and suboptimal pulls of each window; with `placed` also where regret came about.
+    """Play one candidate on windows of a trace; the arguments are those of `play`.
 
-    What was placed is summed over the windows of this very block: cut blocks the same way for the same sums.
+    With `locate_regret`, regret is also summed by row and by step over the windows of the block. These sums are
+    reproducible to the last bit only for the same division into blocks.
     """
     if policy.uses_true_means:
-        raise InputError(f"{policy.name} reads the true means, which a trace does not tell.")
+        raise InputError(f"{policy.name} uses the true means, which a trace does not contain.")
     replications, horizon = worlds.offsets.size, worlds.horizon
     rows, arms = worlds.values.shape
     below = np.concatenate([[0.0], np.cumsum(worlds.best)])
@@ -153,30 +214,27 @@ def play_windows(
     if issubclass(policy, PlainPolicy):
         play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
     else:
-        into = (marks, result.out, result.curve, result.pulls, result.regret_by_row, result.regret_by_step)
-        run_loop(loops.play_trace, policy, values, worlds, (replications, arms), (seed, first, stream), into)
+        outputs = (marks, result.out, result.curve, result.pulls, result.regret_by_row, result.regret_by_step)
+        _run_loop(loops.play_trace, policy, values, worlds, (replications, arms), (seed, first, stream), outputs)
     return result
 
 
 def play_logs(
     policy: type[Policy], values: Mapping[str, Value], worlds: LogWorlds, seed: int, first: int, stream: int
 ) -> PlayedLogs:
-    """What the matched events of each log add up to."""
+    """Replay one candidate on resampled logs; the arguments are those of `play`."""
     if policy.uses_true_means:
-        raise InputError(f"{policy.name} reads the true means, which a log does not tell.")
-    replications, arms = worlds.starts.shape[0], worlds.begins.size
+        raise InputError(f"{policy.name} uses the true means, which a log does not contain.")
+    replications, arms = worlds.starts.shape[0], worlds.open_at_start.size
     tally = np.empty((replications, 5))
     if issubclass(policy, PlainPolicy):
-        replay_plain(policy, values, worlds, seed, first, stream, tally)
+        replay_plain_logs(policy, values, worlds, seed, first, stream, tally)
     else:
-        into = (bool(policy.random and worlds.weighted), tally)
-        run_loop(loops.replay_log, policy, values, worlds, (replications, arms), (seed, first, stream), into)
-    return _played(worlds, tally)
-
-
-def _played(worlds: LogWorlds, tally: Floats) -> PlayedLogs:
-    """A log of which nothing matched says nothing, and is counted as the worst that was ever paid."""
-    replications = tally.shape[0]
+        reselect = bool(policy.random and worlds.weighted)
+        _run_loop(
+            loops.replay_log, policy, values, worlds, (replications, arms), (seed, first, stream), (reselect, tally)
+        )
+    # A replay without matched events has no score; it gets the smallest reward of the log.
     score = np.full(replications, float(worlds.reward.min()))
     np.divide(tally[:, 0], tally[:, 1], out=score, where=tally[:, 1] > 0.0)
     return PlayedLogs(
@@ -190,92 +248,48 @@ def _played(worlds: LogWorlds, tally: Floats) -> PlayedLogs:
     )
 
 
-REGRET, REWARD, SUBOPTIMAL = range(3)
-"""Columns of what a replication gives."""
+_COMPILED: dict[tuple[type[Policy], Loop], Loop] = {}
 
 
-def play(
+def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Loop:
+    """Return a loop template with the rules of a policy, compiled on first use."""
+    if (policy, template) not in _COMPILED:
+        rules = {
+            "start": policy.start,
+            "select": policy.choose,
+            "update": policy.learn,
+            "USES_TRUE_MEANS": policy.uses_true_means,
+        }
+        _COMPILED[policy, template] = specialize(template, policy.name.replace("-", "_"), **rules)
+    return _COMPILED[policy, template]
+
+
+def _run_loop(
+    template: Loop,
     policy: type[Policy],
     values: Mapping[str, Value],
     worlds: AnyWorlds,
-    seed: int,
-    first: int,
-    stream: int,
-    marks: Marks,
-    pulls: bool = False,
-) -> Played:
-    """Play one candidate in a block of worlds: the fast way where there is one and it tells all that is asked."""
-    if isinstance(worlds, Worlds) and not pulls and not marks.size:
-        fast = policy.fast(worlds, policy.vector(values)[None])
-        if fast is not None:
-            nothing = np.empty((worlds.noise.shape[0], 0), dtype=np.int32)
-            curve = np.empty((worlds.noise.shape[0], 0, 2))
-            return Played(fast[0], curve, nothing, worlds.best.sum(axis=1), _summed(worlds.best, marks))
-    return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
+    size: tuple[int, int],
+    seeds: tuple[int, int, int],
+    outputs: tuple[Any, ...],
+    more_scratch: tuple[Any, ...] = (),
+) -> None:
+    """Run a compiled loop on all replications of a block.
 
-
-def play_loop(
-    policy: type[Policy],
-    values: Mapping[str, Value],
-    worlds: AnyWorlds,
-    seed: int,
-    first: int,
-    stream: int,
-    marks: Marks,
-    pulls: bool = False,
-) -> Played:
-    """Play one candidate in a block of worlds with the general loop."""
-    if isinstance(worlds, TraceWorlds):
-        return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
-    if isinstance(worlds, LogWorlds):
-        return play_logs(policy, values, worlds, seed, first, stream)
-    replications, horizon = worlds.noise.shape
-    arms = worlds.level.shape[2]
-    result = Played(
-        out=np.empty((replications, 3)),
-        curve=np.empty((replications, marks.size, 2)),
-        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
-        best=worlds.best.sum(axis=1),
-        best_curve=_summed(worlds.best, marks),
-    )
-    if issubclass(policy, PlainPolicy):
-        play_plain(policy, values, worlds, seed, first, stream, marks, result)
-    else:
-        due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
-        into = (marks, result.out, result.curve, result.pulls)
-        run_loop(loops.play_worlds, policy, values, worlds, (replications, arms), (seed, first, stream), into, (due,))
-    return result
-
-
-def evaluate(
-    policy: type[Policy],
-    candidates: Sequence[Mapping[str, Value]],
-    worlds: AnyWorlds,
-    seed: int,
-    first: int = 0,
-    stream: int = Stream.SIMULATE,
-) -> Floats:
-    """Regret, reward and suboptimal pulls [C, R, 3] of candidates that all play the same block of worlds.
-
-    >>> from environments import find_scenario
-    >>> from environments.blocks import draw_any
-    >>> from policies import find_policy
-    >>> ucb1 = find_policy("ucb1")
-    >>> worlds = draw_any(find_scenario("blips"), 200, 3, seed=1, replications=4)
-    >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).shape
-    (2, 4, 3)
+    `size` is (R, K), `seeds` is (seed, first replication, stream). A policy that draws random numbers has a generator
+    per replication, so results do not depend on the division into blocks.
     """
-    if isinstance(worlds, Worlds):
-        fast = policy.fast(worlds, np.array([policy.vector(values) for values in candidates]))
-        if fast is not None:
-            return fast
-    none = np.empty(0, dtype=np.int64)
-    return np.stack([play_loop(policy, values, worlds, seed, first, stream, none).out for values in candidates])
-
-
-def _summed(values: Floats, marks: Marks) -> Floats:
-    """Sums of values [R, T] up to each mark, [R, marks], without a second table of that size."""
-    if not marks.size:
-        return np.empty((values.shape[0], 0))
-    parts: Floats = np.add.reduceat(values[:, : marks[-1]], [0, *marks[:-1]], axis=1)
-    return parts.cumsum(axis=1)
+    (replications, arms), (seed, first, stream) = size, seeds
+    sizes, p, loop = policy.sizes(arms, values), policy.vector(values), compile_loop(policy, template)
+    scratch = (
+        np.empty(arms, dtype=np.int64),
+        np.empty((sizes.rows, arms)),
+        np.empty(sizes.cells),
+        np.empty(sizes.memory),
+        *more_scratch,
+    )
+    if not policy.random:
+        loop(worlds, 0, replications, p, *scratch, np.random.default_rng(0), *outputs)
+        return
+    for r in range(replications):
+        loop(worlds, r, r + 1, p, *scratch, generator(seed, stream, first + r, "policy"), *outputs)

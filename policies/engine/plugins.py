@@ -1,8 +1,8 @@
-"""Policies that a user brings: a class with compiled rules like ours, or a plain one with `select` and `update`.
+"""Policy plugins: a class with compiled rules, or a plain class with `select` and `update`.
 
-A plain class is made anew for every world with ``arms``, its parameters and, where it asks for them, ``seed`` and
-``horizon``; then ``select()`` is asked for an arm and ``update(arm, reward)`` told what it paid. Where arms come and go
-it needs ``open(arm)`` and ``close(arm)`` too. It runs as it is, in Python, so it is a hundred times slower.
+A plain class is created for every world with ``arms``, its parameters and, if its constructor takes them, ``seed`` and
+``horizon``. Then ``select()`` returns an arm and ``update(arm, reward)`` receives its reward. If arms open and close it
+also needs ``open(arm)`` and ``close(arm)``. It runs as Python code, about 100 times slower than compiled rules.
 """
 
 from __future__ import annotations
@@ -13,78 +13,82 @@ from typing import Any
 
 from environments.errors import InputError
 from environments.plugins import PluginRegistry
-from policies.engine.base import Param, Policy, Sizes, Value
+from policies import find_policy, policy_names
+from policies.engine.base import Param, Policy, Value
 
 POLICY_PLUGINS: PluginRegistry[type[Policy]] = PluginRegistry("policy", "ravenlab.policies")
 
-GIVEN = ("seed", "horizon")
-"""What a plain class may ask for beside its parameters."""
+OPTIONAL_ARGUMENTS = ("seed", "horizon")
+"""Constructor arguments that a plain class receives if it takes them."""
 
 
 class PlainPolicy(Policy):
-    """What the simulation sees of a plain class."""
+    """Adapter of a plain class for simulations."""
 
     plain: type[Any]
-    asks: frozenset[str]
-    """Which of `GIVEN` its constructor takes."""
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes()
+    takes: frozenset[str]
+    """Those of `OPTIONAL_ARGUMENTS` that its constructor takes."""
 
     @classmethod
     def make(cls, arms: int, horizon: int, values: Mapping[str, Value], seed: int) -> Any:
-        """A fresh one for one world."""
-        given = {"seed": seed, "horizon": horizon}
-        return cls.plain(arms, **values, **{name: given[name] for name in cls.asks})
+        """Create an instance for one world."""
+        optional = {"seed": seed, "horizon": horizon}
+        return cls.plain(arms, **values, **{name: optional[name] for name in cls.takes})
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        raise InputError(f"{self.name} is a plain class: use it itself, online.")
+        raise InputError(f"{self.name} is a plain class; create it directly for online use.")
+
+
+def resolve_policy(policy: str | type[Policy]) -> type[Policy]:
+    """Return the class of a policy given by name or as a class."""
+    return policy if isinstance(policy, type) and issubclass(policy, Policy) else find_policy(policy)
 
 
 def load_policy_plugin(text: str) -> str:
-    """Load `./file.py:Name`, or what an installed package offers under a name, and give the name that it goes by.
+    """Load `./file.py:Name` or the entry point of an installed package, and return the name of the policy.
 
-    Any other name is given back as it is.
+    Other names are returned unchanged.
 
-    >>> bring_policy("ucb1")
+    >>> load_policy_plugin("ucb1")
     'ucb1'
     """
-    from policies import policy_names
-
-    return POLICY_PLUGINS.bring(text, policy_names(), _adapted)
+    return POLICY_PLUGINS.load(text, policy_names(), _adapt)
 
 
-def _adapted(found: Any, name: str) -> type[Policy]:
-    """The class as the simulation runs it, under its name."""
-    if not isinstance(found, type):
-        raise InputError(f"policy {name!r} must be a class but is {found!r}.")
-    own: dict[str, Any] = {"name": name, "__module__": found.__module__, "__doc__": found.__doc__}
-    if issubclass(found, Policy):
+def _adapt(plugin: Any, name: str) -> type[Policy]:
+    """Return the subclass of `Policy` that simulations run for a plugin."""
+    if not isinstance(plugin, type):
+        raise InputError(f"policy {name!r} must be a class but is {plugin!r}.")
+    attributes: dict[str, Any] = {"name": name, "__module__": plugin.__module__, "__doc__": plugin.__doc__}
+    if issubclass(plugin, Policy):
         for rule in ("choose", "learn"):
-            if not hasattr(found, rule):
+            if not hasattr(plugin, rule):
                 raise InputError(f"policy {name!r} must have the compiled rules choose and learn; {rule} is missing.")
-        return type(found.__name__, (found,), own)
+        return type(plugin.__name__, (plugin,), attributes)
     for method in ("select", "update"):
-        if not callable(getattr(found, method, None)):
+        if not callable(getattr(plugin, method, None)):
             raise InputError(f"policy {name!r} must have select() and update(arm, reward); {method} is missing.")
-    parameters = _parameters(found, name)
-    asks = frozenset(GIVEN) & _accepted(found.__init__)
-    own |= {"plain": found, "parameters": parameters, "random": True, "asks": asks, "scalable": False}
-    return type(found.__name__, (PlainPolicy,), own)
+    attributes |= {
+        "plain": plugin,
+        "parameters": _check_parameters(plugin, name),
+        "takes": frozenset(OPTIONAL_ARGUMENTS) & _argument_names(plugin.__init__),
+        "random": True,
+        "scalable": False,
+    }
+    return type(plugin.__name__, (PlainPolicy,), attributes)
 
 
-def _parameters(found: type[Any], name: str) -> tuple[Param, ...]:
-    """Its parameters, which its constructor must take by name."""
-    parameters = tuple(getattr(found, "parameters", ()))
-    accepted = _accepted(found.__init__)
+def _check_parameters(plugin: type[Any], name: str) -> tuple[Param, ...]:
+    """Return the parameters of a plain class; its constructor must take them by name."""
+    parameters = tuple(getattr(plugin, "parameters", ()))
+    accepted = _argument_names(plugin.__init__)
     for param in parameters:
         if not isinstance(param, Param):
             raise InputError(f"parameters of policy {name!r} must be ravenlab.Param(…) but got {param!r}.")
         if param.name not in accepted:
-            raise InputError(f"policy {name!r} must take its parameter {param.name} in __init__ by name.")
+            raise InputError(f"policy {name!r} must take its parameter {param.name} as an argument of __init__.")
     return parameters
 
 
-def _accepted(function: Callable[..., Any]) -> frozenset[str]:
+def _argument_names(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(inspect.signature(function).parameters)

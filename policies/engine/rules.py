@@ -1,36 +1,55 @@
-"""Parameters that policies of different families have in common, each with one default, range and meaning."""
+"""Building blocks of rules: shared parameters, scaling to [0, 1], statistics, argmax and random choice."""
 
 from __future__ import annotations
 
+import math
 from math import log, sqrt
 
 import numpy as np
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, OPEN, PULLS, Param
+from environments.errors import InputError
+from environments.text import format_number
+from policies.engine.base import CLOSED, OPEN, PULLS, Param, Policy, Values
 
-HORIZON_PARAMETER = Param(
-    "horizon", lambda setting: setting.number("horizon"), least=1.0, meaning="T, the steps to be played"
-)
+HORIZON_PARAMETER = Param("horizon", lambda context: context.number("horizon"), least=1.0, meaning="T, number of steps")
 
-CHANGES = Param("changes", 10.0, meaning="U, how many changes are expected")
+CHANGES_PARAMETER = Param("changes", 10.0, meaning="U, expected number of changes")
 
 XI_PARAMETER = Param("xi", 0.6, 0.001, 5.0, power=2, meaning="ξ, weight of the bonus, inside the root")
 
 LIKELIHOOD_PARAMETER = Param(
-    "likelihood", "gaussian", choices=("gaussian", "bernoulli"), meaning="what rewards are taken for"
+    "likelihood", "gaussian", choices=("gaussian", "bernoulli"), meaning="distribution assumed for rewards"
+)
+GAUSSIAN = 0.0  # encoding of the first likelihood
+
+UNIT_PARAMETERS = (
+    Param("low", 0.0, least=-math.inf, power=1, meaning="reward mapped to 0; smaller ones are clipped"),
+    Param("high", 1.0, least=-math.inf, power=1, meaning="reward mapped to 1; larger ones are clipped"),
 )
 
-GAUSSIAN = 0.0
-"""How the rules read the first likelihood."""
 
+class UnitPolicy(Policy):
+    """A policy for rewards in [0, 1], with `UNIT_PARAMETERS` among its parameters."""
 
-MEAN, SQUARES = 1, 2
-"""Rows of `arms`: the mean, and Q, the sum of squared deviations from it."""
+    @classmethod
+    def check(cls, values: Values) -> None:
+        low, high = float(values["low"]), float(values["high"])
+        if high <= low:
+            raise InputError(f"high must be above low ({format_number(low)}) but got {format_number(high)}.")
 
 
 @inlined
-def take_in(arms, k, x):  # type: ignore[no-untyped-def]
+def to_unit(x, low, high):  # type: ignore[no-untyped-def]
+    """clip((x − low)/(high − low), 0, 1)."""
+    return min(1.0, max(0.0, (x - low) / (high - low)))
+
+
+MEAN, SQUARES = 1, 2  # rows of `arms`: the mean, and Q, the sum of squared deviations from it
+
+
+@inlined
+def add_reward(arms, k, x):  # type: ignore[no-untyped-def]
     """Welford's update after pull number n: M ← M + (x − M)/n, Q ← Q + (x − M_old)(x − M_new)."""
     before = x - arms[MEAN, k]
     arms[MEAN, k] += before / arms[PULLS, k]
@@ -38,8 +57,8 @@ def take_in(arms, k, x):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def learn_mean(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The rule `update` of policies that keep the mean and nothing else."""
+def update_mean(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """The rule `update` of policies whose only statistic is the mean."""
     arms[MEAN, k] += (x - arms[MEAN, k]) / arms[PULLS, k]
 
 
@@ -54,8 +73,8 @@ def count_open(open_):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def any_arm(open_, count, u):  # type: ignore[no-untyped-def]
-    """The open arm number ⌊u·K⌋, from 0, for a uniform u."""
+def uniform_arm(open_, count, u):  # type: ignore[no-untyped-def]
+    """Open arm number ⌊u·K⌋, counted from 0, for a uniform random number u."""
     left = min(int(u * count), count - 1)
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED:
@@ -66,8 +85,8 @@ def any_arm(open_, count, u):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def best_arm(open_, arms):  # type: ignore[no-untyped-def]
-    """argmax m."""
+def best_mean_arm(open_, arms):  # type: ignore[no-untyped-def]
+    """argmax m over the open arms, lowest index on a tie."""
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED and arms[MEAN, k] > best:
@@ -76,33 +95,44 @@ def best_arm(open_, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def unknown_arm(open_, arms, known, least):  # type: ignore[no-untyped-def]
-    """The first arm with arms[known] < least for which no reward is awaited, else −1."""
-    for k in range(open_.shape[0]):
-        if arms[known, k] < least and open_[k] == OPEN:
-            return k
-    return -1
-
-
-@inlined
-def best_known_line(open_, arms, known, least, level, width, slope):  # type: ignore[no-untyped-def]
-    """argmax of arms[level] + slope·arms[width] over the open arms with arms[known] ≥ least, else −1."""
+def argmax_score(open_, arms, level, width, slope):  # type: ignore[no-untyped-def]
+    """argmax of arms[level] + slope·arms[width] over the open arms, lowest index on a tie."""
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         score = arms[level, k] + slope * arms[width, k]
-        if open_[k] != CLOSED and arms[known, k] >= least and score > best:
+        if open_[k] != CLOSED and score > best:
             best, chosen = score, k
     return chosen
 
 
 @inlined
-def unknown_or_best_line(open_, arms, known, least, level, width, slope):  # type: ignore[no-untyped-def]
-    """`unknown_arm`, else `best_known_line`: in one pass, which saves up to a fifth of a step with many arms."""
+def first_below(open_, arms, row, least):  # type: ignore[no-untyped-def]
+    """The first open arm with arms[row] < least that does not wait for a reward, else −1."""
+    for k in range(open_.shape[0]):
+        if arms[row, k] < least and open_[k] == OPEN:
+            return k
+    return -1
+
+
+@inlined
+def argmax_score_above(open_, arms, row, least, level, width, slope):  # type: ignore[no-untyped-def]
+    """`argmax_score` over the open arms with arms[row] ≥ least, else −1."""
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        score = arms[level, k] + slope * arms[width, k]
+        if open_[k] != CLOSED and arms[row, k] >= least and score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def first_below_or_argmax(open_, arms, row, least, level, width, slope):  # type: ignore[no-untyped-def]
+    """`first_below`, else `argmax_score_above`, in one pass: up to 20 % faster with many arms."""
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
             continue
-        if arms[known, k] < least:
+        if arms[row, k] < least:
             if open_[k] == OPEN:
                 return k
             continue
@@ -113,18 +143,12 @@ def unknown_or_best_line(open_, arms, known, least, level, width, slope):  # typ
 
 
 @inlined
-def pulls_for(horizon, delta):  # type: ignore[no-untyped-def]
-    """n_Δ = ⌈2·ln(TΔ²)/Δ²⌉; a float, since it leaves all whole numbers where Δ goes to nothing."""
+def pulls_needed(horizon, delta):  # type: ignore[no-untyped-def]
+    """n_Δ = ⌈2·ln(TΔ²)/Δ²⌉; a float, because it exceeds the integer range for small Δ."""
     return np.ceil(2.0 * log(horizon * delta * delta) / (delta * delta))
 
 
 @inlined
-def radius(horizon, delta):  # type: ignore[no-untyped-def]
-    """r = sqrt(ln(TΔ²)/(2·n_Δ)), half the width of a mean's interval after n_Δ pulls."""
-    return sqrt(log(horizon * delta * delta) / (2.0 * pulls_for(horizon, delta)))
-
-
-@inlined
-def coefficient(t, alpha0, epsilon):  # type: ignore[no-untyped-def]
-    """c_t = α_t·sqrt(ln(t+1)) with α_t = α₀/ln(t+ε)."""
-    return alpha0 * sqrt(log(t + 1.0)) / log(t + epsilon)
+def confidence_radius(horizon, delta):  # type: ignore[no-untyped-def]
+    """r = sqrt(ln(TΔ²)/(2·n_Δ)), the half-width of the confidence interval of a mean after n_Δ pulls."""
+    return sqrt(log(horizon * delta * delta) / (2.0 * pulls_needed(horizon, delta)))

@@ -1,4 +1,4 @@
-"""Play a policy in a scenario: every replication a world of its own, the same for every policy."""
+"""Simulation of a policy on worlds drawn from a scenario or on windows of a trace."""
 
 from __future__ import annotations
 
@@ -10,40 +10,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from environments import Scenario, find_scenario
-from environments.blocks import AnyScenario, blocks, draw_any
-from environments.draw import check_room
-from environments.errors import InputError, whole
+from environments.blocks import AnyScenario, draw_any, split_into_blocks
+from environments.checks import check_integer
+from environments.draw import check_memory
+from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_file import Trace
 from environments.recorded.trace_world import TraceScenario, open_trace
 from environments.streams import Stream
+from environments.text import format_count
 from environments.world import Floats
-from policies import find_policy
 from policies.engine.base import Policy, Value
 from policies.engine.play import REGRET, REWARD, SUBOPTIMAL, Played, play
+from policies.engine.plugins import resolve_policy
 
 if TYPE_CHECKING:
     import pandas
 
 
 MOST_REPLICATIONS = 10_000_000
-"""As many as a study may have: what they give fits into memory."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Cumulative regret and reward of each replication at some steps, [R, steps]."""
+    """Cumulative regret and reward of each replication at the checkpoints, [R, steps]."""
 
     steps: np.ndarray[Any, np.dtype[np.int64]]
     regret: Floats
     reward: Floats
     regret_constant: Floats | None = None
-    """Against a constant mean, where a published protocol measured it so."""
+    """Regret against a constant mean, for published protocols that measure it this way."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What came out: regret, reward and suboptimal pulls of each replication."""
+    """Regret, reward and suboptimal pulls of each replication."""
 
     policy: str
     scenario: str
@@ -54,25 +55,24 @@ class Simulation:
     params: dict[str, Value]
     settings: dict[str, Any]
     regret: Floats
-    """Against the best open arm of the moment."""
+    """Regret against the best open arm at each step."""
     reward: Floats
     suboptimal_pulls: Floats
     regret_constant: Floats | None = None
-    """Against a constant mean, where a published protocol measured it so."""
+    """Regret against a constant mean, for published protocols that measure it this way."""
     regret_fixed: Floats | None = None
-    """On a trace: against the best fixed arm of each window. Below 0 where a policy did better than any one arm."""
+    """On a trace: regret against the best fixed arm of each window; negative if the policy beats every fixed arm."""
     curve: Curve | None = None
     pulls: np.ndarray[Any, np.dtype[np.int32]] | None = field(default=None, repr=False)
-    """[R, T] which arm was pulled when, if asked for."""
+    """[R, T] arm pulled at each step, if requested."""
 
     def measures(self) -> dict[str, Floats]:
-        """The per-replication numbers by name."""
-        named = {"regret": self.regret, "reward": self.reward, "suboptimal_pulls": self.suboptimal_pulls}
-        more = {"regret_constant": self.regret_constant, "regret_fixed": self.regret_fixed}
-        return {**named, **{name: values for name, values in more.items() if values is not None}}
+        """Return all available measures by name, one value per replication."""
+        names = ("regret", "reward", "suboptimal_pulls", "regret_constant", "regret_fixed")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def summary(self) -> dict[str, dict[str, float | None]]:
-        """Mean and standard error of each number; no standard error from one replication.
+        """Return mean and standard error of each measure; the standard error of one replication is None.
 
         >>> result = simulate("ucb1", "stationary", horizon=100, arms=3, replications=4, seed=1)
         >>> sorted(result.summary()["regret"])
@@ -87,7 +87,7 @@ class Simulation:
         }
 
     def to_frame(self) -> pandas.DataFrame:
-        """One row a replication."""
+        """Return a table with one row per replication."""
         import pandas
 
         return pandas.DataFrame({"replication": np.arange(self.replications), **self.measures()})
@@ -110,59 +110,60 @@ def simulate(
     jobs: int = 1,
     stream: int = Stream.SIMULATE,
 ) -> Simulation:
-    """Play a policy in fresh worlds and measure its regret.
+    """Simulate a policy and measure its regret.
 
     Args:
         policy: A name such as "raven-ucb", or a class.
         scenario: A name such as "variance-drift", effects joined by "+", or a `Scenario`.
-        trace: In place of a scenario, a file or a table whose windows are played.
-        minimize: The cells of the trace are costs.
-        horizon: Steps T; the scenario's own when not given. On a trace the rows of a window.
-        arms: Number of arms K; the scenario's own when not given.
-        replications: How many worlds.
-        seed: Names the worlds; the same seed gives the same ones to every policy.
-        params: The policy's parameters; defaults for the rest.
-        settings: The scenario's parameters, such as ``{"every": "5%", "noise": "laplace"}``.
-        checkpoints: Steps at which regret and reward are kept, or how many evenly spaced ones.
-        pulls: Keep which arm was pulled when.
-        jobs: Threads.
+        trace: A file or `Trace` instead of a scenario; windows of it are played.
+        minimize: Whether the values of the trace are costs.
+        horizon: Number of steps T; by default that of the scenario. On a trace, the length of a window in rows.
+        arms: Number of arms K; by default that of the scenario.
+        replications: Number of worlds.
+        seed: Random seed; with the same seed all policies play the same worlds.
+        params: Parameters of the policy; the others have their defaults.
+        settings: Parameters of the scenario, such as ``{"every": "5%", "noise": "laplace"}``.
+        checkpoints: Steps at which cumulative regret and reward are recorded, or a number of evenly spaced steps.
+        pulls: Whether to record the arm pulled at each step.
+        jobs: Number of threads.
+        stream: Random stream.
 
     >>> result = simulate("raven-ucb", "blips", horizon=500, arms=5, replications=3, seed=7)
     >>> result.regret.shape
     (3,)
     """
-    found = policy if isinstance(policy, type) and issubclass(policy, Policy) else find_policy(policy)
-    world = _world(scenario, trace, minimize).with_settings({} if settings is None else settings)
-    horizon = world.horizon if horizon is None else horizon
-    arms = world.arms if arms is None else arms
-    world.check(horizon, arms)
-    whole("replications", replications, least=1, most=MOST_REPLICATIONS)
-    whole("seed", seed, least=0)
-    whole("jobs", jobs, least=1, most=1024)
+    policy_class = resolve_policy(policy)
+    source = _find_source(scenario, trace, minimize).with_settings({} if settings is None else settings)
+    horizon = source.horizon if horizon is None else horizon
+    arms = source.arms if arms is None else arms
+    source.check(horizon, arms)
+    check_integer("replications", replications, least=1, most=MOST_REPLICATIONS)
+    check_integer("seed", seed, least=0)
+    check_integer("jobs", jobs, least=1, most=1024)
     if pulls:
-        check_room(4 * replications * horizon, f"pulls of {replications} replications of {horizon} steps")
-    marks = _marks(checkpoints, horizon)
-    values = found.resolve(params, arms + world.extra_arms, horizon)
-    parts = _ranges(world, horizon, arms, replications, jobs)
+        check_memory(4 * replications * horizon, f"pulls of {replications} replications of {horizon} steps")
+    marks = _find_marks(checkpoints, horizon)
+    values = policy_class.resolve(params, arms + source.extra_arms, horizon)
+    parts = _divide(source, horizon, arms, replications, jobs)
 
     def play_part(first: int, count: int) -> Played:
-        worlds = draw_any(world, horizon, arms, seed, first, count, stream)
-        return play(found, values, worlds, seed, first, stream, marks, pulls)
+        worlds = draw_any(source, horizon, arms, seed, first, count, stream)
+        return play(policy_class, values, worlds, seed, first, stream, marks, pulls)
 
-    played = _fan_out(play_part, parts, jobs)
+    played = _run_parts(play_part, parts, jobs)
     out = np.concatenate([part.out for part in played])
     curve = np.concatenate([part.curve for part in played])
     best = np.concatenate([part.best for part in played])
     constant, constant_curve, fixed = None, None, None
-    if world.constant is not None:
-        constant = world.constant * horizon - best + out[:, REGRET]
+    if source.constant is not None:
+        constant = source.constant * horizon - best + out[:, REGRET]
         best_curve = np.concatenate([part.best_curve for part in played])
-        constant_curve = world.constant * marks - best_curve + curve[..., REGRET]
-    if isinstance(world, TraceScenario):
-        fixed = world.fixed(world.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
+        constant_curve = source.constant * marks - best_curve + curve[..., REGRET]
+    if isinstance(source, TraceScenario):
+        fixed = source.best_fixed_arm(source.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
     return Simulation(
-        policy=found.name,
-        scenario=world.name,
+        policy=policy_class.name,
+        scenario=source.name,
         horizon=horizon,
         arms=arms,
         replications=replications,
@@ -179,44 +180,43 @@ def simulate(
     )
 
 
-def _world(scenario: str | AnyScenario | None, trace: str | Path | Trace | None, minimize: bool) -> AnyScenario:
-    if (scenario is None) == (trace is None):
-        raise InputError("either a scenario or a trace must be given.")
-    if isinstance(trace, Trace):
-        return TraceScenario(trace, "trace:table", minimize)
+def _find_source(scenario: str | AnyScenario | None, trace: str | Path | Trace | None, minimize: bool) -> AnyScenario:
+    if scenario is None:
+        if trace is None:
+            raise InputError("scenario or trace must be given.")
+        return (
+            TraceScenario(trace, "trace:table", minimize) if isinstance(trace, Trace) else open_trace(trace, minimize)
+        )
     if trace is not None:
-        return open_trace(trace, minimize)
+        raise InputError("scenario and trace must not both be given.")
     if isinstance(scenario, LogScenario):
-        raise InputError("a log is replayed, not simulated (ravenlab.replay).")
-    if isinstance(scenario, Scenario | TraceScenario):
-        return scenario
-    assert scenario is not None
-    return find_scenario(scenario)
+        raise InputError("scenario must not be a log; use ravenlab.replay for logs.")
+    return scenario if isinstance(scenario, Scenario | TraceScenario) else find_scenario(scenario)
 
 
-def _marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _find_marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     if checkpoints is None:
         return np.empty(0, dtype=np.int64)
     if not isinstance(checkpoints, Sequence | np.ndarray) or isinstance(checkpoints, str):
-        checkpoints = whole("checkpoints", checkpoints, least=1)
+        checkpoints = check_integer("checkpoints", checkpoints, least=1)
         return np.unique(np.linspace(1, horizon, min(checkpoints, horizon)).round().astype(np.int64))
-    marks = np.unique(np.array([whole("checkpoints", t, least=1) for t in checkpoints], dtype=np.int64))
+    marks = np.unique(np.array([check_integer("checkpoints", t, least=1) for t in checkpoints], dtype=np.int64))
     if marks.size and marks[-1] > horizon:
-        raise InputError(f"checkpoints must not lie after the horizon ({horizon}) but got {marks[-1]}.")
+        raise InputError(f"checkpoints must be at most the horizon ({format_count(horizon)}) but got {marks[-1]}.")
     return marks
 
 
-def _ranges(scenario: AnyScenario, horizon: int, arms: int, replications: int, jobs: int) -> list[tuple[int, int]]:
-    """(first, count) of each part: small enough for memory, and enough of them for the threads."""
+def _divide(scenario: AnyScenario, horizon: int, arms: int, replications: int, jobs: int) -> list[tuple[int, int]]:
+    """Divide the replications into parts (first, count) that fit into memory and occupy all threads."""
     size = max(1, -(-replications // jobs))
     parts = []
     for start in range(0, replications, size):
-        for first, count in blocks(scenario, horizon, arms, min(size, replications - start)):
+        for first, count in split_into_blocks(scenario, horizon, arms, min(size, replications - start)):
             parts.append((start + first, count))
     return parts
 
 
-def _fan_out(task: Any, parts: list[tuple[int, int]], jobs: int) -> list[Played]:
+def _run_parts(task: Any, parts: list[tuple[int, int]], jobs: int) -> list[Played]:
     if jobs == 1 or len(parts) == 1:
         return [task(*part) for part in parts]
     from joblib import Parallel, delayed

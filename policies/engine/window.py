@@ -1,37 +1,34 @@
-"""Count, mean and squared deviations of each arm over the last τ rewards of all arms together.
+"""Count, mean and sum of squared deviations of each arm over the last τ rewards of all arms.
 
-A ring in `memory` holds the arm (first τ places) and the reward (last τ places) of each pull. A
-reward that comes in or falls out moves n, m and Q = Σ(x − m)² of its arm in O(1):
+A ring buffer in `memory` holds the arm (first τ places) and the reward (last τ places) of each pull. Adding or
+removing a reward updates n, m and Q = Σ(x − m)² of its arm in O(1):
 
-    in:   m ← m + (x − m)/n, Q ← Q + (x − m_old)(x − m_new)
-    out:  m ← m − (x − m)/(n − 1), Q ← Q − (x − m_old)(x − m_new)
+    add:     m ← m + (x − m)/n, Q ← Q + (x − m_old)(x − m_new)
+    remove:  m ← m − (x − m)/(n − 1), Q ← Q − (x − m_old)(x − m_new)
 
-Taking out rounds anew each time, so all is computed afresh once per turn of the ring, and for one
-arm at once when the reward that falls out was nearly all of its Q: both are O(1) on average.
+Removals accumulate rounding errors, so everything is recomputed each time the ring wraps around, and for one arm when
+the removed reward made up nearly all of its Q. Both are O(1) on average.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import Param, ParamContext
 
-COUNT, MEAN, SQUARES = 1, 2, 3
-"""Rows of `arms`: pulls in the window, their mean, and Q."""
-
-NEXT, FILLED = 0, 1
-"""Cells: the place of the ring that is written next, and how many places are in use."""
+COUNT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: pulls in the window, their mean, and Q
+NEXT, FILLED = 0, 1  # cells: next place of the ring to write, and number of places in use
 
 CELLS = 2
 
-LOST = 1e-9
-"""When Q shrinks to less than this share of itself, what is left is mostly rounding."""
+LOST = 1e-9  # if a removal leaves less than this share of Q, the rest is mostly rounding error
 
 
 @inlined
-def rebuild(arm, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
-    """n, m and Q of one arm (of all for arm −1) from the ring itself."""
+def recompute(arm, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
+    """Recompute n, m and Q of one arm (of all arms for −1) from the ring."""
     for j in range(arms.shape[1]):
         if arm < 0 or j == arm:
             arms[COUNT, j] = 0.0
@@ -47,8 +44,8 @@ def rebuild(arm, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def take_out(arm, x, arms):  # type: ignore[no-untyped-def]
-    """Without reward x of the arm; gives whether too little is left of Q to trust it."""
+def remove_reward(arm, x, arms):  # type: ignore[no-untyped-def]
+    """Remove reward x of an arm; return whether the remaining Q is unreliable."""
     arms[COUNT, arm] -= 1.0
     if arms[COUNT, arm] == 0.0:
         arms[MEAN, arm] = 0.0
@@ -62,18 +59,18 @@ def take_out(arm, x, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def push(k, x, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
-    """Reward x of arm k comes in, and the oldest falls out if the window is full.
+def push_reward(k, x, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
+    """Add reward x of arm k and, if the window is full, remove the oldest reward.
 
-    Gives the arm whose reward fell out, or −1. When the ring has come to its beginning again
-    (cell NEXT is 0), the numbers of all arms are new.
+    Returns the arm of the removed reward, or −1. If the ring has wrapped around (cell NEXT is 0), the statistics of
+    all arms have been recomputed.
     """
     place = int(cells[NEXT])
-    gone = -1
-    doubt = False
+    removed = -1
+    unreliable = False
     if cells[FILLED] == tau:
-        gone = int(memory[place])
-        doubt = take_out(gone, memory[tau + place], arms)
+        removed = int(memory[place])
+        unreliable = remove_reward(removed, memory[tau + place], arms)
     else:
         cells[FILLED] += 1.0
     memory[place] = k
@@ -85,33 +82,32 @@ def push(k, x, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
     place += 1
     if place == tau:
         place = 0
-        rebuild(-1, arms, cells, memory, tau)
-    elif doubt:
-        rebuild(gone, arms, cells, memory, tau)
+        recompute(-1, arms, cells, memory, tau)
+    elif unreliable:
+        recompute(removed, arms, cells, memory, tau)
     cells[NEXT] = place
-    return gone
+    return removed
 
 
-def tuned_to_changes(setting: ParamContext) -> float:
-    """2·sqrt(T ln T / U), Garivier and Moulines' choice; at least one step, and no more than there are."""
-    horizon, changes = setting.number("horizon"), setting.number("changes")
+def window_for_changes(context: ParamContext) -> float:
+    """2·sqrt(T ln T / U), the choice of Garivier and Moulines; from 1 to T steps."""
+    horizon, changes = context.number("horizon"), context.number("changes")
     if changes == 0.0:
         return horizon
     return min(horizon, max(1.0, 2.0 * sqrt(horizon * log(horizon) / changes)))
 
 
-def a_tenth(setting: ParamContext) -> float:
+def tenth_of_horizon(context: ParamContext) -> float:
     """T/10, at least one step."""
-    return max(1.0, setting.number("horizon") / 10.0)
+    return max(1.0, context.number("horizon") / 10.0)
 
 
-def longest(setting: ParamContext) -> float:
-    """The longest window worth a search: all of the horizon."""
-    return max(10.0, setting.number("horizon"))
+def longest_window(context: ParamContext) -> float:
+    """The whole horizon, at least 10 steps: upper end of the search range of a window."""
+    return max(10.0, context.number("horizon"))
 
 
 TAU_BY_CHANGES = Param(
-    "tau", tuned_to_changes, 10.0, longest, least=1.0, integer=True, meaning="τ, rewards in the window"
+    "tau", window_for_changes, 10.0, longest_window, least=1.0, integer=True, meaning="τ, rewards in the window"
 )
-
-TAU_BY_HORIZON = Param("tau", a_tenth, 10.0, longest, least=1.0, integer=True, meaning="τ, rewards in the window")
+TAU_BY_HORIZON = replace(TAU_BY_CHANGES, default=tenth_of_horizon)

@@ -1,32 +1,27 @@
-"""CCB as the logistics script ran it: argmax m + (Δ/2)·sqrt(sqrt(T/(N + 1e-6))).
+"""CCB as in the logistics script: argmax of m + (Δ/2)·sqrt(sqrt(T/(N + 1e-6))).
 
-Δ = 1 and M = 0 at the start. After each pull, if N of the pulled arm ≥ M: Δ ← Δ/2, then
-M ← M + ⌈2·ln(TΔ²)/Δ²⌉. Once TΔ² < 1 that addend is negative, so M falls, and from then on every pull
-halves Δ. Below 1e-150 the halving stops: the bonus is nothing by then, and Δ² must not underflow.
+Initially Δ = 1 and M = 0. After each pull, if N of the pulled arm ≥ M: Δ ← Δ/2, then M ← M + ⌈2·ln(TΔ²)/Δ²⌉. Once
+TΔ² < 1 that term is negative, so M decreases, and every further pull halves Δ. Halving stops below 1e-150, where the
+bonus is negligible, so that Δ² does not underflow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Sizes, Value, best_line
-from policies.engine.families import PublishedPolicy
-from policies.engine.rules import HORIZON_PARAMETER, pulls_for
+from policies.engine.base import PULLS
+from policies.engine.rules import HORIZON_PARAMETER, argmax_score, pulls_needed
+from policies.published import PublishedPolicy
 
-MEAN, WIDTH = 1, 2
-"""Rows: the mean, and (N + 1e-6)^(−1/4), which only a pull changes."""
-
-DELTA, ENOUGH, BONUS = 0, 1, 2
-"""Cells: Δ, M and (Δ/2)·T^(1/4)."""
-
-SMALLEST = 1e-150
+MEAN, WIDTH = 1, 2  # rows: m and (N + 1e-6)^(−1/4)
+DELTA, ENOUGH, BONUS = 0, 1, 2  # cells: Δ, M and (Δ/2)·T^(1/4)
+SMALLEST = 1e-150  # of Δ
 
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Δ = 1, M = 0."""
+    """Set Δ = 1 and M = 0."""
     cells[DELTA] = 1.0
     cells[BONUS] = 0.5 * sqrt(sqrt(p[0]))
 
@@ -34,34 +29,32 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + (Δ/2)·T^(1/4)·(N + 1e-6)^(−1/4)."""
-    return best_line(open_, arms, MEAN, WIDTH, cells[BONUS])
+    return argmax_score(open_, arms, MEAN, WIDTH, cells[BONUS])
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean; then Δ and M, if the arm has been pulled enough."""
+    """Update m, then Δ and M if the arm has enough pulls."""
     n = arms[PULLS, k]
     arms[MEAN, k] += (x - arms[MEAN, k]) / n
     arms[WIDTH, k] = 1.0 / sqrt(sqrt(n + 1e-6))
     if n >= cells[ENOUGH] and cells[DELTA] >= SMALLEST:
         delta = 0.5 * cells[DELTA]
         cells[DELTA] = delta
-        cells[ENOUGH] += pulls_for(p[0], delta)
+        cells[ENOUGH] += pulls_needed(p[0], delta)
         cells[BONUS] = 0.5 * delta * sqrt(sqrt(p[0]))
 
 
 class PublishedCCB(PublishedPolicy):
-    """CCB with a deadline counted in pulls of the arm just pulled, untuned."""
+    r"""CCB of the logistics script, untuned, with a deadline counted in pulls of the arm just pulled.
+
+    $$m + \frac{\Delta}{2}\sqrt{\sqrt{T/(N + 10^{-6})}}$$
+    """
 
     name = "published-ccb"
     parameters = (HORIZON_PARAMETER,)
+    rows = 3
+    cells = 3
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=3)
-
-
-POLICY = PublishedCCB

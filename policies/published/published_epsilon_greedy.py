@@ -1,39 +1,33 @@
-"""ε-greedy as the logistics script ran it: with probability 0.1 any open arm, uniformly; else argmax m.
+"""ε-greedy as in the logistics script: with probability 0.1 a uniform open arm, else argmax m.
 
-Two uniforms at most: the first says whether to explore, the second, drawn only then, which arm.
+One random number decides whether to explore; a second one, drawn only then, selects the arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Sizes, Value
-from policies.engine.families import PublishedPolicy
-from policies.engine.rules import any_arm, best_arm, count_open, learn_mean
+from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from policies.published import PublishedPolicy
 
 EPSILON = 0.1
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """A coin, then a random arm or the best mean."""
+    """A uniform open arm with probability ε, else argmax m."""
     if rng.random() < EPSILON:
-        return any_arm(open_, count_open(open_), rng.random())
-    return best_arm(open_, arms)
+        return uniform_arm(open_, count_open(open_), rng.random())
+    return best_mean_arm(open_, arms)
 
 
 class PublishedEpsilonGreedy(PublishedPolicy):
-    """ε-greedy with ε 0.1, untuned."""
+    r"""ε-greedy of the logistics script, with ε = 0.1.
+
+    $$P(\text{uniform open arm}) = 0.1, \qquad \text{else } \arg\max m$$
+    """
 
     name = "published-epsilon-greedy"
     random = True
+    rows = 2
     choose = staticmethod(select)
-    learn = staticmethod(learn_mean)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=2)
-
-
-POLICY = PublishedEpsilonGreedy
+    learn = staticmethod(update_mean)

@@ -1,34 +1,30 @@
-"""f-dsw TS as the logistics script ran it: min of two draws from a Beta that is discounted without a floor.
+"""f-dsw TS as in the logistics script: the minimum of two draws from a Beta distribution discounted without a floor.
 
-a = b = 1 at the start. Each step: all a, b ← γ·(a, b) with γ 0.99; θ = the smaller of two independent
-draws from Beta(a, b); the pulled arm adds z, 1 − z (z as in published-thompson, computed by the loop).
+Initially a = b = 1. At each step all a, b ← γ·(a, b) with γ = 0.99; θ is the smaller of two independent draws from
+Beta(a, b); the pulled arm adds z and 1 − z (z as in published-thompson, computed by the loop).
 
-An idle arm's a + b goes to nothing, and Beta(a, b) becomes a coin: 1 with probability a/(a+b), else 0.
-Below a + b = 1e-13 it is tossed as one, one uniform for both draws. Draws that can't change who wins are
-left out: the second of an arm whose first one is beaten already, and all after a θ of 1.
+For an idle arm a + b tends to 0, and Beta(a, b) tends to a Bernoulli distribution with probability a/(a+b). Below
+a + b = 1e-13 it is drawn as such, with one random number for both draws. Draws that cannot change the result are
+skipped: the second one of an arm whose first one is already beaten, and all after a θ of 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, Sizes, Value
-from policies.engine.families import PublishedPolicy, draw_beta
+from policies.engine.base import CLOSED, Param
+from policies.engine.posterior import draw_beta
+from policies.published import PublishedPolicy
 
 WON, LOST, WEIGHT, BOTH = 1, 2, 3, 4
-"""Rows: a and b after the arm's last pull, the discount since, and (a/(a+b))², the chance that two coins show 1."""
+"""Rows: a and b after the last pull, the discount since then, and (a/(a+b))², the probability of two ones."""
 
-COIN = 1e-13
-"""Below this a + b, less than one draw in 1e10 is neither 0 nor 1."""
-
-FAINTEST = 1e-200
-"""The discount stops here: only the ratio of a and b matters by then, and nothing underflows."""
+BERNOULLI = 1e-13  # for a + b below this, fewer than one draw in 1e10 is neither 0 nor 1
+SMALLEST_DISCOUNT = 1e-200  # lower limit of the discount against underflow; only the ratio of a and b matters there
 
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """a = b = 1, discounted for the first step."""
+    """Set a = b = 1, discounted for the first step."""
     for k in range(arms.shape[1]):
         arms[WON, k] = 1.0
         arms[LOST, k] = 1.0
@@ -38,14 +34,14 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The largest minimum of two draws, arm by arm in index order."""
+    """argmax of the minimum of two draws, arm by arm in index order."""
     best, chosen = -1.0, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
             continue
         a = arms[WON, k] * arms[WEIGHT, k]
         b = arms[LOST, k] * arms[WEIGHT, k]
-        if a + b < COIN:
+        if a + b < BERNOULLI:
             theta = 1.0 if rng.random() < arms[BOTH, k] else 0.0
         else:
             theta = draw_beta(a, b, rng)
@@ -60,31 +56,28 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, z, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """z and 1 − z to the pulled arm, then the discount of the next step."""
+    """Add z and 1 − z to the pulled arm, then apply the discount of the next step."""
     arms[WON, k] = max(arms[WON, k] * arms[WEIGHT, k] + z, 1e-250)
     arms[LOST, k] = max(arms[LOST, k] * arms[WEIGHT, k] + (1.0 - z), 1e-250)
     arms[WEIGHT, k] = 1.0
     share = arms[WON, k] / (arms[WON, k] + arms[LOST, k])
     arms[BOTH, k] = share * share
     for j in range(open_.shape[0]):
-        arms[WEIGHT, j] = max(arms[WEIGHT, j] * p[0], FAINTEST)
+        arms[WEIGHT, j] = max(arms[WEIGHT, j] * p[0], SMALLEST_DISCOUNT)
 
 
 class PublishedFDSWTS(PublishedPolicy):
-    """Discounted Beta Thompson sampling without window or floor, on rewards scaled by the true means."""
+    r"""Discounted Beta Thompson sampling of the logistics script, on rewards scaled by the true means.
+
+    $$\theta = \min(\theta_1, \theta_2), \qquad \theta_1, \theta_2 \sim \mathrm{Beta}(a, b)$$
+    """
 
     name = "published-f-dsw-ts"
-    parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount of a step"),)
+    parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount per step"),)
     random = True
     slow = True
     uses_true_means = True
+    rows = 5
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = PublishedFDSWTS

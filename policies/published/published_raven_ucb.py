@@ -1,4 +1,4 @@
-"""RAVEN-UCB as the logistics script ran it: α₀ 0.5, β₀ 1, ε 1e-6, variance accumulated, ln t under the first root."""
+"""RAVEN-UCB as in the logistics script: α₀ = 0.5, β₀ = 1, ε = 1e-6, accumulated variance, ln t under the first root."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ NUMBERS: dict[str, Value] = {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6, "vari
 
 
 class PublishedRavenUCB(RavenUCB):
-    """The rules of raven-ucb with the numbers behind the paper's Table 3."""
+    r"""RAVEN-UCB with the parameters and estimators behind Table 3 of the paper.
+
+    $$m + \alpha_t\sqrt{\frac{\ln t}{N+1}} + \beta_0\sqrt{\frac{S^2}{N+1} + \varepsilon}$$
+    """
 
     name = "published-raven-ucb"
     family = "published"
@@ -19,6 +22,3 @@ class PublishedRavenUCB(RavenUCB):
     parameters = tuple(
         replace(param, default=NUMBERS[param.name], low=None, high=None) for param in RavenUCB.parameters
     )
-
-
-POLICY = PublishedRavenUCB

@@ -1,42 +1,38 @@
-"""UCB1 as the logistics script ran it: m + sqrt(2·ln t / (N+1))."""
+"""UCB1 as in the logistics script: argmax of m + sqrt(2·ln t / (N+1))."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Sizes, Value, best_line
-from policies.engine.families import PublishedPolicy
+from policies.engine.base import PULLS
+from policies.engine.rules import argmax_score
+from policies.published import PublishedPolicy
 
-MEAN, WIDTH = 1, 2
-"""Rows: the mean, and 1/sqrt(N+1), which only a pull changes."""
+MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N+1)
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(2·ln t)·(1/sqrt(N+1))."""
-    return best_line(open_, arms, MEAN, WIDTH, sqrt(2.0 * log(t)))
+    return argmax_score(open_, arms, MEAN, WIDTH, sqrt(2.0 * log(t)))
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Running mean."""
+    """Update m and 1/sqrt(N+1)."""
     n = arms[PULLS, k]
     arms[MEAN, k] += (x - arms[MEAN, k]) / n
     arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
 
 
 class PublishedUCB1(PublishedPolicy):
-    """UCB1 with N+1 for N, untuned."""
+    r"""UCB1 of the logistics script, with N + 1 instead of N.
+
+    $$m + \sqrt{\frac{2\ln t}{N + 1}}$$
+    """
 
     name = "published-ucb1"
+    rows = 3
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3)
-
-
-POLICY = PublishedUCB1

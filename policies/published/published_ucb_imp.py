@@ -1,59 +1,55 @@
-"""UCB-improved as the logistics script ran it: a random active arm, elimination between rounds.
+"""Improved UCB as in the logistics script: a random active arm, elimination between rounds.
 
-Rounds m = 0 … ⌊½·log₂(T/e)⌋ with Δ = 2^−m, n_m = ⌈2·ln(TΔ²)/Δ²⌉ and r = sqrt(ln(TΔ²)/(2·n_m)). When
-all active arms have N ≥ n_m: drop those with m + r < max(m − r), Δ ← Δ/2. After the last round nothing
-is dropped any more, since r would not be defined (TΔ² < e).
+Rounds i = 0 … ⌊½·log₂(T/e)⌋ with Δ = 2^−i, n = ⌈2·ln(TΔ²)/Δ²⌉ and r = sqrt(ln(TΔ²)/(2n)). When all active arms have
+N ≥ n: eliminate those with m + r < max(m − r), then Δ ← Δ/2. After the last round nothing is eliminated, because r is
+undefined for TΔ² < e.
 
-Active is what is open and was not dropped. An arm that closes is forgotten as dropped, so when it
-opens again it is active; where every open arm was dropped, all of them are active again.
+Active arms are open and not eliminated. An arm that closes is no longer eliminated when it opens again; if all open
+arms are eliminated, all become active again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Sizes, Value
-from policies.engine.families import PublishedPolicy
-from policies.engine.rules import HORIZON_PARAMETER, MEAN, learn_mean, pulls_for, radius
+from policies.engine.base import CLOSED, PULLS
+from policies.engine.rules import HORIZON_PARAMETER, MEAN, confidence_radius, pulls_needed, update_mean
+from policies.published import PublishedPolicy
 
-DROPPED = 2
-"""Row after the mean: 1 where the arm was dropped."""
-
-DELTA, ENOUGH, RADIUS = 0, 1, 2
-"""Cells: Δ, n_m and r of the round; Δ = 0 after the last one."""
+ELIMINATED = 2  # row after the mean: 1 if the arm is eliminated
+DELTA, ENOUGH, RADIUS = 0, 1, 2  # cells: Δ, n and r of the round; Δ = 0 after the last round
 
 
 @inlined
 def begin_round(delta, cells, horizon):  # type: ignore[no-untyped-def]
-    """Δ, n_m and r, or the end of all rounds."""
+    """Set Δ, n and r, or Δ = 0 after the last round."""
     if log(horizon * delta * delta) < 1.0:
         cells[DELTA] = 0.0
         return
     cells[DELTA] = delta
-    cells[ENOUGH] = pulls_for(horizon, delta)
-    cells[RADIUS] = radius(horizon, delta)
+    cells[ENOUGH] = pulls_needed(horizon, delta)
+    cells[RADIUS] = confidence_radius(horizon, delta)
 
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Round 0."""
+    """Begin round 0."""
     begin_round(1.0, cells, p[0])
 
 
 @inlined
 def end_round(open_, arms, r):  # type: ignore[no-untyped-def]
-    """Drop the active arms with m + r < max(m − r); gives how many are left."""
+    """Eliminate active arms with m + r < max(m − r); return the number of those left."""
     highest = -1e300
     for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[DROPPED, k] == 0.0:
+        if open_[k] != CLOSED and arms[ELIMINATED, k] == 0.0:
             highest = max(highest, arms[MEAN, k] - r)
     count = 0
     for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[DROPPED, k] == 0.0:
+        if open_[k] != CLOSED and arms[ELIMINATED, k] == 0.0:
             if arms[MEAN, k] + r < highest:
-                arms[DROPPED, k] = 1.0
+                arms[ELIMINATED, k] = 1.0
             else:
                 count += 1
     return count
@@ -61,20 +57,20 @@ def end_round(open_, arms, r):  # type: ignore[no-untyped-def]
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """End the round if all have their pulls, then any active arm.
+    """A random active arm, after the end of a complete round.
 
-    What follows a pull is done here, before the next one, because arms may open and close between.
+    Rounds end here rather than after a pull, because arms may open and close in between.
     """
     count, fewest = 0, 1e300
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
-            arms[DROPPED, k] = 0.0
-        elif arms[DROPPED, k] == 0.0:
+            arms[ELIMINATED, k] = 0.0
+        elif arms[ELIMINATED, k] == 0.0:
             count += 1
             fewest = min(fewest, arms[PULLS, k])
     if count == 0:
         for k in range(open_.shape[0]):
-            arms[DROPPED, k] = 0.0
+            arms[ELIMINATED, k] = 0.0
             if open_[k] != CLOSED:
                 count += 1
                 fewest = min(fewest, arms[PULLS, k])
@@ -83,7 +79,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         begin_round(0.5 * cells[DELTA], cells, p[0])
     place = int(rng.random() * count)
     for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[DROPPED, k] == 0.0:
+        if open_[k] != CLOSED and arms[ELIMINATED, k] == 0.0:
             if place == 0:
                 return k
             place -= 1
@@ -91,18 +87,16 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 
 class PublishedUCBImp(PublishedPolicy):
-    """UCB-improved that pulls active arms at random instead of in turn, untuned."""
+    r"""Improved UCB of the logistics script, which pulls active arms at random instead of in turn.
+
+    $$\text{eliminate if } m + r < \max(m - r), \qquad r = \sqrt{\frac{\ln(T\Delta^2)}{2n}}$$
+    """
 
     name = "published-ucb-imp"
     parameters = (HORIZON_PARAMETER,)
     random = True
+    rows = 3
+    cells = 3
     start = staticmethod(start)
     choose = staticmethod(select)
-    learn = staticmethod(learn_mean)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=3, cells=3)
-
-
-POLICY = PublishedUCBImp
+    learn = staticmethod(update_mean)

@@ -1,30 +1,28 @@
-"""UCB-V as the logistics script ran it: m + sqrt(S²)·sqrt(2·ln t / (N+1)) + 3·ln t / (N+1), S² accumulated.
+"""UCB-V as in the logistics script: m + sqrt(S²)·sqrt(2·ln t / (N+1)) + 3·ln t / (N+1), S² accumulated.
 
-S² ← S² + (x − m_old)(x − m_new)/(n − 1) for n > 1 grows like σ²·ln n: it is no variance.
+S² ← S² + (x − m_old)(x − m_new)/(n − 1) for n > 1 grows like σ²·ln n; it does not estimate the variance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Sizes, Value
-from policies.engine.families import PublishedPolicy
+from policies.engine.base import CLOSED, PULLS
+from policies.published import PublishedPolicy
 from policies.raven_ucb import ACCUMULATED, next_variance
 
-MEAN, VARIANCE, SPREAD, SHARE = 1, 2, 3, 4
-"""Rows: m, S², and what only a pull changes: sqrt(S²)/sqrt(N+1) and 1/(N+1)."""
+MEAN, VARIANCE, SPREAD, SHARE = 1, 2, 3, 4  # rows: m, S², sqrt(S²/(N+1)) and 1/(N+1)
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(2·ln t)·sqrt(S²/(N+1)) + 3·ln t·(1/(N+1))."""
-    slow = sqrt(2.0 * log(t))
-    fast = 3.0 * log(t)
+    root = sqrt(2.0 * log(t))
+    linear = 3.0 * log(t)
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + slow * arms[SPREAD, k] + fast * arms[SHARE, k]
+        score = arms[MEAN, k] + root * arms[SPREAD, k] + linear * arms[SHARE, k]
         if open_[k] != CLOSED and score > best:
             best, chosen = score, k
     return chosen
@@ -32,7 +30,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """m, S², and the arm's two widths."""
+    """Update m, S² and the terms of the bonus."""
     n = arms[PULLS, k]
     before = x - arms[MEAN, k]
     arms[MEAN, k] += before / n
@@ -42,15 +40,12 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class PublishedUCBV(PublishedPolicy):
-    """UCB-V with N+1 for N and a variance that grows for ever, untuned."""
+    r"""UCB-V of the logistics script, with N + 1 instead of N and an accumulated variance that keeps growing.
+
+    $$m + \sqrt{S^2}\sqrt{\frac{2\ln t}{N+1}} + \frac{3\ln t}{N+1}$$
+    """
 
     name = "published-ucb-v"
+    rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=5)
-
-
-POLICY = PublishedUCBV

@@ -1,21 +1,21 @@
-"""Optimistic sampling on weighted least squares, as the logistics script ran it.
+"""WLS optimistic TS as in the logistics script: optimistic sampling around a weighted least-squares line.
 
-An arm with fewer than 2 rewards scores U(0, 1). Else over its last 50 rewards y at steps t_i, with
-w = 0.95^(t−t_i): c = the minimum-norm least squares solution of W·y on W·X, W = diag(w), X = (1, t_i), as
-NumPy's `lstsq` gives it; p = c₀ + c₁·t; e = y − c₀ − c₁·t_i; s = max(1e-6, sqrt(Σw·e² / max(Σw − 2, 1)));
-score = max(p, draw N(p, s²)).
+An arm with fewer than 2 rewards scores U(0, 1). Otherwise, over its last 50 rewards y at steps t_i with
+w = 0.95^(t−t_i): c is the minimum-norm least-squares solution of W·y on W·X, W = diag(w), X = (1, t_i), as computed by
+NumPy's `lstsq`; p = c₀ + c₁·t; e = y − c₀ − c₁·t_i; s = max(1e-6, sqrt(Σw·e² / max(Σw − 2, 1)));
+score = max(p, draw from N(p, s²)).
 
-`lstsq` counts singular values s₂ ≤ eps·max(M, 2)·s₁ of the M × 2 matrix W·X as zero, and then the least
-of all solutions is c = v₁·(v₁'A'b)/s₁²: a line that points at the origin, not a horizontal one. That
-happens whenever the newest reward outweighs all others, so it is common. What it takes to be fast:
+`lstsq` treats singular values s₂ ≤ eps·max(M, 2)·s₁ of the M × 2 matrix W·X as zero; the minimum-norm solution is then
+c = v₁·(v₁'A'b)/s₁², a line through the origin instead of a horizontal one. This happens whenever the newest reward
+outweighs all others, which is common. Efficient computation:
 
-- A common factor of the weights changes neither c nor the rank, so both are kept until the next pull;
-  Σw and Σw·e² shrink by 0.95 a step.
-- s₁ and s₂ come from trace and determinant of X'W²X, the latter as Σw²·Σw²(t_i − t̄)², where hardly
-  anything cancels: s₁²·s₂² = determinant, s₁² + s₂² = trace.
-- After 13 240 idle steps the numbers w and w·y are so small that float64 loses bits of them. From there the fit is
-  made anew at each step, with the numbers as they are rounded, scaled up by a power of two (exact).
-  After 14 527 all weights are 0: c = 0, p = 0, s = 1e-6.
+- A common factor of the weights changes neither c nor the rank, so both are stored until the next pull; Σw and Σw·e²
+  are multiplied by 0.95 per step.
+- s₁ and s₂ follow from trace and determinant of X'W²X, the latter as Σw²·Σw²(t_i − t̄)², which avoids cancellation:
+  s₁²·s₂² = determinant, s₁² + s₂² = trace.
+- After 13,240 idle steps w and w·y are so small that float64 loses bits. From then on the fit is recomputed at each
+  step with the rounded numbers, scaled up by a power of two (exact). After 14,527 steps all weights are 0: c = 0,
+  p = 0, s = 1e-6.
 """
 
 from __future__ import annotations
@@ -26,39 +26,35 @@ from math import sqrt
 import numpy as np
 
 from environments.compiled import compiled, inlined
-from policies.engine.base import CLOSED, PULLS, Sizes, Value
-from policies.engine.families import PublishedPolicy
+from policies.engine.base import CLOSED, PULLS, Value
+from policies.published import PublishedPolicy
 
 LAST, VALUE, SLOPE, WEIGHT, ERROR = 1, 2, 3, 4, 5
-"""Rows: the last pull's step t_n, the line's value there, its slope c₁, Σw and sqrt(Σw·e²) at t_n."""
+"""Rows: step t_n of the last pull, value of the line there, slope c₁, Σw and sqrt(Σw·e²) at t_n."""
 
 WINDOW = 50
-POWERS = 0.95 ** np.arange(14_600.0)
-"""0.95^gap as float64 has it; 0 at the end."""
+POWERS = 0.95 ** np.arange(14_600.0)  # 0.95^gap in float64; the last entries are 0
 ROOTS = np.sqrt(POWERS)
-GONE = POWERS.size - 1
-"""A gap after which every weight is 0."""
-ROUGH = 13_240
-"""A gap after which rounding of the weights shows: 0.95^ROUGH = 1e-295, 29 digits above the smallest number."""
+GONE = POWERS.size - 1  # A gap after which every weight is 0
+ROUGH = 13_240  # A gap after which rounding of the weights matters: 0.95^ROUGH = 1e-295
 SCALE = 2.0**1000
-REACH = 1400
-"""Rewards this much older than the newest weigh less than 1e-31 of it: they decide nothing."""
+REACH = 1400  # rewards older than the newest by more steps weigh less than 1e-31 of it and are ignored
 FLOOR = 1e-6
 EPS = 2.0**-52
 
 
 @inlined
 def older(at, first):  # type: ignore[no-untyped-def]
-    """The place in the arm's ring of the reward before this one."""
+    """The place of the previous reward in the ring of the arm."""
     return at - 2 if at > first else at + 2 * (WINDOW - 1)
 
 
 @compiled
 def fit(k, gap, scale, arms, memory):  # type: ignore[no-untyped-def]
-    """Least squares of arm k as it stands `gap` steps after its last pull; gives the rank.
+    """Fit arm k by least squares `gap` steps after its last pull; return the rank.
 
-    Steps are counted from the last pull, d = t_i − t_n ≤ 0: exact, and since the newest reward weighs
-    most, Σu·d² − (Σu·d)²/Σu loses no more than a digit.
+    Steps are relative to the last pull, d = t_i − t_n ≤ 0, which is exact; since the newest reward weighs most,
+    Σu·d² − (Σu·d)²/Σu loses at most one digit.
     """
     pulls = int(arms[PULLS, k])
     count = min(pulls, WINDOW)
@@ -126,7 +122,7 @@ def line(k, t, arms, memory):  # type: ignore[no-untyped-def]
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The largest optimistic draw, arm by arm in index order."""
+    """argmax of the optimistic draws, arm by arm in index order."""
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
@@ -143,7 +139,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Step and reward into the arm's ring, and its line anew."""
+    """Store step and reward in the ring of the arm and refit its line."""
     n = int(arms[PULLS, k])
     at = 2 * (WINDOW * k + (n - 1) % WINDOW)
     memory[at] = t
@@ -154,16 +150,17 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class PublishedWLSOptimisticTS(PublishedPolicy):
-    """A line through each arm's latest rewards, and a draw that never falls below it; untuned."""
+    r"""A weighted line through the latest rewards of each arm, with a draw that never falls below it; logistics script.
+
+    $$\text{score} = \max(p, \mathcal N(p, s^2)), \qquad p = c_0 + c_1 t$$
+    """
 
     name = "published-wls-optimistic-ts"
     random = True
+    rows = 6
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
-        return Sizes(rows=6, memory=2 * WINDOW * arms)
-
-
-POLICY = PublishedWLSOptimisticTS
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * WINDOW * arms

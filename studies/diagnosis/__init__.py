@@ -1,8 +1,8 @@
-"""What is my world like? Which of the seven kinds of change a trace or a log shows, how strongly, and how sure that is.
+"""Diagnosis of recorded rewards: which of the seven kinds of change a trace or log shows, with strength and p-value.
 
-A trace is cut into blocks (`blocks`); each kind of change is a term of a model of block means and variances (`terms`,
-one file a kind); terms enter one after another while a corrected test and the information criterion both ask for
-them (`choose`). `diagnose` is the whole of it.
+The rows are averaged over blocks (`blocks`). Each kind of change is a term of a regression of block means and variances
+(`model`). Terms enter stepwise while an adjusted test and the Bayesian information criterion both support them
+(`model_selection`). `analysis.diagnose` runs all steps.
 """
 
 from __future__ import annotations

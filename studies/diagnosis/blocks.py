@@ -1,7 +1,7 @@
-"""A trace cut into blocks of rows: means, counts and noise of each arm in each block.
+"""A trace divided into blocks of rows, with the mean, count and noise variance of each arm in each block.
 
-Everything is judged on a few hundred block means instead of on thousands of rows: rewards of any shape are nearly
-normal there, and rows that depend on their neighbours are told apart from worlds that change.
+The diagnosis uses a few hundred block means instead of thousands of rows. Block means are nearly normal for rewards of
+any distribution, and comparing neighboring blocks separates autocorrelation from change.
 """
 
 from __future__ import annotations
@@ -14,134 +14,135 @@ import numpy as np
 
 from environments.world import Floats, Ints
 
-MOST_BLOCKS = 200
-LEAST_ROWS = 4
-"""Rows of a block; fewer say nothing about their spread."""
-SEEN = 8
-"""How often an arm should be seen in a block; a log of one arm a step gets longer blocks."""
-POOLED = 30
-"""Degrees of freedom behind each estimate of the noise: a single spike must not pass for a change."""
-SPIKE = 4.0
-"""Standard deviations by which a block's variance may stand out from both neighbours'."""
-PRIOR = 10
-"""Degrees of freedom that an arm's overall noise counts beside a block's own."""
+MAX_BLOCKS = 200
+MIN_ROWS = 4
+"""Minimal rows per block."""
+MIN_OBSERVATIONS = 8
+"""Desired observations of an arm per block; a log with one arm per step gets longer blocks."""
+POOLED_FREEDOM = 30
+"""Degrees of freedom of each noise estimate, so that a single spike is not taken for a change."""
+MAX_SPIKE = 4.0
+"""Standard deviations by which the variance of a block may exceed those of both neighbors."""
+PRIOR_FREEDOM = 10
+"""Degrees of freedom by which an arm's overall noise is weighted in the estimate for a block."""
 MEDIAN_CHI2 = 0.454936
 """Median of χ² with one degree of freedom."""
 
 
 @dataclass(frozen=True)
 class TraceBlocks:
-    """The rows `values` [N, K], NaN where nothing was seen, and their blocks.
+    """The rows `values` [N, K], NaN where no reward was observed, and their blocks.
 
-    >>> blocks = Blocks.of(np.random.default_rng(0).normal(size=(1000, 3)))
+    >>> blocks = TraceBlocks.of(np.random.default_rng(0).normal(size=(1000, 3)))
     >>> blocks.means.shape, blocks.size
     ((200, 3), 5.0)
     """
 
     values: Floats
     starts: Ints
-    """First row of each block, and N at the end."""
+    """First row of each block, followed by N."""
     counts: Floats = field(repr=False)
     means: Floats = field(repr=False)
-    """[B, K], 0 where nothing was seen."""
+    """[B, K], 0 without observations."""
     noise: Floats = field(repr=False)
-    """[B, K] variance of a reward around its block's mean."""
+    """[B, K] variance of rewards around the block mean."""
 
     @staticmethod
     def of(values: Floats) -> TraceBlocks:
-        """Cut so that every arm is seen a few times in most blocks."""
+        """Divide the rows so that each arm is observed several times in most blocks."""
         rows = values.shape[0]
-        seen = ~np.isnan(values)
-        rate = max(float(np.median(seen.sum(axis=0))) / rows, 1e-9)
-        number = int(min(MOST_BLOCKS, rows // LEAST_ROWS, max(10, rows * rate // (SEEN if rate < 0.9 else 1))))
+        observed = ~np.isnan(values)
+        rate = max(float(np.median(observed.sum(axis=0))) / rows, 1e-9)
+        by_rate = max(10, rows * rate // (MIN_OBSERVATIONS if rate < 0.9 else 1))
+        number = int(min(MAX_BLOCKS, rows // MIN_ROWS, by_rate))
         starts = np.linspace(0, rows, max(1, number) + 1).round().astype(np.int64)
-        filled = np.where(seen, values, 0.0)
-        counts = np.add.reduceat(seen.astype(np.float64), starts[:-1], axis=0)
+        filled = np.where(observed, values, 0.0)
+        counts = np.add.reduceat(observed.astype(np.float64), starts[:-1], axis=0)
         means = np.add.reduceat(filled, starts[:-1], axis=0) / np.maximum(counts, 1.0)
-        around = np.where(seen, values - np.repeat(means, np.diff(starts), axis=0), 0.0)
-        squares = np.add.reduceat(around**2, starts[:-1], axis=0)
-        return TraceBlocks(values, starts, counts, means, _noise(squares, np.maximum(counts - 1.0, 0.0)))
+        deviations = np.where(observed, values - np.repeat(means, np.diff(starts), axis=0), 0.0)
+        squares = np.add.reduceat(deviations**2, starts[:-1], axis=0)
+        return TraceBlocks(values, starts, counts, means, _pool_noise(squares, np.maximum(counts - 1.0, 0.0)))
 
     @property
     def rows(self) -> int:
-        """N."""
+        """Number of rows N."""
         return int(self.values.shape[0])
 
     @property
     def arms(self) -> int:
-        """K."""
+        """Number of arms K."""
         return int(self.values.shape[1])
 
     @property
     def number(self) -> int:
-        """B."""
+        """Number of blocks B."""
         return int(self.starts.size - 1)
 
     @property
     def size(self) -> float:
-        """Rows of a block."""
+        """Mean number of rows per block."""
         return self.rows / self.number
 
     @cached_property
-    def seen(self) -> Floats:
-        """Rows at which each arm was seen."""
+    def observations(self) -> Floats:
+        """[K] observations of each arm."""
         return np.asarray(self.counts.sum(axis=0))
 
     @cached_property
     def time(self) -> Floats:
-        """Steps 1 … N as shares of N."""
+        """Steps 1 to N as shares of N."""
         return np.arange(1, self.rows + 1) / self.rows
 
     @cached_property
     def binary(self) -> bool:
-        """Whether rewards are 0 or 1: their variance then follows from their mean."""
-        there = self.values[~np.isnan(self.values)]
-        return bool(np.isin(there, (0.0, 1.0)).all())
+        """Whether all rewards are 0 or 1; the variance is then a function of the mean."""
+        observed = self.values[~np.isnan(self.values)]
+        return bool(np.isin(observed, (0.0, 1.0)).all())
 
-    def average(self, of_rows: Floats) -> Floats:
-        """Block means [B, p] of something known at every row [N, p]."""
-        return np.asarray(np.add.reduceat(of_rows, self.starts[:-1], axis=0) / np.diff(self.starts)[:, None])
+    def average(self, columns: Floats) -> Floats:
+        """Average columns [N, p] over blocks: [B, p]."""
+        return np.asarray(np.add.reduceat(columns, self.starts[:-1], axis=0) / np.diff(self.starts)[:, None])
 
-    def within(self, of_rows: Floats) -> Floats:
-        """Variances [B, K] around the blocks' own means of something [N, K] that is NaN where nothing was seen."""
-        filled = np.nan_to_num(of_rows)
+    def variance_within(self, table: Floats) -> Floats:
+        """Compute variances [B, K] around block means of a table [N, K], NaN without observation."""
+        filled = np.nan_to_num(table)
         sums = np.add.reduceat(filled, self.starts[:-1], axis=0)
         squares = np.add.reduceat(filled**2, self.starts[:-1], axis=0)
         freedom = np.maximum(self.counts - 1.0, 1.0)
-        out = np.maximum(squares - sums**2 / np.maximum(self.counts, 1.0), 0.0) / freedom
-        # A spike is one block's alone: no block may be much louder than both of its neighbours.
-        padded = np.pad(out, ((1, 1), (0, 0)), mode="reflect") if self.number > 1 else np.vstack([out] * 3)
-        return np.asarray(np.minimum(out, np.maximum(padded[:-2], padded[2:]) * np.exp(SPIKE * np.sqrt(2.0 / freedom))))
+        variances = np.maximum(squares - sums**2 / np.maximum(self.counts, 1.0), 0.0) / freedom
+        # Limit spikes: no block may exceed both neighbors by much.
+        padded = np.pad(variances, ((1, 1), (0, 0)), mode="reflect") if self.number > 1 else np.vstack([variances] * 3)
+        limits = np.maximum(padded[:-2], padded[2:]) * np.exp(MAX_SPIKE * np.sqrt(2.0 / freedom))
+        return np.asarray(np.minimum(variances, limits))
 
 
-def neighbor_dispersion(between: Floats, expected: Floats) -> Floats:
-    """How many times larger neighbours' squared differences [B − 1, K] are than expected, by their median.
+def neighbor_dispersion(squares: Floats, expected: Floats) -> Floats:
+    """Estimate by arm the ratio of squared differences of neighboring blocks [B − 1, K] to their expectation.
 
-    Neighbours differ by noise alone, but for a few pairs between which something changed; more than 1 means that
-    rows depend on the rows before them.
+    Most neighbors differ by noise only, so the median is robust to changes. A ratio above 1 indicates autocorrelation.
     """
-    ratio = np.divide(between, expected, out=np.full_like(between, np.nan), where=expected > 0)
-    out = np.ones(between.shape[1])
-    for k in range(between.shape[1]):
-        known = ratio[:, k][np.isfinite(ratio[:, k])]
-        if known.size >= 5:
-            out[k] = np.median(known) / MEDIAN_CHI2
-    return out
+    ratio = np.divide(squares, expected, out=np.full_like(squares, np.nan), where=expected > 0)
+    dispersion = np.ones(squares.shape[1])
+    for k in range(squares.shape[1]):
+        finite = ratio[:, k][np.isfinite(ratio[:, k])]
+        if finite.size >= 5:
+            dispersion[k] = np.median(finite) / MEDIAN_CHI2
+    return dispersion
 
 
-def _noise(squares: Floats, freedom: Floats) -> Floats:
-    """Noise of each block, pooled with its neighbours' until there are enough degrees of freedom."""
+def _pool_noise(squares: Floats, freedom: Floats) -> Floats:
+    """Estimate the noise variance of each block, pooled over neighbors for enough degrees of freedom."""
     overall = squares.sum(axis=0) / np.maximum(freedom.sum(axis=0), 1.0)
     fallback = float(overall.mean()) or 1.0
     overall = np.maximum(overall, 1e-6 * fallback)
     typical = max(float(np.median(freedom)), 0.5)
-    reach = int(np.ceil(POOLED / typical)) // 2
-    around, degrees = _windowed(squares, reach), _windowed(freedom, reach)
-    return np.asarray((around + PRIOR * overall) / (degrees + PRIOR))
+    reach = int(np.ceil(POOLED_FREEDOM / typical)) // 2
+    pooled, degrees = _window_sums(squares, reach), _window_sums(freedom, reach)
+    return np.asarray((pooled + PRIOR_FREEDOM * overall) / (degrees + PRIOR_FREEDOM))
 
 
-def _windowed(table: Floats, reach: int) -> Floats:
-    """Sums over `reach` blocks on either side."""
+def _window_sums(table: Floats, reach: int) -> Floats:
+    """Sum over each block and `reach` blocks on either side."""
     total = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
-    place: Any = np.arange(table.shape[0])
-    return np.asarray(total[np.minimum(place + reach + 1, table.shape[0])] - total[np.maximum(place - reach, 0)])
+    index: Any = np.arange(table.shape[0])
+    return np.asarray(total[np.minimum(index + reach + 1, table.shape[0])] - total[np.maximum(index - reach, 0)])

@@ -1,4 +1,4 @@
-"""Each kind of change in plain words and units, with the parameters of the scenario that does the same."""
+"""Findings by kind of change: strength in words and numbers, and the settings of a scenario that resembles it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,98 @@ from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
+from studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel
+from studies.diagnosis.result import Finding
 from studies.spec.space import round_digits
+from studies.statistics.paired import holm_adjust_by_name
 
 Z95 = 1.959964
-NONE_SEEN = "none seen"
-ONCE = 0.51
-"""Of the rows: what comes every so often comes once."""
+SINGLE_PERIOD = 0.51
+"""Period of a change that occurs once, as a share of the rows: it does not occur again within the horizon."""
+MIN_ABSENCE = 0.01
+"""Shortest absence of an arm, as a share of the rows; a shorter gap is a missing value."""
+MAX_ABSENCE_P = 0.01
+"""Largest p-value of an absence."""
+NEVER = "200%"
+"""A time beyond the horizon."""
+
+
+@dataclass(frozen=True)
+class Absence:
+    """Rows first to last − 1, counted from 0, at which an arm was unavailable."""
+
+    arm: int
+    first: int
+    last: int
+    p: float
 
 
 @dataclass(frozen=True)
 class KindDescription:
-    """A kind of change as a person is told of it."""
+    """Strength of a kind of change in words and numbers, with the settings of a scenario that resembles it."""
 
     strength: str
     numbers: dict[str, Any]
     settings: dict[str, Any]
     arms: tuple[str, ...] = ()
+
+
+def find_absences(values: Floats) -> list[Absence]:
+    """Find gaps of arms that are too long to be random, ordered by arm and row.
+
+    >>> table = np.ones((1000, 2))
+    >>> table[:300, 1] = np.nan
+    >>> [(absence.arm, absence.first, absence.last) for absence in find_absences(table)]
+    [(1, 0, 300)]
+    """
+    rows, arms = values.shape
+    absences = []
+    for k in range(arms):
+        observed = np.flatnonzero(~np.isnan(values[:, k]))
+        if not observed.size:
+            continue
+        edges = np.concatenate([[-1], observed, [rows]])
+        gaps = np.diff(edges) - 1
+        long = [int(i) for i in np.flatnonzero(gaps >= max(2.0, MIN_ABSENCE * rows))]
+        available = rows - int(gaps[long].sum())
+        rate = min(observed.size / available, observed.size / (observed.size + 1.0))
+        for i in long:
+            p = min(1.0, float(np.exp(gaps[i] * np.log1p(-rate))) * (observed.size + 1) * arms)
+            if p < MAX_ABSENCE_P:
+                absences.append(Absence(k, int(edges[i]) + 1, int(edges[i + 1]), p))
+    return absences
+
+
+def list_findings(
+    blocks: TraceBlocks, selected: SelectedModel, absences: list[Absence], names: Sequence[str]
+) -> tuple[Finding, ...]:
+    """List one finding per kind of change, also for kinds that were not found."""
+    p = holm_adjust_by_name({**selected.p, ARM_CHURN: min((absence.p for absence in absences), default=1.0)})
+    in_model = {term.kind: (term, selected.fit) for term in selected.fit.terms}
+    candidates = {
+        kind: (next(term for term in candidate.terms if term.kind == kind), candidate.fit)
+        for kind, candidate in selected.others.items()
+    }
+    findings = []
+    for kind in KINDS:
+        found = kind in in_model or (kind == ARM_CHURN and bool(absences))
+        if kind == ARM_CHURN:
+            description = _describe_churn(absences, blocks.rows, names, selected)
+        elif kind in in_model or kind in candidates:
+            term, fitted = in_model.get(kind) or candidates[kind]
+            description = DESCRIBERS[kind](FittedTerm.of(term, fitted, selected.scale, blocks, names))
+        elif blocks.binary and kind == "variance-drift":
+            description = KindDescription("not applicable to rewards of 0 and 1", {}, {})
+        else:
+            description = NOT_DETECTED
+        strength = description.strength
+        if not found and description.numbers:
+            reason = "within sampling noise" if p[kind] >= SIGNIFICANCE_LEVEL else "not supported by BIC"
+            strength = f"{reason}: {strength}"
+        findings.append(
+            Finding(kind, found, p[kind], strength, description.arms, description.numbers, description.settings)
+        )
+    return tuple(findings)
 
 
 @dataclass(frozen=True)
@@ -44,170 +120,198 @@ class FittedTerm:
 
     @staticmethod
     def of(term: Term, fitted: FittedModel, scale: NoiseScale, blocks: TraceBlocks, names: Sequence[str]) -> FittedTerm:
-        """Of one term of a model."""
-        place = next(i for i, each in enumerate(fitted.terms) if each is term)
+        """Extract one term of a fitted model."""
+        index = next(i for i, candidate in enumerate(fitted.terms) if candidate is term)
         if term.mean.shape[1]:
-            return FittedTerm(
-                term,
-                fitted.mean_weights[place],
-                fitted.mean_errors[place] * np.sqrt(scale.mean),
-                names,
-                blocks.rows,
-            )
-        errors = fitted.variance_errors[place] * np.sqrt(scale.variance / 2.0)
-        return FittedTerm(term, fitted.variance_weights[place], errors, names, blocks.rows)
+            weights, errors = fitted.mean_weights[index], fitted.mean_errors[index] * np.sqrt(scale.mean)
+        else:
+            weights = fitted.variance_weights[index]
+            errors = fitted.variance_errors[index] * np.sqrt(scale.variance / 2.0)
+        return FittedTerm(term, weights, errors, names, blocks.rows)
 
-    def moving(self) -> tuple[str, ...]:
-        """Arms in which it shows, each corrected for the number of arms."""
+    def significant_arms(self) -> tuple[str, ...]:
+        """Names of the arms with a significant coefficient, corrected for the number of arms."""
         from scipy.stats import norm
 
-        least = float(norm.isf(0.025 / len(self.names)))
-        large: Bools = np.abs(self.weights) > least * np.maximum(self.errors, 1e-300)
-        shows = np.asarray((large & self.term.mean_used_or_variance()).any(axis=0))
-        return tuple(name for name, yes in zip(self.names, shows, strict=True) if yes)
+        threshold = float(norm.isf(0.025 / len(self.names)))
+        large: Bools = np.abs(self.weights) > threshold * np.maximum(self.errors, 1e-300)
+        significant = np.asarray((large & self.term.main_used()).any(axis=0))
+        return tuple(name for name, yes in zip(self.names, significant, strict=True) if yes)
 
-    def strongest(self) -> tuple[str, float, float, float]:
-        """Name, value and 95 % interval of the arm that moves most, of terms with one column."""
-        # An arm that was hardly seen says nothing.
-        known = self.errors[0] <= 10.0 * np.median(self.errors[0])
-        k = int(np.argmax(np.where(known, np.abs(self.weights[0]), -1.0)))
+    def largest(self) -> tuple[str, float, float, float]:
+        """Name, value and 95 % interval of the arm with the largest coefficient, for terms with one column."""
+        k = int(np.argmax(np.where(self._reliable(), np.abs(self.weights[0]), -1.0)))
         value, error = float(self.weights[0, k]), float(self.errors[0, k])
         return self.names[k], value, value - Z95 * error, value + Z95 * error
 
     def typical(self) -> float:
-        """Root of the mean square over arms, without what noise adds."""
-        known = self.errors[0] <= 10.0 * np.median(self.errors[0])
-        return math.sqrt(max(0.0, float((self.weights[0] ** 2 - self.errors[0] ** 2)[known].mean())))
+        """Root mean square of the coefficients over arms, without the contribution of noise."""
+        squares = self.weights[0] ** 2 - self.errors[0] ** 2
+        return math.sqrt(max(0.0, float(squares[self._reliable()].mean())))
+
+    def _reliable(self) -> Bools:
+        """Mark the arms with enough observations."""
+        return np.asarray(self.errors[0] <= 10.0 * np.median(self.errors[0]))
 
 
-def figure(value: float) -> str:
-    """Three digits that count.
+def format_share(share: float) -> str:
+    """Format a share of the horizon as in a study file.
 
-    >>> figure(0.123456), figure(-3.0)
-    ('0.123', '−3')
-    """
-    return f"{value:.3g}".replace("-", "−")
-
-
-def percent(share: float) -> str:
-    """A share of the horizon as a study file says it.
-
-    >>> percent(0.0998), percent(0.25), percent(0.9999)
+    >>> format_share(0.0998), format_share(0.25), format_share(0.9999)
     ('9.98%', '25%', '100%')
     """
     return f"{100 * share:.3g}%"
 
 
-def _interval(low: float, high: float) -> str:
-    return f"{figure(low)} to {figure(high)}"
+def median_spacing(steps: Sequence[int]) -> float:
+    """Median distance between changes, including that of the first from the start; robust to missed changes.
+
+    >>> median_spacing([1000, 2000, 4000, 5000])
+    1000.0
+    """
+    return float(np.median(np.diff([0, *steps])))
 
 
-def _drift(seen: FittedTerm) -> KindDescription:
-    arm, value, low, high = seen.strongest()
-    typical = seen.typical()
-    text = f"means move by {figure(typical)} over the stretch (root mean square); {arm} most: {figure(value)}"
+NOT_DETECTED = KindDescription("not detected", {}, {})
+
+
+def _format(value: float) -> str:
+    """Format an estimate with three significant digits.
+
+    >>> _format(0.123456), _format(-3.0)
+    ('0.123', '−3')
+    """
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _format_largest(name: str, value: float, low: float, high: float) -> str:
+    return f"largest in {name}: {_format(value)} (95 % CI {_format(low)} to {_format(high)})"
+
+
+def _describe_incremental_drift(fitted: FittedTerm) -> KindDescription:
+    arm, value, low, high = fitted.largest()
+    typical = fitted.typical()
     return KindDescription(
-        f"{text} ({_interval(low, high)})",
+        f"means change by {_format(typical)} over all rows (root mean square of the arms);"
+        f" {_format_largest(arm, value, low, high)}",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
         {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
-        seen.moving(),
+        fitted.significant_arms(),
     )
 
 
-def _growth(seen: FittedTerm) -> KindDescription:
-    arm, value, low, high = seen.strongest()
-    average = float(seen.weights[0].mean())
-    text = f"σ² grows by {figure(average)} over the stretch on average; {arm} most: {figure(value)}"
+def _describe_variance_drift(fitted: FittedTerm) -> KindDescription:
+    arm, value, low, high = fitted.largest()
+    average = float(fitted.weights[0].mean())
     return KindDescription(
-        f"{text} ({_interval(low, high)})",
+        f"σ² grows by {_format(average)} over all rows on average; {_format_largest(arm, value, low, high)}",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
         {"growth": round_digits(2.0 * max(average, 0.0)), "over": "100%"},
-        seen.moving(),
+        fitted.significant_arms(),
     )
 
 
-def _gradual(seen: FittedTerm) -> KindDescription:
-    start, end = (seen.term.about[name] for name in ("start", "end"))
-    arm, value, low, high = seen.strongest()
-    typical = seen.typical()
-    first, last = (max(1, round(share * seen.rows)) for share in (start, end))
-    text = f"a new level takes over between steps {first} and {last}, {figure(typical)} away (root mean square)"
+def _describe_gradual_drift(fitted: FittedTerm) -> KindDescription:
+    start, end = (fitted.term.about[name] for name in ("start", "end"))
+    arm, value, low, high = fitted.largest()
+    typical = fitted.typical()
+    first, last = (max(1, round(share * fitted.rows)) for share in (start, end))
     return KindDescription(
-        f"{text}; {arm} most: {figure(value)} ({_interval(low, high)})",
+        f"transition to new levels between steps {first} and {last}, {_format(typical)} away (root mean square of the"
+        f" arms); {_format_largest(arm, value, low, high)}",
         {"start": first, "end": last, "typical": typical, "largest": value, "largest_interval": [low, high]},
-        {"start": percent(max(start, 1.0 / seen.rows)), "end": percent(end)},
-        seen.moving(),
+        {"start": format_share(max(start, 1.0 / fitted.rows)), "end": format_share(end)},
+        fitted.significant_arms(),
     )
 
 
-def _periodic(seen: FittedTerm) -> KindDescription:
-    period = seen.term.about["period"]
-    size = np.hypot(*seen.weights)
-    error = seen.errors.mean(axis=0)
-    size = np.sqrt(np.maximum(size**2 - error**2, 0.0))
-    k = int(np.argmax(size))
-    low, high = max(0.0, size[k] - Z95 * error[k]), size[k] + Z95 * error[k]
-    text = f"period {period:.0f} steps, amplitude {figure(float(size.mean()))} on average"
+def _describe_periodic(fitted: FittedTerm) -> KindDescription:
+    period = fitted.term.about["period"]
+    error = fitted.errors.mean(axis=0)
+    amplitude = np.sqrt(np.maximum(np.hypot(*fitted.weights) ** 2 - error**2, 0.0))
+    k = int(np.argmax(amplitude))
+    mean, largest = float(amplitude.mean()), float(amplitude[k])
+    low, high = float(max(0.0, amplitude[k] - Z95 * error[k])), float(amplitude[k] + Z95 * error[k])
     return KindDescription(
-        f"{text}; {seen.names[k]} most: {figure(float(size[k]))} ({_interval(float(low), float(high))})",
-        {"period": period, "amplitude": float(size.mean()), "largest": float(size[k])},
-        {"amplitude": round_digits(2.0 * float(size.mean())), "period": percent(period / seen.rows)},
-        seen.moving(),
+        f"period {period:.0f} steps, amplitude {_format(mean)} on average;"
+        f" {_format_largest(fitted.names[k], largest, low, high)}",
+        {"period": period, "amplitude": mean, "largest": largest},
+        {"amplitude": round_digits(2.0 * mean), "period": format_share(period / fitted.rows)},
+        fitted.significant_arms(),
     )
 
 
-def _jumps(seen: FittedTerm) -> KindDescription:
-    at = [cut + 1 for cut in seen.term.about["at"]]
-    used = seen.term.mean_used
-    sizes = np.abs(seen.weights[used])
-    share = float((used | seen.term.variance_used).mean())
-    # One jump alone must not come again within the horizon.
-    every = spacing(at) if len(at) > 1 else max(float(at[0]), ONCE * seen.rows)
+def _describe_jumps(fitted: FittedTerm) -> KindDescription:
+    at = [cut + 1 for cut in fitted.term.about["at"]]
+    used = fitted.term.mean_used
+    sizes = np.abs(fitted.weights[used])
     typical = float(sizes.mean()) if sizes.size else 0.0
-    arms = f"{figure(share * len(seen.names))} of {len(seen.names)} arms each"
-    many = f"at least {len(at)} jumps" if len(at) >= MAX_CHANGE_POINTS else plural(len(at), "jump")
-    text = f"{many} of {arms}, by {figure(typical)} on average, every {every:.0f} steps"
+    count = len(fitted.names)
+    share = float((used | fitted.term.variance_used).mean())
+    every = median_spacing(at) if len(at) > 1 else max(float(at[0]), SINGLE_PERIOD * fitted.rows)
+    jumps = f"at least {len(at)} jumps" if len(at) >= MAX_CHANGE_POINTS else plural(len(at), "jump")
+    when = f"every {every:.0f} steps" if len(at) > 1 else f"at step {at[0]}"
     return KindDescription(
-        text if len(at) > 1 else f"1 jump of {arms}, by {figure(typical)} on average, at step {at[0]}",
+        f"{jumps} of {_format(share * count)} of {count} arms each, by {_format(typical)} on average, {when}",
         {"at": at, "typical": typical, "share_of_arms": share},
-        {
-            "every": percent(every / seen.rows),
-            "fraction": round_digits(min(1.0, max(share, 1.0 / len(seen.names)))),
-        },
-        seen.moving(),
+        {"every": format_share(every / fitted.rows), "fraction": round_digits(min(1.0, max(share, 1.0 / count)))},
+        fitted.significant_arms(),
     )
 
 
-def _blips(seen: FittedTerm) -> KindDescription:
-    spans = seen.term.about["spans"]
+def _describe_blips(fitted: FittedTerm) -> KindDescription:
+    spans = fitted.term.about["spans"]
     at = [start + 1 for start, _ in spans]
     lasting = float(np.median([end - start for start, end in spans]))
-    every = max(spacing(at) if len(at) > 1 else max(float(at[0]), ONCE * seen.rows), 1.1 * lasting + 1.0)
-    sizes = np.abs(seen.weights[seen.term.mean_used])
+    every = median_spacing(at) if len(at) > 1 else max(float(at[0]), SINGLE_PERIOD * fitted.rows)
+    every = max(every, 1.1 * lasting + 1.0)
+    sizes = np.abs(fitted.weights[fitted.term.mean_used])
     typical = float(sizes.mean()) if sizes.size else 0.0
-    text = f"{plural(len(spans), 'blip')} of {lasting:.0f} steps, {figure(typical)} away on average"
+    when = f"every {every:.0f} steps" if len(at) > 1 else f"at step {at[0]}"
     return KindDescription(
-        f"{text}, every {every:.0f} steps" if len(at) > 1 else f"{text}, at step {at[0]}",
+        f"{plural(len(spans), 'blip')} of {lasting:.0f} steps, {_format(typical)} away on average, {when}",
         {"at": at, "until": [end + 1 for _, end in spans], "typical": typical},
-        {"every": percent(every / seen.rows), "lasting": percent(lasting / seen.rows)},
-        seen.moving(),
+        {"every": format_share(every / fitted.rows), "lasting": format_share(lasting / fitted.rows)},
+        fitted.significant_arms(),
     )
+
+
+def _describe_churn(
+    absences: list[Absence], rows: int, names: Sequence[str], selected: SelectedModel
+) -> KindDescription:
+    if not absences:
+        return NOT_DETECTED
+    opened = [absence for absence in absences if absence.first == 0]
+    closed = [absence for absence in absences if absence.last == rows]
+    gaps = [absence for absence in absences if absence.first > 0 and absence.last < rows]
+    parts = [f"{names[absence.arm]} opens at step {absence.last + 1}" for absence in opened]
+    parts += [f"{names[absence.arm]} closes at step {absence.first + 1}" for absence in closed]
+    if gaps:
+        arms = plural(len({absence.arm for absence in gaps}), "arm")
+        parts.append(f"{arms} temporarily unavailable, {plural(len(gaps), 'time')} in total")
+    # The scenario has one arm that opens and one that closes.
+    settings = {
+        "opens": format_share(float(np.median([absence.last + 1 for absence in opened])) / rows) if opened else NEVER,
+        "closes": format_share(float(np.median([absence.first + 1 for absence in closed])) / rows) if closed else NEVER,
+    }
+    if closed:
+        was_best = int(np.argmax(selected.fit.base_mean)) == closed[0].arm
+        settings["closing"] = "best" if was_best else "random"
+    numbers = {
+        "came": {names[absence.arm]: absence.last + 1 for absence in opened},
+        "left": {names[absence.arm]: absence.first + 1 for absence in closed},
+        "away": [{"arm": names[absence.arm], "from": absence.first + 1, "to": absence.last} for absence in gaps],
+    }
+    listed = parts if len(parts) <= 4 else [*parts[:3], f"and {len(parts) - 3} more"]
+    arm_names = tuple(dict.fromkeys(names[absence.arm] for absence in absences))
+    return KindDescription("; ".join(listed), numbers, settings, arm_names)
 
 
 DESCRIBERS: dict[str, Callable[[FittedTerm], KindDescription]] = {
-    "incremental-drift": _drift,
-    "variance-drift": _growth,
-    "gradual-drift": _gradual,
-    "periodic": _periodic,
-    "localized-jump": _jumps,
-    "blips": _blips,
+    "incremental-drift": _describe_incremental_drift,
+    "variance-drift": _describe_variance_drift,
+    "gradual-drift": _describe_gradual_drift,
+    "periodic": _describe_periodic,
+    "localized-jump": _describe_jumps,
+    "blips": _describe_blips,
 }
-
-
-def spacing(at: Sequence[int]) -> float:
-    """Steps from one change to the next, the start of the trace being one: the median, as some may have been missed.
-
-    >>> spacing([1000, 2000, 4000, 5000])
-    1000.0
-    """
-    return float(np.median(np.diff([0, *at])))

@@ -1,9 +1,8 @@
-"""A model of a trace: terms fitted to block means and to the variance around them, and what it is worth.
+"""The regression model of a trace: one term per kind of change, fitted to block means and block variances.
 
-Means are fitted by least squares, weighted by the noise of each block; variances by the quasi-likelihood of a gamma.
-Both are scaled by the unrest of neighbouring blocks, so that rows that depend on each other count for less. Models
-are compared by the Bayesian information criterion; arms may share their noise, which the sum over arms does not know,
-that p-values come from single arms (see `choose`).
+Means are fitted by least squares weighted by the noise of each block, variances by a gamma quasi-likelihood. Both are
+scaled by the dispersion between neighboring blocks, so that autocorrelated rows count for less. Models are compared by
+the Bayesian information criterion.
 """
 
 from __future__ import annotations
@@ -20,255 +19,88 @@ from numpy.typing import NDArray
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks, neighbor_dispersion
 
-ROUNDS = 3
-"""Of reweighting the variances."""
-RIDGE = 1e-9
-"""Keeps least squares solvable where columns are alike."""
-FLOOR = 0.02
-"""Smallest variance, as a share of an arm's own."""
-
-
-@dataclass(frozen=True)
-class NoiseScale:
-    """How noisy block means and block variances are, against independent normal rows."""
-
-    mean: Floats
-    """[K] at least 1."""
-    variance: Floats
-    """[K] relative variance of a block's variance, times its rows."""
-    together: float
-    """How many arms move as one: 1 for independent noise, K where all arms share theirs."""
-
-
-@dataclass(frozen=True)
-class FittedModel:
-    """Terms with their coefficients."""
-
-    terms: tuple[Term, ...]
-    mean_weights: list[Floats]
-    """For each term [p, K]; 0 where a column is not in use."""
-    variance_weights: list[Floats]
-    base_mean: Floats
-    base_variance: Floats
-    residuals: Floats
-    """[N, K] rewards minus the fitted means."""
-    rest: Floats
-    """[B, K] block means minus the fitted ones."""
-    spread: Floats
-    """[B, K] variance of the residuals within each block: what block means say is not said twice."""
-    variance: Floats
-    """[B, K] the fitted variances."""
-    mean_errors: list[Floats]
-    """Standard errors like `mean_weights`."""
-    variance_errors: list[Floats]
-    parameters: int
-    """Coefficients of arms."""
-
-    def misfit(self, blocks: TraceBlocks, scale: NoiseScale) -> tuple[Floats, Floats]:
-        """Minus twice the log-likelihood of each arm [K], of its means and of its variances."""
-        of_mean = (blocks.counts * self.rest**2 / (blocks.noise * scale.mean)).sum(axis=0)
-        if blocks.binary:
-            return of_mean, np.zeros(blocks.arms)
-        ratio = np.maximum(self.spread, 1e-300) / self.variance
-        parts = np.where(blocks.counts > 1, (blocks.counts - 1.0) * (ratio + np.log(self.variance)), 0.0)
-        return of_mean, 2.0 * parts.sum(axis=0) / scale.variance
-
-    def criterion(self, blocks: TraceBlocks, scale: NoiseScale) -> float:
-        """BIC: less is better. A time or a period that all arms share fits the noise of all that move as one."""
-        of_mean, of_variance = self.misfit(blocks, scale)
-        shared = max(1.0, scale.together / 2.0) * sum(term.shared for term in self.terms)
-        price = float(np.log(max(blocks.seen.mean(), 2.0)))
-        return float((of_mean + of_variance).sum()) + price * (self.parameters + shared)
-
-    def scale(self, blocks: TraceBlocks) -> NoiseScale:
-        """The unrest that this model leaves."""
-        there = (blocks.counts[1:] > 1) & (blocks.counts[:-1] > 1)
-        each = blocks.noise / np.maximum(blocks.counts, 1.0)
-        per_row = 1.0 / np.maximum(blocks.counts - 1.0, 1.0)
-        of_mean = neighbor_dispersion(np.diff(self.rest, axis=0) ** 2, np.where(there, each[1:] + each[:-1], 0.0))
-        logs = np.log(np.maximum(self.spread, 1e-3 * self.spread.mean(axis=0) + 1e-300))
-        of_variance = neighbor_dispersion(np.diff(logs, axis=0) ** 2, np.where(there, per_row[1:] + per_row[:-1], 0.0))
-        together = _together(np.diff(self.rest / np.sqrt(each), axis=0))
-        return NoiseScale(np.maximum(of_mean, 1.0), np.maximum(of_variance, _least_wobble(blocks.size - 1.0)), together)
-
-
-def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
-    """Fit the terms together.
-
-    >>> rows = np.random.default_rng(0).normal(size=(1000, 2))
-    >>> bool(np.abs(fit(Blocks.of(rows), []).base_mean).max() < 0.2)
-    True
-    """
-    arms = blocks.arms
-    columns = np.column_stack([np.ones(blocks.rows), *(term.mean for term in terms)])
-    used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.mean_used for term in terms)])
-    averages = blocks.average(columns)
-    weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise)
-    residuals = blocks.values - columns @ weights
-    rest = np.where(blocks.counts > 0, blocks.means - averages @ weights, 0.0)
-    spread = blocks.within(residuals)
-    sizes = [term.mean.shape[1] for term in terms]
-    means = _parts(weights, sizes)
-    own = [term.variance.shape[1] for term in terms]
-    variance, shape, shape_errors = _variances(blocks, terms, means, spread)
-    free = int(used.sum()) + (0 if blocks.binary else arms + sum(int(t.variance_used.sum()) for t in terms))
-    return FittedModel(
-        terms=tuple(terms),
-        mean_weights=means,
-        variance_weights=_parts(shape, own),
-        base_mean=weights[0],
-        base_variance=shape[0],
-        residuals=residuals,
-        rest=rest,
-        spread=spread,
-        variance=variance,
-        mean_errors=_parts(errors, sizes),
-        variance_errors=_parts(shape_errors, own),
-        parameters=free,
-    )
-
-
-def _least_wobble(freedom: float) -> float:
-    """n·Var(ln(χ²/n)) of n degrees of freedom: 2 for many, more for few, where neighbours' median says too little."""
-    from scipy.special import polygamma
-
-    return float(freedom * polygamma(1, freedom / 2.0))
-
-
-def _together(steps: Floats) -> float:
-    """1 + (K − 1)·(mean squared correlation of the arms): what a sum of their χ² varies more than if independent."""
-    arms = steps.shape[1]
-    if arms < 2:
-        return 1.0
-    clipped = np.clip(steps, -5.0, 5.0)
-    norms = np.sqrt((clipped**2).sum(axis=0))
-    unit = clipped / np.maximum(norms, 1e-300)
-    squares = (unit.T @ unit) ** 2
-    chance = 1.0 / max(steps.shape[0], 1)
-    off = (squares.sum() - np.trace(squares)) / (arms * (arms - 1)) - chance
-    return float(1.0 + (arms - 1) * min(max(off, 0.0), 1.0))
-
-
-def _variances(
-    blocks: TraceBlocks, terms: Sequence[Term], means: list[Floats], spread: Floats
-) -> tuple[Floats, Floats, Floats]:
-    arms = blocks.arms
-    columns = np.column_stack([np.ones(blocks.rows), *(term.variance for term in terms)])
-    used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.variance_used for term in terms)])
-    averages = blocks.average(columns)
-    known = np.zeros_like(spread)
-    for term, weight in zip(terms, means, strict=True):
-        if term.bulge is not None:
-            known += blocks.average(term.bulge[:, None]) * weight[0] ** 2
-    counts = np.maximum(blocks.counts - 1.0, 0.0)
-    typical = (counts * spread).sum(axis=0) / np.maximum(counts.sum(axis=0), 1.0)
-    least = np.maximum(FLOOR * typical, 1e-9 * float(typical.mean()) + 1e-150)
-    now = np.broadcast_to(np.maximum(typical, least), spread.shape)
-    shape = errors = np.zeros((columns.shape[1], arms))
-    for _ in range(ROUNDS if columns.shape[1] > 1 or known.any() else 1):
-        # A gamma of n rows around σ² has the variance 2σ⁴/n.
-        shape, errors = _solve(averages, used, spread - known, counts / (2.0 * now**2))
-        now = np.maximum(averages @ shape + known, least)
-    return now, shape, errors
-
-
-def _solve(columns: Floats, used: Bools, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted least squares, arm by arm, of the columns in use; coefficients and their standard errors [p, K]."""
-    normal = (columns.T * weights.T[:, None, :]) @ columns
-    right = columns.T @ (weights * target)
-    both = used.T[:, :, None] & used.T[:, None, :]
-    size = np.sqrt(np.maximum(np.einsum("kpp->kp", normal), 1e-300))
-    normal = np.where(both, normal / (size[:, :, None] * size[:, None, :]), 0.0)
-    # A column that is not in use, or that the seen blocks can't tell from others, gets next to no weight.
-    place = np.arange(columns.shape[1])
-    normal[:, place, place] = np.where(used.T, 1.0 + RIDGE, 1.0)
-    inverse = np.linalg.inv(normal)
-    scaled = np.where(used, right / size.T, 0.0)
-    out = np.einsum("kpq,qk->pk", inverse, scaled) / size.T
-    errors = np.sqrt(np.maximum(np.einsum("kpp->pk", inverse), 0.0)) / size.T
-    return np.where(used, out, 0.0), np.where(used, errors, 0.0)
-
-
-def _parts(stacked: Floats, sizes: Sequence[int]) -> list[Floats]:
-    """The rows of each term, after the first row, which is the constant."""
-    cuts = np.cumsum([1, *sizes])
-    return [stacked[a:b] for a, b in pairwise(cuts)]
-
-
 Bools = NDArray[np.bool_]
+
+# Terms: how means and variances may change.
+
+TIME_STEP = 0.05
+"""Step of the grid of start and end times, as a share of the rows."""
+MIN_TRANSITION = 0.1
+"""Shortest gradual transition, as a share of the rows; a shorter one is a jump."""
+MIN_CYCLES = 1.5
+"""Fewer cycles cannot be distinguished from a drift."""
+CYCLE_STEP = 0.25
+"""Step of the grid of frequencies, in cycles over all rows."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """One kind of change: how means and variances may move, and what it costs to say so.
-
-    A coefficient an arm goes with every column that is in use for that arm; `shared` counts what all arms have in
-    common, such as a period.
-    """
+    """A kind of change as regressors. Each column has one coefficient for each arm that uses it."""
 
     kind: str
     mean: Floats
-    """[N, p] columns that an arm's mean may follow."""
+    """[N, p] regressors of the means."""
     mean_used: Bools
     """[p, K]"""
     variance: Floats
-    """[N, q] columns that an arm's variance may follow."""
+    """[N, q] regressors of the variances."""
     variance_used: Bools
     """[q, K]"""
     shared: int = 0
+    """Number of parameters common to all arms, such as a period."""
     bulge: Floats | None = None
     """[N] ρ(1 − ρ): a mixture of two levels adds this times their squared distance to the variance."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What was found, for those who describe it."""
+    """Estimates such as change points or the period, for descriptions."""
 
-    def mean_used_or_variance(self) -> Bools:
-        """Which arms use the columns that say how strong it is: those of the means where there are any."""
+    def main_used(self) -> Bools:
+        """Return which arms use the columns that measure its strength: those of the means, if any."""
         return self.mean_used if self.mean.shape[1] else self.variance_used
 
 
 def make_term(kind: str, arms: int, mean: Floats | None = None, variance: Floats | None = None, **more: Any) -> Term:
-    """A term whose columns are in use for all arms."""
-    rows = next(each.shape[0] for each in (mean, variance) if each is not None)
+    """Make a term whose columns are used by all arms."""
+    rows = next(columns.shape[0] for columns in (mean, variance) if columns is not None)
     mean = np.empty((rows, 0)) if mean is None else mean
     variance = np.empty((rows, 0)) if variance is None else variance
-    used = [np.ones((table.shape[1], arms), dtype=bool) for table in (mean, variance)]
+    used = [np.ones((columns.shape[1], arms), dtype=bool) for columns in (mean, variance)]
     return Term(kind, mean, used[0], variance, used[1], **more)
 
 
 def incremental_drift_term(blocks: TraceBlocks) -> Term:
-    """The coefficient of an arm is what its mean gains over the whole stretch."""
+    """Linear change of the mean; the coefficient is the change over all rows."""
     return make_term("incremental-drift", blocks.arms, mean=blocks.time[:, None])
 
 
 def variance_drift_term(blocks: TraceBlocks) -> Term:
-    """The coefficient of an arm is what its σ² gains over the whole stretch."""
+    """Linear change of the variance; the coefficient is the change over all rows."""
     return make_term("variance-drift", blocks.arms, variance=blocks.time[:, None])
 
 
-GRID = 0.05
-NARROWEST = 0.1
-"""A transition that takes less of the stretch is a jump."""
-
-
 def gradual_drift_term(blocks: TraceBlocks, current: FittedModel) -> Term:
-    """The best pair of times for what the current model leaves, and the mixture between them."""
+    """Transition to a new level between the two times that best explain the residuals of the current model.
+
+    Rewards are drawn from the new level with a probability ρ that rises from 0 to 1. The mean changes linearly in
+    between, and the variance increases by ρ(1 − ρ)·(distance)², which distinguishes a mixture from a moving mean.
+    """
     from scipy.optimize import minimize
 
     weights = blocks.counts / blocks.noise
     middle = (blocks.starts[1:] + blocks.starts[:-1]) / (2.0 * blocks.rows)
-    times = np.arange(0.0, 1.0 + GRID / 2, GRID)
-    pairs = np.array([(a, b) for a in times for b in times if b - a >= NARROWEST - 1e-9])
+    times = np.arange(0.0, 1.0 + TIME_STEP / 2, TIME_STEP)
+    pairs = np.array([(a, b) for a in times for b in times if b - a >= MIN_TRANSITION - 1e-9])
 
     def gains(pairs: Floats) -> Floats:
-        return _gain(mixture_share(middle, pairs[:, :1], pairs[:, 1:]), current.rest, weights)
+        columns = mixture_share(middle, pairs[:, :1], pairs[:, 1:])
+        return _explained(columns, current.block_residuals, weights)
 
     def loss(pair: Floats) -> float:
         a, b = pair
-        return 0.0 if a < 0 or b > 1 or b - a < NARROWEST else -float(gains(pair[None])[0])
+        return 0.0 if a < 0 or b > 1 or b - a < MIN_TRANSITION else -float(gains(pair[None])[0])
 
     best = pairs[int(np.argmax(gains(pairs)))]
-    found = minimize(loss, best, method="Nelder-Mead", options={"maxfev": 60, "xatol": 1e-3, "fatol": 1e-2})
-    start, end = found.x if found.fun < loss(best) else best
+    optimum = minimize(loss, best, method="Nelder-Mead", options={"maxfev": 60, "xatol": 1e-3, "fatol": 1e-2})
+    start, end = optimum.x if optimum.fun < loss(best) else best
     rho = mixture_share(blocks.time, start, end)
     return make_term(
         "gradual-drift",
@@ -282,45 +114,38 @@ def gradual_drift_term(blocks: TraceBlocks, current: FittedModel) -> Term:
 
 
 def mixture_share(time: Floats, start: float | Floats, end: float | Floats) -> Floats:
-    """ρ(t), the probability of the new level.
+    """Compute ρ(t), the probability of the new level.
 
-    >>> share(np.array([0.0, 0.5, 1.0]), 0.25, 0.75).tolist()
+    >>> mixture_share(np.array([0.0, 0.5, 1.0]), 0.25, 0.75).tolist()
     [0.0, 0.5, 1.0]
     """
     return np.clip((time - start) / (end - start), 0.0, 1.0)
 
 
-def _gain(columns: Floats, rest: Floats, weights: Floats) -> Floats:
-    """What each column [G, B] explains of the rest [B, K], over all arms, beside a constant."""
+def _explained(columns: Floats, residuals: Floats, weights: Floats) -> Floats:
+    """Compute the sum of squares of residuals [B, K] that each column [G, B] explains in addition to a constant."""
     total = weights.sum(axis=0)
-    centre = columns @ weights / total
-    cross = columns @ (weights * rest) - centre * (weights * rest).sum(axis=0)
-    square = columns**2 @ weights - centre**2 * total
+    center = columns @ weights / total
+    cross = columns @ (weights * residuals) - center * (weights * residuals).sum(axis=0)
+    square = columns**2 @ weights - center**2 * total
     explained = np.divide(cross**2, square, out=np.zeros_like(cross), where=square > 1e-9 * total)
     return np.asarray(explained.sum(axis=1))
 
 
-FEWEST_CYCLES = 1.5
-"""Less than that can't be told from a drift."""
-FINENESS = 0.25
-"""Steps of the search, in cycles over the stretch."""
-
-
 def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
-    """The period that explains most of what the current model leaves, from two blocks to two thirds of the rows."""
+    """Sinusoid with the period that best explains the residuals, from two blocks to two thirds of the rows."""
     from scipy.optimize import minimize_scalar
 
     weights = blocks.counts / blocks.noise
-    frequencies, waves = _waves(blocks.number)
-    power = _power(waves, current.rest, weights)
+    frequencies, waves = _wave_grid(blocks.number)
+    power = _periodogram(waves, current.block_residuals, weights)
     best = float(frequencies[int(np.argmax(power))])
 
     def loss(cycles: float) -> float:
-        return -float(_power(_wave(np.array([cycles]), blocks.number), current.rest, weights)[0])
+        return -float(_periodogram(_waves(np.array([cycles]), blocks.number), current.block_residuals, weights)[0])
 
-    low, high = max(FEWEST_CYCLES, best - FINENESS), min(blocks.number / 2, best + FINENESS)
-    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-3})
-    cycles = float(found.x)
+    low, high = max(MIN_CYCLES, best - CYCLE_STEP), min(blocks.number / 2, best + CYCLE_STEP)
+    cycles = float(minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-3}).x)
     angle = 2.0 * np.pi * cycles * blocks.time
     return make_term(
         "periodic",
@@ -332,29 +157,214 @@ def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
 
 
 @lru_cache(maxsize=4)
-def _waves(number: int) -> tuple[Floats, tuple[Floats, Floats]]:
-    frequencies = np.arange(FEWEST_CYCLES, max(number / 2, FEWEST_CYCLES + FINENESS), FINENESS)
-    return frequencies, _wave(frequencies, number)
+def _wave_grid(number: int) -> tuple[Floats, tuple[Floats, Floats]]:
+    frequencies = np.arange(MIN_CYCLES, max(number / 2, MIN_CYCLES + CYCLE_STEP), CYCLE_STEP)
+    return frequencies, _waves(frequencies, number)
 
 
-def _wave(cycles: Floats, number: int) -> tuple[Floats, Floats]:
+def _waves(cycles: Floats, number: int) -> tuple[Floats, Floats]:
     angle = 2.0 * np.pi * cycles[:, None] * ((np.arange(number) + 0.5) / number)
     return np.sin(angle), np.cos(angle)
 
 
-def _power(waves: tuple[Floats, Floats], rest: Floats, weights: Floats) -> Floats:
-    """What a sine and a cosine [F, B] explain of the rest [B, K], over all arms, beside a constant.
+def _periodogram(waves: tuple[Floats, Floats], residuals: Floats, weights: Floats) -> Floats:
+    """Compute the sum of squares of residuals [B, K] that a sine and a cosine [F, B] explain beside a constant.
 
-    It is the Lomb–Scargle periodogram with a floating mean and a weight for each block.
+    This is the Lomb–Scargle periodogram with a floating mean and block weights, summed over arms.
     """
     sine, cosine = waves
-    total, weighted = weights.sum(axis=0), weights * rest
-    of_sine, of_cosine = sine @ weights / total, cosine @ weights / total
+    total, weighted = weights.sum(axis=0), weights * residuals
+    mean_sine, mean_cosine = sine @ weights / total, cosine @ weights / total
     level = weighted.sum(axis=0)
-    sr, cr = sine @ weighted - of_sine * level, cosine @ weighted - of_cosine * level
-    ss, cc = sine**2 @ weights - of_sine**2 * total, cosine**2 @ weights - of_cosine**2 * total
-    sc = (sine * cosine) @ weights - of_sine * of_cosine * total
+    sr, cr = sine @ weighted - mean_sine * level, cosine @ weighted - mean_cosine * level
+    ss, cc = sine**2 @ weights - mean_sine**2 * total, cosine**2 @ weights - mean_cosine**2 * total
+    sc = (sine * cosine) @ weights - mean_sine * mean_cosine * total
     determinant = ss * cc - sc**2
     raw = cc * sr**2 - 2.0 * sc * sr * cr + ss * cr**2
     explained = np.divide(raw, determinant, out=np.zeros_like(raw), where=determinant > 1e-6 * total**2)
     return np.asarray(explained.sum(axis=1))
+
+
+# Fitting terms to a trace.
+
+VARIANCE_ITERATIONS = 3
+"""Iterations of reweighted least squares for the variances."""
+RIDGE = 1e-9
+"""Regularization that keeps least squares solvable with collinear columns."""
+MIN_VARIANCE = 0.02
+"""Smallest fitted variance, as a share of the arm's mean variance."""
+
+
+@dataclass(frozen=True)
+class NoiseScale:
+    """Variance of block means and block variances relative to independent normal rows."""
+
+    mean: Floats
+    """[K] at least 1."""
+    variance: Floats
+    """[K] relative variance of a block's variance, times its rows."""
+    joint_arms: float
+    """Effective number of arms with common noise: 1 if independent, K if all arms have the same noise."""
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """Terms with their coefficients."""
+
+    terms: tuple[Term, ...]
+    mean_weights: list[Floats]
+    """Coefficients of each term [p, K]; 0 for unused columns."""
+    variance_weights: list[Floats]
+    base_mean: Floats
+    base_variance: Floats
+    residuals: Floats
+    """[N, K] rewards minus fitted means."""
+    block_residuals: Floats
+    """[B, K] block means minus fitted block means."""
+    block_variance: Floats
+    """[B, K] variance of the residuals within each block."""
+    variance: Floats
+    """[B, K] fitted variances."""
+    mean_errors: list[Floats]
+    """Standard errors of `mean_weights`."""
+    variance_errors: list[Floats]
+    parameters: int
+    """Number of coefficients of all arms."""
+
+    def deviance(self, blocks: TraceBlocks, scale: NoiseScale) -> tuple[Floats, Floats]:
+        """Compute minus twice the log-likelihood by arm [K], of the means and of the variances."""
+        of_means = (blocks.counts * self.block_residuals**2 / (blocks.noise * scale.mean)).sum(axis=0)
+        if blocks.binary:
+            return of_means, np.zeros(blocks.arms)
+        ratio = np.maximum(self.block_variance, 1e-300) / self.variance
+        parts = np.where(blocks.counts > 1, (blocks.counts - 1.0) * (ratio + np.log(self.variance)), 0.0)
+        return of_means, 2.0 * parts.sum(axis=0) / scale.variance
+
+    def bic(self, blocks: TraceBlocks, scale: NoiseScale) -> float:
+        """Compute the Bayesian information criterion; lower is better.
+
+        A parameter shared by all arms, such as a period, fits the common noise of several arms at once, so it counts
+        more.
+        """
+        of_means, of_variances = self.deviance(blocks, scale)
+        shared = max(1.0, scale.joint_arms / 2.0) * sum(term.shared for term in self.terms)
+        penalty = float(np.log(max(blocks.observations.mean(), 2.0)))
+        return float((of_means + of_variances).sum()) + penalty * (self.parameters + shared)
+
+    def noise_scale(self, blocks: TraceBlocks) -> NoiseScale:
+        """Estimate the noise scale from the residuals of this model."""
+        both = (blocks.counts[1:] > 1) & (blocks.counts[:-1] > 1)
+        error = blocks.noise / np.maximum(blocks.counts, 1.0)
+        per_row = 1.0 / np.maximum(blocks.counts - 1.0, 1.0)
+        of_means = neighbor_dispersion(
+            np.diff(self.block_residuals, axis=0) ** 2, np.where(both, error[1:] + error[:-1], 0.0)
+        )
+        logs = np.log(np.maximum(self.block_variance, 1e-3 * self.block_variance.mean(axis=0) + 1e-300))
+        of_variances = neighbor_dispersion(np.diff(logs, axis=0) ** 2, np.where(both, per_row[1:] + per_row[:-1], 0.0))
+        return NoiseScale(
+            np.maximum(of_means, 1.0),
+            np.maximum(of_variances, _log_variance_dispersion(blocks.size - 1.0)),
+            _count_joint_arms(np.diff(self.block_residuals / np.sqrt(error), axis=0)),
+        )
+
+
+def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
+    """Fit all terms jointly.
+
+    >>> rows = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> bool(np.abs(fit_model(TraceBlocks.of(rows), []).base_mean).max() < 0.2)
+    True
+    """
+    arms = blocks.arms
+    columns = np.column_stack([np.ones(blocks.rows), *(term.mean for term in terms)])
+    used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.mean_used for term in terms)])
+    averages = blocks.average(columns)
+    weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise)
+    residuals = blocks.values - columns @ weights
+    block_variance = blocks.variance_within(residuals)
+    mean_sizes = [term.mean.shape[1] for term in terms]
+    variance_sizes = [term.variance.shape[1] for term in terms]
+    mean_weights = _split_by_term(weights, mean_sizes)
+    variance, variance_weights, variance_errors = _fit_variances(blocks, terms, mean_weights, block_variance)
+    variance_parameters = 0 if blocks.binary else arms + sum(int(term.variance_used.sum()) for term in terms)
+    return FittedModel(
+        terms=tuple(terms),
+        mean_weights=mean_weights,
+        variance_weights=_split_by_term(variance_weights, variance_sizes),
+        base_mean=weights[0],
+        base_variance=variance_weights[0],
+        residuals=residuals,
+        block_residuals=np.where(blocks.counts > 0, blocks.means - averages @ weights, 0.0),
+        block_variance=block_variance,
+        variance=variance,
+        mean_errors=_split_by_term(errors, mean_sizes),
+        variance_errors=_split_by_term(variance_errors, variance_sizes),
+        parameters=int(used.sum()) + variance_parameters,
+    )
+
+
+def _log_variance_dispersion(freedom: float) -> float:
+    """Compute n·Var(ln(χ²/n)) for n degrees of freedom: 2 for many, more for few."""
+    from scipy.special import polygamma
+
+    return float(freedom * polygamma(1, freedom / 2.0))
+
+
+def _count_joint_arms(steps: Floats) -> float:
+    """Compute 1 + (K − 1)·(mean squared correlation of arms), the variance inflation of a sum of χ² over arms."""
+    arms = steps.shape[1]
+    if arms < 2:
+        return 1.0
+    clipped = np.clip(steps, -5.0, 5.0)
+    norms = np.sqrt((clipped**2).sum(axis=0))
+    unit = clipped / np.maximum(norms, 1e-300)
+    squares = (unit.T @ unit) ** 2
+    by_chance = 1.0 / max(steps.shape[0], 1)
+    mean_square = (squares.sum() - np.trace(squares)) / (arms * (arms - 1)) - by_chance
+    return float(1.0 + (arms - 1) * min(max(mean_square, 0.0), 1.0))
+
+
+def _fit_variances(
+    blocks: TraceBlocks, terms: Sequence[Term], mean_weights: list[Floats], block_variance: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Fit the variances by iteratively reweighted least squares: fitted values, coefficients and standard errors."""
+    arms = blocks.arms
+    columns = np.column_stack([np.ones(blocks.rows), *(term.variance for term in terms)])
+    used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.variance_used for term in terms)])
+    averages = blocks.average(columns)
+    bulge = np.zeros_like(block_variance)
+    for term, weight in zip(terms, mean_weights, strict=True):
+        if term.bulge is not None:
+            bulge += blocks.average(term.bulge[:, None]) * weight[0] ** 2
+    freedom = np.maximum(blocks.counts - 1.0, 0.0)
+    typical = (freedom * block_variance).sum(axis=0) / np.maximum(freedom.sum(axis=0), 1.0)
+    smallest = np.maximum(MIN_VARIANCE * typical, 1e-9 * float(typical.mean()) + 1e-150)
+    fitted = np.broadcast_to(np.maximum(typical, smallest), block_variance.shape)
+    weights = errors = np.zeros((columns.shape[1], arms))
+    for _ in range(VARIANCE_ITERATIONS if columns.shape[1] > 1 or bulge.any() else 1):
+        # A gamma variable with n degrees of freedom and mean σ² has the variance 2σ⁴/n.
+        weights, errors = _solve(averages, used, block_variance - bulge, freedom / (2.0 * fitted**2))
+        fitted = np.maximum(averages @ weights + bulge, smallest)
+    return fitted, weights, errors
+
+
+def _solve(columns: Floats, used: Bools, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Solve weighted least squares arm by arm over the used columns: coefficients and standard errors [p, K]."""
+    normal = (columns.T * weights.T[:, None, :]) @ columns
+    right = columns.T @ (weights * target)
+    both = used.T[:, :, None] & used.T[:, None, :]
+    size = np.sqrt(np.maximum(np.einsum("kpp->kp", normal), 1e-300))
+    normal = np.where(both, normal / (size[:, :, None] * size[:, None, :]), 0.0)
+    # Unused and collinear columns get a coefficient near zero.
+    diagonal = np.arange(columns.shape[1])
+    normal[:, diagonal, diagonal] = np.where(used.T, 1.0 + RIDGE, 1.0)
+    inverse = np.linalg.inv(normal)
+    scaled = np.where(used, right / size.T, 0.0)
+    coefficients = np.einsum("kpq,qk->pk", inverse, scaled) / size.T
+    errors = np.sqrt(np.maximum(np.einsum("kpp->pk", inverse), 0.0)) / size.T
+    return np.where(used, coefficients, 0.0), np.where(used, errors, 0.0)
+
+
+def _split_by_term(stacked: Floats, sizes: Sequence[int]) -> list[Floats]:
+    """Split rows by term; the first row, the constant, is left out."""
+    return [stacked[start:end] for start, end in pairwise(np.cumsum([1, *sizes]))]

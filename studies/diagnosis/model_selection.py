@@ -1,11 +1,13 @@
-"""Which kinds of change a trace shows: one kind after another, the one that explains most first, until none is left.
+"""Stepwise selection of the kinds of change that a trace shows, the kind that explains most first.
 
-A kind enters only when a test of it, corrected for all that was looked at (arms, places, periods, kinds), is beyond
-doubt *and* the Bayesian information criterion says that it is worth its parameters.
+A kind enters if its p-value, adjusted for all arms, places, periods and kinds examined, is significant *and* the
+Bayesian information criterion improves. Arms may share their noise, which the criterion does not account for, so
+p-values are based on single arms.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,128 +26,135 @@ from studies.diagnosis.model import (
 )
 from studies.statistics.paired import holm_adjust_by_name
 
-ENOUGH = 0.1
-"""By how much the criterion must be better; less is rounding."""
+ARM_CHURN = "arm-churn"
+KINDS = ("incremental-drift", "variance-drift", "gradual-drift", "localized-jump", "periodic", "blips", ARM_CHURN)
+LEVEL_CHANGES = ("localized-jump", "blips")
+"""Kinds that are alternative explanations of the same change points."""
+MIN_IMPROVEMENT = 0.1
+"""Smallest improvement of the criterion; less may be rounding."""
 SIGNIFICANCE_LEVEL = 0.01
-"""A kind is named when its corrected p-value is below this."""
-LEVELS = ("localized-jump", "blips")
-"""Kinds that come from the same search for change points."""
-MOST_ROUNDS = 10
-KINDS = ("incremental-drift", "variance-drift", "gradual-drift", "localized-jump", "periodic", "blips", "arm-churn")
+MAX_STEPS = 10
 
 
 @dataclass(frozen=True)
 class CandidateModel:
-    """A model with a kind more than the current one."""
+    """The current model with additional terms."""
 
     terms: tuple[Term, ...]
-    """What is new in it."""
+    """The additional terms."""
     fit: FittedModel
-    worth: float
-    """By how much the criterion is better."""
+    improvement: float
+    """Decrease of the criterion."""
     p: dict[str, float]
-    """For each new kind, corrected for arms and places but not for kinds."""
+    """p-value of each additional kind, adjusted for arms and places but not for kinds."""
 
 
 @dataclass(frozen=True)
 class SelectedModel:
-    """The model that was chosen, and every kind's p-value, beside the others of the model, corrected for all."""
+    """The selected model and the adjusted p-values of all kinds."""
 
     fit: FittedModel
     scale: NoiseScale
     p: dict[str, float]
     others: dict[str, CandidateModel]
-    """The best model with each kind that was not chosen."""
+    """The best candidate model for each kind that was not selected."""
 
 
 def select_model(blocks: TraceBlocks) -> SelectedModel:
-    """Add kinds one after another."""
+    """Add kinds of change one at a time."""
     current = fit_model(blocks, [])
     best_of_kind: dict[str, CandidateModel] = {}
-    for _ in range(MOST_ROUNDS):
-        scale = current.scale(blocks)
-        candidates = _candidates(blocks, current, scale)
+    for _ in range(MAX_STEPS):
+        candidates = _fit_candidates(blocks, current, current.noise_scale(blocks))
         best_of_kind = {}
-        for candidate in sorted(candidates, key=lambda each: each.worth):
+        for candidate in sorted(candidates, key=lambda candidate: candidate.improvement):
             best_of_kind |= {term.kind: candidate for term in candidate.terms}
-        corrected = holm_adjust_by_name({kind: candidate.p[kind] for kind, candidate in best_of_kind.items()})
-        sure = [
+        adjusted = holm_adjust_by_name({kind: candidate.p[kind] for kind, candidate in best_of_kind.items()})
+        supported = [
             candidate
             for candidate in candidates
-            if candidate.worth > ENOUGH and all(corrected[term.kind] < SIGNIFICANCE_LEVEL for term in candidate.terms)
+            if candidate.improvement > MIN_IMPROVEMENT
+            and all(adjusted[term.kind] < SIGNIFICANCE_LEVEL for term in candidate.terms)
         ]
-        if not sure:
+        if not supported:
             break
-        current = _without_idle(blocks, max(sure, key=lambda each: each.worth).fit)
-    current, inside = _beyond_doubt(blocks, current)
-    scale = current.scale(blocks)
-    # Another reading of the change points that are blips, or jumps, already is no kind beside them.
-    read = {kind for kind in inside if kind in LEVELS}
-    outside = {
-        kind: each.p[kind]
-        for kind, each in best_of_kind.items()
-        if kind not in inside and (kind not in LEVELS or read <= {term.kind for term in each.terms})
+        best = max(supported, key=lambda candidate: candidate.improvement)
+        current = _drop_redundant(blocks, best.fit)
+    current, selected = _drop_insignificant(blocks, current)
+    # Reading the same change points as blips instead of jumps, or vice versa, is not an additional kind.
+    level_changes = {kind for kind in selected if kind in LEVEL_CHANGES}
+    others = {
+        kind: candidate
+        for kind, candidate in best_of_kind.items()
+        if kind not in selected
+        and (kind not in LEVEL_CHANGES or level_changes <= {term.kind for term in candidate.terms})
     }
-    p = holm_adjust_by_name({**dict.fromkeys(KINDS[:-1], 1.0), **outside, **inside})
-    return SelectedModel(current, scale, p, {kind: best_of_kind[kind] for kind in outside})
+    not_selected = {kind: candidate.p[kind] for kind, candidate in others.items()}
+    p = holm_adjust_by_name({**dict.fromkeys(KINDS[:-1], 1.0), **not_selected, **selected})
+    return SelectedModel(current, current.noise_scale(blocks), p, others)
 
 
-def _candidates(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> list[CandidateModel]:
-    """Models with one kind more, and models whose jumps and blips are looked for anew beside the other kinds."""
-    there = {term.kind for term in current.terms}
-    smooth = [term for term in current.terms if term.kind not in LEVELS]
-    offered: list[tuple[Term, ...]] = [
-        (incremental_drift_term(blocks),),
-        (gradual_drift_term(blocks, current),),
-        (periodic_term(blocks, current),),
+def _fit_candidates(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> list[CandidateModel]:
+    """Fit models with one more kind, and models whose jumps and blips are searched again beside the other kinds."""
+    present = {term.kind for term in current.terms}
+    smooth = [term for term in current.terms if term.kind not in LEVEL_CHANGES]
+    additional = [
+        incremental_drift_term(blocks),
+        gradual_drift_term(blocks, current),
+        periodic_term(blocks, current),
     ]
     if not blocks.binary:
-        offered.append((variance_drift_term(blocks),))
-    models = [([*current.terms, *new], new) for new in offered if new[0].kind not in there]
-    # What was found so far makes the noise smaller, so that a blip or a jump may show that did not before.
-    beneath = current if len(smooth) == len(current.terms) else fit_model(blocks, smooth)
-    models += [([*smooth, *new], new) for new in level_change_terms(blocks, beneath, scale)]
-    before = current.criterion(blocks, scale)
-    out = []
+        additional.append(variance_drift_term(blocks))
+    models: list[tuple[list[Term], tuple[Term, ...]]] = [
+        ([*current.terms, term], (term,)) for term in additional if term.kind not in present
+    ]
+    # Terms found so far reduce the residual noise and may reveal further jumps and blips.
+    without_level_changes = current if len(smooth) == len(current.terms) else fit_model(blocks, smooth)
+    models += [([*smooth, *new], new) for new in level_change_terms(blocks, without_level_changes, scale)]
+    before = current.bic(blocks, scale)
+    candidates = []
     for terms, new in models:
         fitted = fit_model(blocks, terms)
-        p = {term.kind: _p(term, blocks, fitted, current, scale) for term in new}
-        out.append(CandidateModel(new, fitted, before - fitted.criterion(blocks, scale), p))
-    return out
+        p = {term.kind: _p_value(term, blocks, fitted, current, scale) for term in new}
+        candidates.append(CandidateModel(new, fitted, before - fitted.bic(blocks, scale), p))
+    return candidates
 
 
-def _p(term: Term, blocks: TraceBlocks, larger: FittedModel, smaller: FittedModel, scale: NoiseScale) -> float:
-    """The smallest p-value of an arm, times the arms and places that were looked at: valid however arms depend."""
+def _p_value(term: Term, blocks: TraceBlocks, larger: FittedModel, smaller: FittedModel, scale: NoiseScale) -> float:
+    """Bonferroni-adjusted p-value over arms and places searched; valid for any dependence between arms."""
     from scipy.stats import chi2
 
     if "p" in term.about:
         return float(term.about["p"])
-    gain = sum(a - b for a, b in zip(smaller.misfit(blocks, scale), larger.misfit(blocks, scale), strict=True))
+    gain = sum(a - b for a, b in zip(smaller.deviance(blocks, scale), larger.deviance(blocks, scale), strict=True))
     freedom = term.mean_used.sum(axis=0) + (0 if blocks.binary else term.variance_used.sum(axis=0))
     p = np.where(freedom > 0, chi2.sf(np.maximum(gain, 0.0), np.maximum(freedom, 1)), 1.0)
     return float(min(1.0, p.min() * blocks.arms * term.about.get("searched", 1)))
 
 
-def _beyond_doubt(blocks: TraceBlocks, model: FittedModel) -> tuple[FittedModel, dict[str, float]]:
-    """The model without kinds that, beside all the others, are in doubt after all; and the p-values of those left."""
+def _drop_insignificant(blocks: TraceBlocks, model: FittedModel) -> tuple[FittedModel, dict[str, float]]:
+    """Drop kinds that are not significant beside all others; return the model and the p-values of its kinds."""
     while True:
-        scale = model.scale(blocks)
-        p = {term.kind: _p(term, blocks, model, fit_model(blocks, _other(model, term)), scale) for term in model.terms}
-        worst = max(p, key=lambda kind: p[kind], default=None)
-        if worst is None or p[worst] * len(KINDS) < SIGNIFICANCE_LEVEL:
+        scale = model.noise_scale(blocks)
+        p = {
+            term.kind: _p_value(term, blocks, model, fit_model(blocks, _without(model.terms, term)), scale)
+            for term in model.terms
+        }
+        worst = max(model.terms, key=lambda term: p[term.kind], default=None)
+        if worst is None or p[worst.kind] * len(KINDS) < SIGNIFICANCE_LEVEL:
             return model, p
-        model = fit_model(blocks, [term for term in model.terms if term.kind != worst])
+        model = fit_model(blocks, _without(model.terms, worst))
 
 
-def _other(model: FittedModel, without: Term) -> list[Term]:
-    return [term for term in model.terms if term is not without]
-
-
-def _without_idle(blocks: TraceBlocks, model: FittedModel) -> FittedModel:
-    """Drop kinds that a later one has made needless."""
+def _drop_redundant(blocks: TraceBlocks, model: FittedModel) -> FittedModel:
+    """Drop earlier terms that a later term has made unnecessary."""
     for term in model.terms[:-1]:
-        scale = model.scale(blocks)
-        smaller = fit_model(blocks, _other(model, term))
-        if smaller.criterion(blocks, scale) < model.criterion(blocks, scale):
+        scale = model.noise_scale(blocks)
+        smaller = fit_model(blocks, _without(model.terms, term))
+        if smaller.bic(blocks, scale) < model.bic(blocks, scale):
             model = smaller
     return model
+
+
+def _without(terms: Sequence[Term], dropped: Term) -> list[Term]:
+    return [term for term in terms if term is not dropped]

@@ -1,4 +1,4 @@
-"""What is said of a trace: each kind of change with its strength and how sure one may be."""
+"""The result of a diagnosis, and its description in sentences and tables."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from environments.text import format_p_value
 from environments.world import Floats, Ints
 
 STATIONARY = "stationary"
-NOT_DECIDABLE = "not decidable"
+INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One of the seven kinds of change."""
+    """The result for one of the seven kinds of change."""
 
     kind: str
     found: bool
     p: float
-    """Corrected for arms, places and kinds; beside the other kinds that were found."""
+    """p-value adjusted for arms, places and kinds, given the other kinds that were found."""
     strength: str
-    """In plain words and units."""
+    """Strength in words."""
     arms: tuple[str, ...] = ()
-    """Names of the arms in which it shows."""
+    """Names of the arms with a significant change."""
     numbers: dict[str, Any] = field(default_factory=dict)
-    """The same for programs."""
+    """Strength in numbers, for programs."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """Parameters of the scenario that would do the same."""
+    """Settings of a scenario with a similar change."""
     found_in_halves: int = 0
-    """In how many random halves of the rows it was found."""
+    """Number of random halves of the rows in which it was found."""
 
 
 @dataclass(frozen=True)
 class ChangeMark:
-    """Something to point at in a picture: a moment, or a span where `until` is given. Steps count from 1."""
+    """A step, or a span if `until` is given, to be marked in a figure. Steps are counted from 1."""
 
     kind: str
     at: int
@@ -45,14 +45,14 @@ class ChangeMark:
 
 @dataclass(frozen=True)
 class PlotData:
-    """What a picture of the trace needs."""
+    """Block means and variances, measured and fitted, for a figure."""
 
     starts: Ints
-    """First rows of the blocks, counted from 0, and N at the end."""
+    """First row of each block, counted from 0, followed by N."""
     means: Floats
-    """[B, K], NaN where an arm was not seen."""
+    """[B, K], NaN without observations."""
     fitted: Floats
-    """[B, K] what the model says."""
+    """[B, K] means according to the model."""
     variances: Floats
     fitted_variances: Floats
     marks: tuple[ChangeMark, ...] = ()
@@ -60,51 +60,50 @@ class PlotData:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the world of a trace is like."""
+    """The kinds of change that a table of rewards shows."""
 
     names: tuple[str, ...]
     rows: int
     kinds: tuple[str, ...]
-    """What was found, strongest first; nothing where the world stands still or nothing can be said."""
+    """Kinds found, in order of selection; empty if stationary or inconclusive."""
     findings: tuple[Finding, ...] = ()
     noise: str = DEFAULT_NOISE
     base: dict[str, float] = field(default_factory=dict)
-    """Ranges that levels and variances are drawn from."""
+    """Ranges of the arms' means and variances, as settings of a scenario."""
     spread: float = 1.0
-    """Distance between the quartiles of all rewards."""
+    """Interquartile range of all rewards."""
     reason: str = ""
-    """Why nothing can be said."""
+    """Why the diagnosis is inconclusive; empty otherwise."""
     agreeing_halves: int = 0
-    """How many random halves of the rows gave the same answer …"""
+    """Number of random halves of the rows with the same result."""
     halves: int = 0
-    """… of how many that were asked."""
     plot_data: PlotData | None = field(default=None, compare=False, repr=False)
 
     @property
     def conclusive(self) -> bool:
-        """Whether there was enough to say anything."""
+        """Whether the data sufficed for a diagnosis."""
         return not self.reason
 
     @property
     def verdict(self) -> str:
-        """The kinds as a scenario's name: effects joined by "+", or "stationary", or "not decidable".
+        """The kinds as a scenario name, joined by "+", or "stationary", or "inconclusive".
 
         >>> Diagnosis(("a", "b"), 1000, ("periodic", "blips")).verdict
         'periodic+blips'
         """
-        return NOT_DECIDABLE if self.reason else "+".join(self.kinds) or STATIONARY
+        return INCONCLUSIVE if self.reason else "+".join(self.kinds) or STATIONARY
 
     @property
     def arms(self) -> int:
-        """K."""
+        """Number of arms."""
         return len(self.names)
 
     def finding(self, kind: str) -> Finding:
-        """What was found of one kind."""
-        return next(each for each in self.findings if each.kind == kind)
+        """Return the finding of one kind."""
+        return next(finding for finding in self.findings if finding.kind == kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: everything but the picture."""
+        """Convert to plain JSON data, without the data of the figure."""
         return {
             "verdict": self.verdict,
             "kinds": list(self.kinds),
@@ -117,16 +116,16 @@ class Diagnosis:
             "base": self.base,
             "findings": [
                 {
-                    "kind": each.kind,
-                    "found": each.found,
-                    "p": each.p,
-                    "in_halves": each.found_in_halves,
-                    "strength": each.strength,
-                    "arms": list(each.arms),
-                    **each.numbers,
-                    "settings": each.settings,
+                    "kind": finding.kind,
+                    "found": finding.found,
+                    "p": finding.p,
+                    "in_halves": finding.found_in_halves,
+                    "strength": finding.strength,
+                    "arms": list(finding.arms),
+                    **finding.numbers,
+                    "settings": finding.settings,
                 }
-                for each in self.findings
+                for finding in self.findings
             ],
         }
 
@@ -134,8 +133,8 @@ class Diagnosis:
 FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")
 """Columns of `tabulate_findings`."""
 
-MOST_NAMES = 6
-"""Names of arms that are listed before they are only counted."""
+MAX_NAMES = 6
+"""Maximal number of arms listed by name."""
 
 
 def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
@@ -177,4 +176,4 @@ def format_arms(finding: Finding, total: int) -> str:
         return "–"
     if len(finding.arms) == total:
         return "all"
-    return ", ".join(finding.arms) if len(finding.arms) <= MOST_NAMES else f"{len(finding.arms)} of {total}"
+    return ", ".join(finding.arms) if len(finding.arms) <= MAX_NAMES else f"{len(finding.arms)} of {total}"

@@ -1,4 +1,4 @@
-"""Recommendations as files, one module a format. The same ones give the same bytes: no time of day in them."""
+"""Export of recommendations, one module per format. Files contain no timestamps, so exports are reproducible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.errors import unknown
+from environments.errors import unknown_name
 
 if TYPE_CHECKING:
     from studies.results.recommendation import Recommendation
@@ -21,7 +21,7 @@ class Format:
     meaning: str
     """Description for help and documentation."""
     module: str
-    """The module of this package whose function `write` gives the text."""
+    """Module of this package with a function `write` that returns the text."""
 
 
 FORMATS: dict[str, Format] = {
@@ -39,7 +39,10 @@ DEFAULT_FORMAT = "json"
 
 
 def export(recommendations: Sequence[Recommendation | RobustRecommendation], form: str = DEFAULT_FORMAT) -> str:
-    """The text of a file in one of the formats; it ends with a newline.
+    """Export recommendations as the text of a file, which ends with a newline.
+
+    Raises:
+        InputError: The format is unknown.
 
     >>> print(export([], "json"), end="")
     {
@@ -48,7 +51,7 @@ def export(recommendations: Sequence[Recommendation | RobustRecommendation], for
     }
     """
     if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
+        raise unknown_name("format", form, FORMATS)
     module = importlib.import_module(f"studies.export.{FORMATS[form].module}")
     text: str = module.write(recommendations)
     return text

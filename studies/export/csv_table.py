@@ -1,4 +1,7 @@
-"""CSV: one row a recommendation (and scenario), flat columns; parameters that a policy does not have are empty."""
+"""CSV: recommendations with one row per recommendation and scenario, grids with one row per cell, robust results.
+
+Numbers have full precision, so that the same results give the same bytes. Cells that do not apply are empty.
+"""
 
 from __future__ import annotations
 
@@ -8,171 +11,160 @@ import json
 from collections.abc import Iterable, Sequence
 
 from studies.results.grid import Grid
-from studies.results.recommendation import Recommendation
+from studies.results.recommendation import LogFacts, Recommendation, TraceFacts
 from studies.results.robust import Front, FrontMember, RobustRecommendation, flatten_recommendations
-from studies.tables import Cell as tables_Cell
-from studies.tables import make_table, to_csv
+from studies.tables import Cell, make_table, to_csv
 
-Cell = str | int | float
-
-RIVALS = ("paper", "defaults")
-RIVAL_FIELDS = ("regret", "difference", "low", "high")
-TRACE_FIELDS = (
-    *("file", "rows", "effective", "enough", "per_step", "digest", "missing"),
-    *("regret_fixed.mean", "regret_fixed.low", "regret_fixed.high", "defaults_decidable"),
+BASELINES = ("paper", "defaults")
+BASELINE_FIELDS = ("regret", "difference", "low", "high")
+TRACE_FIELDS = ("file", "rows", "effective", "enough", "per_step", "digest")
+TRACE_COLUMNS = (
+    *TRACE_FIELDS,
+    *("missing", "regret_fixed.mean", "regret_fixed.low", "regret_fixed.high", "defaults_decidable"),
 )
-"""Of studies on a trace; not there where no row is of one."""
-
-
-LOG_FIELDS = (
+LOG_COLUMNS = (
     *("file", "events", "matched", "effective", "enough", "propensities", "clipped", "digest"),
     *(f"{name}.{end}" for name in ("score", "logged") for end in ("mean", "low", "high")),
-    *(f"versus_{name}.{what}" for name in ("logged", "defaults") for what in ("matched", "events")),
+    *(f"versus_{name}.{field}" for name in ("logged", "defaults") for field in ("matched", "events")),
 )
-"""Of studies on a log."""
+GRID_COLUMNS = (
+    *("scenario", "horizon", "alpha0", "beta0", "epsilon"),
+    *("regret", "stderr", "replications", "indistinguishable"),
+)
+ROBUST_COLUMNS_BEFORE_PARAMS = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
+ROBUST_COLUMNS_AFTER_PARAMS = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
 
 
-def write(found: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """A header, then the rows; fields with commas, quotes or line ends are quoted as RFC 4180 says."""
-    recommendations = flatten_recommendations(found)
-    rows = [_row(each) for each in recommendations]
-    columns = _columns(recommendations)
-    lines = [_line(columns), *(_line([row.get(column, "") for column in columns]) for row in rows)]
-    return "".join(lines)
+def write(results: Sequence[Recommendation | RobustRecommendation]) -> str:
+    """Write recommendations with a header; cells are quoted according to RFC 4180."""
+    recommendations = flatten_recommendations(results)
+    columns = _list_columns(recommendations)
+    rows = [_make_row(recommendation) for recommendation in recommendations]
+    return "".join([_write_line(columns), *(_write_line([row.get(name, "") for name in columns]) for row in rows)])
 
 
-def _columns(recommendations: Sequence[Recommendation]) -> list[str]:
-    """The same for the same recommendations; columns of parameters in the order they are met."""
-    params = _union(each.params for each in recommendations)
-    boxes = _union(each.box for each in recommendations)
-    importances = _union(each.importance or {} for each in recommendations)
+def _list_columns(recommendations: Sequence[Recommendation]) -> list[str]:
+    """List the columns; those of parameters in order of first appearance, those of recorded data only if needed."""
+    params = _union(recommendation.params for recommendation in recommendations)
+    boxes = _union(recommendation.box for recommendation in recommendations)
+    importances = _union(recommendation.importance or {} for recommendation in recommendations)
+    recorded = [recommendation.recorded for recommendation in recommendations]
     return [
         *("study", "policy", "scenario", "settings", "horizon", "arms", "objective"),
         *(f"params.{name}" for name in params),
         *(f"regret.{name}" for name in ("mean", "low", "high", "replications")),
         *("search_estimate", "indistinguishable"),
         *(f"box.{name}.{end}" for name in boxes for end in ("low", "high")),
-        *(f"{rival}.{field}" for rival in RIVALS for field in RIVAL_FIELDS),
+        *(f"{name}.{field}" for name in BASELINES for field in BASELINE_FIELDS),
         *(f"importance.{name}" for name in importances),
         *("edge", "scale.mean", "scale.spread", "trials", "seed", "version"),
-        *(f"trace.{name}" for name in TRACE_FIELDS if any(each.trace is not None for each in recommendations)),
-        *(f"log.{name}" for name in LOG_FIELDS if any(each.log is not None for each in recommendations)),
+        *(f"trace.{name}" for name in TRACE_COLUMNS if any(isinstance(facts, TraceFacts) for facts in recorded)),
+        *(f"log.{name}" for name in LOG_COLUMNS if any(isinstance(facts, LogFacts) for facts in recorded)),
     ]
 
 
-def _row(each: Recommendation) -> dict[str, Cell]:
+def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
+    settings = recommendation.settings
     row: dict[str, Cell] = {
-        "study": each.study,
-        "policy": each.policy,
-        "scenario": each.scenario,
-        "settings": json.dumps(each.settings, ensure_ascii=False) if each.settings else "",
-        "horizon": each.horizon,
-        "arms": each.arms,
-        "objective": each.objective,
-        "search_estimate": each.search_estimate,
-        "indistinguishable": len(each.indistinguishable),
-        "edge": " ".join(edge.param for edge in each.edge),
-        "trials": each.trials,
-        "seed": each.seed,
-        "version": each.version,
+        "study": recommendation.study,
+        "policy": recommendation.policy,
+        "scenario": recommendation.scenario,
+        "settings": json.dumps(settings, ensure_ascii=False) if settings else "",
+        "horizon": recommendation.horizon,
+        "arms": recommendation.arms,
+        "objective": recommendation.objective,
+        "search_estimate": recommendation.search_estimate,
+        "indistinguishable": len(recommendation.indistinguishable),
+        "edge": " ".join(edge.param for edge in recommendation.edge),
+        "trials": recommendation.trials,
+        "seed": recommendation.seed,
+        "version": recommendation.version,
     }
-    row |= {f"params.{name}": value for name, value in each.params.items()}
-    row |= {f"regret.{name}": value for name, value in each.regret.model_dump().items()}
-    row |= {f"scale.{name}": value for name, value in each.scale.model_dump().items()}
-    row |= {f"importance.{name}": value for name, value in (each.importance or {}).items()}
-    if each.trace is not None:
-        facts = each.trace
-        row |= {f"trace.{name}": getattr(facts, name) for name in TRACE_FIELDS[:6]}
-        row |= {f"trace.regret_fixed.{name}": value for name, value in facts.regret_fixed.model_dump().items()}
-        row["trace.missing"] = sum(facts.arms.values())
-        row["trace.defaults_decidable"] = all(rival.significant for rival in each.versus)
-    if each.log is not None:
-        for name in LOG_FIELDS:
-            value: object = each.log
-            for part in name.split("."):
-                value = getattr(value, part, None)
-            row[f"log.{name}"] = value if isinstance(value, str | int | float) else ""
-    for name, (low, high) in each.box.items():
+    row |= {f"params.{name}": value for name, value in recommendation.params.items()}
+    row |= {f"regret.{name}": value for name, value in recommendation.regret.model_dump().items()}
+    row |= {f"scale.{name}": value for name, value in recommendation.scale.model_dump().items()}
+    row |= {f"importance.{name}": value for name, value in (recommendation.importance or {}).items()}
+    for name, (low, high) in recommendation.box.items():
         row |= {f"box.{name}.low": low, f"box.{name}.high": high}
-    for rival in each.versus:
-        row |= {f"{rival.name}.{field}": getattr(rival, field) for field in RIVAL_FIELDS}
+    for baseline in recommendation.versus:
+        row |= {f"{baseline.name}.{field}": getattr(baseline, field) for field in BASELINE_FIELDS}
+    match recommendation.recorded:
+        case TraceFacts() as trace:
+            row |= {f"trace.{name}": getattr(trace, name) for name in TRACE_FIELDS}
+            row |= {f"trace.regret_fixed.{name}": value for name, value in trace.regret_fixed.model_dump().items()}
+            row["trace.missing"] = sum(trace.arms.values())
+            row["trace.defaults_decidable"] = all(baseline.significant for baseline in recommendation.versus)
+        case LogFacts() as log:
+            row |= {f"log.{name}": _get_nested(log, name) for name in LOG_COLUMNS}
     return row
 
 
+def _get_nested(facts: LogFacts, path: str) -> Cell:
+    """Return a field such as `score.mean`; empty if a part of the path is None."""
+    value: object = facts
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value if isinstance(value, str | int | float) else ""
+
+
 def _union(names: Iterable[Iterable[str]]) -> list[str]:
-    return list(dict.fromkeys(name for some in names for name in some))
+    return list(dict.fromkeys(name for group in names for name in group))
 
 
-def _line(cells: Sequence[Cell]) -> str:
-    """One line. Written with \\r\\n and cut, for then every Python quotes both signs within a field."""
+def _write_line(cells: Sequence[Cell]) -> str:
+    """Write one line; the terminator \\r\\n makes every Python version quote both characters within a cell."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerow(cells)
     return buffer.getvalue().removesuffix("\r\n") + "\n"
 
 
-COLUMNS = (
-    "scenario",
-    "horizon",
-    "alpha0",
-    "beta0",
-    "epsilon",
-    "regret",
-    "stderr",
-    "replications",
-    "indistinguishable",
-)
-
-
 def write_grids(grids: Iterable[Grid]) -> str:
-    """A header, then the cells, α₀ outer and β₀ inner; numbers with every digit, so the same grid gives the same bytes.
+    """Write grids with one row per cell, ordered by α₀ and β₀.
 
-    >>> write([]).strip()
+    >>> write_grids([]).strip()
     'scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable'
     """
-    rows: list[dict[str, tables_Cell]] = []
+    rows: list[dict[str, Cell]] = []
     for grid in grids:
         spec = grid.spec
-        flat = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
-        for cell, (mean, stderr, equal) in zip(spec.cells(), flat, strict=True):
-            place = [f"{cell[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")]
-            found = [float(mean), float(stderr), spec.replications, "true" if equal else "false"]
-            cells = [spec.scenario, spec.horizon, *place, *found]
-            rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    return to_csv(make_table(rows, COLUMNS))
+        results = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
+        for params, (mean, stderr, equal) in zip(spec.cells(), results, strict=True):
+            cells: list[Cell] = [
+                spec.scenario,
+                spec.horizon,
+                *(f"{params[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")),
+                *(float(mean), float(stderr), spec.replications, "true" if equal else "false"),
+            ]
+            rows.append(dict(zip(GRID_COLUMNS, cells, strict=True)))
+    return to_csv(make_table(rows, GRID_COLUMNS))
 
 
-BEFORE = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
-AFTER = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
+def write_robust(results: Iterable[RobustRecommendation | Front]) -> str:
+    """Write robust recommendations and Pareto fronts with one row per setting and scenario.
 
+    The column `front` states whether a setting is on the Pareto front on held-out worlds; it is empty without a front.
 
-def write_robust(found: Iterable[RobustRecommendation | Front]) -> str:
-    """A header, then the rows; numbers with every digit, so the same result gives the same bytes.
-
-    `front` says whether nothing beats the setting on fresh worlds; it is empty where no front was asked for.
-
-    >>> write([]).startswith("study,policy,horizon,arms,setting,tuned_for,front,scenario")
+    >>> write_robust([]).startswith("study,policy,horizon,arms,setting,tuned_for,front,scenario")
     True
     """
-    found = list(found)
-    settings = [(one, each) for one in found for each in (one.members if isinstance(one, Front) else one.contenders)]
-    params = list(dict.fromkeys(name for _, each in settings for name in each.params))
-    columns = (*BEFORE, *params, *AFTER)
-    rows: list[dict[str, tables_Cell]] = []
-    for one, each in settings:
-        front = str(each.kept).lower() if isinstance(each, FrontMember) else ""
-        place: list[tables_Cell] = [
-            one.study,
-            one.policy,
-            one.horizon,
-            one.arms,
-            each.name,
-            each.tuned_for or "",
-            front,
-        ]
-        values = [each.params.get(name, "") for name in params]
-        for world in each.worlds:
-            regret, price = world.regret, world.price
-            numbers = [regret.mean, regret.low, regret.high, price.mean, price.low, price.high]
-            cells = [*place, *values, world.scenario, *numbers, regret.replications]
+    settings = [
+        (result, setting)
+        for result in results
+        for setting in (result.members if isinstance(result, Front) else result.contenders)
+    ]
+    params = _union(setting.params for _, setting in settings)
+    columns = (*ROBUST_COLUMNS_BEFORE_PARAMS, *params, *ROBUST_COLUMNS_AFTER_PARAMS)
+    rows: list[dict[str, Cell]] = []
+    for result, setting in settings:
+        front = str(setting.kept).lower() if isinstance(setting, FrontMember) else ""
+        for outcome in setting.worlds:
+            regret, price = outcome.regret, outcome.price
+            cells: list[Cell] = [
+                *(result.study, result.policy, result.horizon, result.arms),
+                *(setting.name, setting.tuned_for or "", front),
+                *(setting.params.get(name, "") for name in params),
+                *(outcome.scenario, regret.mean, regret.low, regret.high),
+                *(price.mean, price.low, price.high, regret.replications),
+            ]
             rows.append(dict(zip(columns, cells, strict=True)))
     return to_csv(make_table(rows, columns))

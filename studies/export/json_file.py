@@ -1,6 +1,6 @@
-"""The document that JSON, TOML and YAML hold, and its JSON Schema.
+"""JSON: the document with all fields, and its JSON Schema.
 
-`python -m studies.export.json_file` writes the schema anew after the model has changed.
+`python -m studies.export.json_file` writes the shipped schema again after the models have changed.
 """
 
 from __future__ import annotations
@@ -22,26 +22,31 @@ SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "rec
 class RecommendationsDocument(FrozenModel):
     """Recommendations of ravenlab."""
 
-    number: Literal[1] = Field(default=1, alias="schema", description="The version of this format.")
+    number: Literal[1] = Field(default=1, alias="schema", description="Version of this format.")
     recommendations: list[Recommendation]
     robust: list[RobustRecommendation] = Field(
-        default_factory=list, description="Settings for several scenarios at once; absent where there are none."
+        default_factory=list, description="Settings for several scenarios; absent if there are none."
     )
 
 
-def document(recommendations: Sequence[Recommendation | RobustRecommendation]) -> dict[str, Any]:
-    """Plain data, keys in their order.
+def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
+    """Write the document as indented JSON."""
+    return json.dumps(make_document(recommendations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
-    >>> document([])
+
+def make_document(recommendations: Sequence[Recommendation | RobustRecommendation]) -> dict[str, Any]:
+    """Convert recommendations to the plain data of JSON, TOML and YAML files.
+
+    >>> make_document([])
     {'schema': 1, 'recommendations': []}
     """
-    several = [each.as_object() for each in recommendations if isinstance(each, RobustRecommendation)]
-    one = [each.as_object() for each in recommendations if not isinstance(each, RobustRecommendation)]
-    return {"schema": 1, "recommendations": one, **({"robust": several} if several else {})}
+    robust = [result.as_object() for result in recommendations if isinstance(result, RobustRecommendation)]
+    single = [result.as_object() for result in recommendations if not isinstance(result, RobustRecommendation)]
+    return {"schema": 1, "recommendations": single, **({"robust": robust} if robust else {})}
 
 
 def json_schema() -> str:
-    """The text of the shipped JSON Schema."""
+    """Return the text of the shipped JSON Schema."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **RecommendationsDocument.model_json_schema(by_alias=True, mode="serialization"),
@@ -51,8 +56,3 @@ def json_schema() -> str:
 
 if __name__ == "__main__":
     SCHEMA_FILE.write_text(json_schema(), encoding="utf-8")
-
-
-def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """The document, indented, letters as they are."""
-    return json.dumps(document(recommendations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

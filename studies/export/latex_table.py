@@ -1,11 +1,11 @@
-"""LaTeX: a table for a paper, with booktabs' rules."""
+"""LaTeX: a booktabs table for a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from environments.text import format_number
-from studies.results.recommendation import Recommendation
+from studies.results.recommendation import Estimate, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import SYMBOLS
 
@@ -30,38 +30,52 @@ SPECIAL = {
     "[": "{[}",
     "]": "{]}",
 }
-"""A hyphen in braces does not become a dash with its neighbour; a bracket in braces is no option."""
+"""Braces keep hyphens from forming a dash and brackets from being read as an option."""
+
+
+PACKAGES = r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}"
+TITLES = ("Study", "Policy", "Scenario", "$T$", "$K$", "Parameters", r"Regret (95\,\%)")
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """A tabular, one row a recommendation."""
+    """Write a tabular with one row per recommendation."""
+    rows = [_format_cells(recommendation) for recommendation in flatten_recommendations(recommendations)]
+    return f"{PACKAGES}\n{format_tabular('lllrrlr', TITLES, rows)}\n"
+
+
+def format_tabular(alignment: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Format escaped cells as a tabular with the rules of booktabs."""
     lines = [
-        r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}",
-        r"\begin{tabular}{lllrrlr}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
-        r"Study & Policy & Scenario & $T$ & $K$ & Parameters & Regret (95\,\%) \\",
+        " & ".join(titles) + r" \\",
         r"\midrule",
-        *(_row(each) for each in flatten_recommendations(recommendations)),
+        *(" & ".join(cells) + r" \\" for cells in rows),
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def _row(each: Recommendation) -> str:
-    regret = f"${number(each.regret.mean)}$ $[{number(each.regret.low)}, {number(each.regret.high)}]$"
-    cells = [
-        escape(each.study),
-        escape(each.policy),
-        escape(each.scenario),
-        f"${number(each.horizon)}$",
-        str(each.arms),
+def _format_cells(recommendation: Recommendation) -> list[str]:
+    return [
+        escape(recommendation.study),
+        escape(recommendation.policy),
+        escape(recommendation.scenario),
+        f"${number(recommendation.horizon)}$",
+        str(recommendation.arms),
+        parameters(recommendation.params),
+        _format_estimate(recommendation.regret),
     ]
-    return " & ".join([*cells, parameters(each.params), regret]) + r" \\"
+
+
+def _format_estimate(estimate: Estimate) -> str:
+    """Format a mean with its interval."""
+    return f"${number(estimate.mean)}$ $[{number(estimate.low)}, {number(estimate.high)}]$"
 
 
 def parameters(params: Mapping[str, float | str]) -> str:
-    """Parameters in one cell.
+    """Format parameters for one cell.
 
     >>> parameters({"alpha0": 1.5, "variance": "welford"})
     '$\\\\alpha_0$ = $1.5$, variance = welford'
@@ -79,7 +93,7 @@ def number(value: float) -> str:
 
 
 def math(text: str) -> str:
-    """Make formatted numbers fit for math mode: no space after a thousands separator, an ASCII minus sign."""
+    """Adapt a formatted number to math mode: no space after thousands separators, ASCII minus sign."""
     return text.replace(",", "{,}").replace("−", "-")
 
 
@@ -92,15 +106,15 @@ def _value(value: float | str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that is set as it is; what most fonts lack, such as emoji, as its code.
+    """Escape text; letters that most fonts lack, such as emoji, become their code point.
 
     >>> escape("50% of a_b 🦅")
     '50\\\\% of a\\\\_b \\\\texttt{U+1F985}'
     """
-    return "".join(SPECIAL.get(each) or _letter(each) for each in text)
+    return "".join(SPECIAL.get(letter) or _escape_letter(letter) for letter in text)
 
 
-def _letter(each: str) -> str:
-    if each in "\n\r\t":
+def _escape_letter(letter: str) -> str:
+    if letter in "\n\r\t":
         return " "
-    return each if each.isprintable() and ord(each) < 0x180 else rf"\texttt{{U+{ord(each):04X}}}"
+    return letter if letter.isprintable() and ord(letter) < 0x180 else rf"\texttt{{U+{ord(letter):04X}}}"

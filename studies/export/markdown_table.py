@@ -3,49 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from environments.text import format_interval, format_number
-from studies.results.recommendation import Recommendation
+from environments.text import format_count, format_interval, format_number, format_signed
+from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import format_params
 
 COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")
+ALIGNMENT = ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:")
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """A table, one row a recommendation; the last two columns say what they would cost more."""
-    lines: list[tuple[str, ...]] = [COLUMNS, ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:")]
-    lines += [_cells(each) for each in flatten_recommendations(recommendations)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    """Write a table with one row per recommendation; the last two columns are the excess regret of the baselines."""
+    rows = [_format_cells(recommendation) for recommendation in flatten_recommendations(recommendations)]
+    return format_rows([COLUMNS, ALIGNMENT, *rows]) + "\n"
 
 
-def _cells(each: Recommendation) -> tuple[str, ...]:
-    rivals = {
-        rival.name: f"{rival.difference:+.4g} ({format_number(rival.low)} to {format_number(rival.high)})"
-        + (", not decidable" if rival.decidable is not None and not rival.significant and not rival.same else "")
-        for rival in each.versus
-    }
-    regret = each.regret
+def format_rows(rows: Iterable[Sequence[str]]) -> str:
+    """Join cells to the lines of a table.
+
+    >>> format_rows([("Policy", "T"), ("---", "---:"), ("ucb1", "100")])
+    '| Policy | T |\\n| --- | ---: |\\n| ucb1 | 100 |'
+    """
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+
+
+def _format_cells(recommendation: Recommendation) -> tuple[str, ...]:
+    baselines = {baseline.name: _format_baseline(baseline) for baseline in recommendation.versus}
+    regret = recommendation.regret
     return (
-        escape(each.study),
-        escape(each.policy),
-        escape(each.scenario),
-        str(each.horizon),
-        str(each.arms),
-        escape(format_params(each.params)),
-        f"{format_interval(regret.mean, regret.low, regret.high, level=None)}",
-        rivals.get("paper", "–"),
-        rivals.get("defaults", "–"),
+        escape(recommendation.study),
+        escape(recommendation.policy),
+        escape(recommendation.scenario),
+        format_count(recommendation.horizon),
+        str(recommendation.arms),
+        escape(format_params(recommendation.params)),
+        format_interval(regret.mean, regret.low, regret.high, level=None),
+        baselines.get("paper", "–"),
+        baselines.get("defaults", "–"),
     )
 
 
+def _format_baseline(baseline: Baseline) -> str:
+    inconclusive = baseline.decidable is not None and not baseline.significant and not baseline.same
+    low, high = format_number(baseline.low), format_number(baseline.high)
+    return f"{format_signed(baseline.difference)} ({low} to {high}){', inconclusive' if inconclusive else ''}"
+
+
 def escape(text: str) -> str:
-    """Text that is shown as it is: no markup, no HTML, no new cell or row.
+    """Escape text, so that it contains no markup, no HTML, and starts no cell or row.
 
     >>> escape("a|b <i> *c*")
     'a\\\\|b &lt;i&gt; \\\\*c\\\\*'
     """
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*_{}\[\]|~$@])", r"\\\1", text)
-    return "".join(each if each.isprintable() else f"&#{ord(each)};" for each in text)
+    return "".join(letter if letter.isprintable() else f"&#{ord(letter)};" for letter in text)

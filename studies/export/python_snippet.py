@@ -1,58 +1,67 @@
-"""Python: a snippet that builds every recommended policy and pulls an arm."""
+"""Python: code that creates the recommended policies and selects an arm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from environments.text import format_number, format_percent
 from policies import find_policy, policy_names
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """The snippet. Names go in as literals, so that none of them is ever code."""
+    """Write the code. Names are inserted as ASCII literals, so that they cannot be code."""
     lines = [
-        '"""Recommended policies by study; needs ravenlab."""',
+        '"""Recommended policies by study; requires ravenlab."""',
         "",
         "import ravenlab",
         "",
         "policies = {",
-        *(line for each in recommendations for line in _entry(each)),
+        *(line for recommendation in recommendations for line in _format_entry(recommendation)),
         "}",
         "",
         "for study, policy in policies.items():",
         "    arm = policy.select()",
-        "    policy.update(arm, 0.5)  # the reward that it gave",
+        "    policy.update(arm, 0.5)  # the observed reward",
         '    print(f"{ascii(study)}: pulled arm {arm}")',
     ]
     return "\n".join(lines) + "\n"
 
 
-def _entry(each: Recommendation | RobustRecommendation) -> list[str]:
-    if each.policy not in policy_names():
-        return [f"    # {each.study!a}: {each.policy!a} is its user's own; make it from its file, with {each.params!a}"]
-    policy = find_policy(each.policy)
-    where = f"{each.scenario!a}, horizon {each.horizon}"
+def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    study = f"{recommendation.study!a}"
+    if recommendation.policy not in policy_names():
+        params = f"{recommendation.params!a}"
+        return [f"    # {study}: {recommendation.policy!a} is a plugin; create it from its file with {params}"]
+    policy = find_policy(recommendation.policy)
     if policy.uses_true_means:
-        return [f"    # {each.study!a}: {policy.name} reads the true means, so it exists in simulation only"]
-    values = policy.resolve(each.params, each.arms, each.horizon)
-    horizon = int(float(values.pop("horizon", each.horizon)))
-    turned = isinstance(each, Recommendation) and each.recorded is not None and each.recorded.minimize
+        return [f"    # {study}: {policy.name} uses the true means, so it exists in simulation only"]
+    values = policy.resolve(recommendation.params, recommendation.arms, recommendation.horizon)
+    horizon = int(float(values.pop("horizon", recommendation.horizon)))
     return [
-        *(["    # it was tuned on costs: give it their negatives as rewards"] if turned else []),
-        f"    # {where}: {_worth(each)}",
-        f"    {each.study!a}: ravenlab.{policy.__name__}(",
-        f"        arms={each.arms},",
+        *(["    # Tuned on costs: pass their negatives as rewards."] if _is_on_costs(recommendation) else []),
+        f"    # {recommendation.scenario!a}, horizon {recommendation.horizon}: {_describe_result(recommendation)}",
+        f"    {study}: ravenlab.{policy.__name__}(",
+        f"        arms={recommendation.arms},",
         f"        horizon={horizon},",
         *(f"        {name}={value!r}," for name, value in values.items()),
         "    ),",
     ]
 
 
-def _worth(each: Recommendation | RobustRecommendation) -> str:
-    """What was measured, in a comment."""
-    if isinstance(each, RobustRecommendation):
-        low, mean, high = (100.0 * end for end in (each.price.low, each.price.mean, each.price.high))
-        return f"price of not knowing the world ({each.measure}) {mean:.3g} %, 95 % {low:.3g} to {high:.3g} %"
-    what, found = ("mean regret", each.regret) if each.log is None else ("replay score", each.log.score)
-    return f"{what} {found.mean:.6g}, 95 % {found.low:.6g} to {found.high:.6g}"
+def _is_on_costs(recommendation: Recommendation | RobustRecommendation) -> bool:
+    recorded = recommendation.recorded if isinstance(recommendation, Recommendation) else None
+    return recorded is not None and recorded.minimize
+
+
+def _describe_result(recommendation: Recommendation | RobustRecommendation) -> str:
+    """Describe the measured regret, score or price for a comment."""
+    if isinstance(recommendation, RobustRecommendation):
+        price = recommendation.price
+        mean, low, high = (format_percent(share) for share in (price.mean, price.low, price.high))
+        return f"price of not knowing the scenario ({recommendation.measure}) {mean}, 95 % CI {low} to {high}"
+    estimate = recommendation.regret if recommendation.log is None else recommendation.log.score
+    name = "mean regret" if recommendation.log is None else "replay score"
+    mean, low, high = (format_number(value) for value in (estimate.mean, estimate.low, estimate.high))
+    return f"{name} {mean}, 95 % CI {low} to {high}"

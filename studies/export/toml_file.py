@@ -1,4 +1,4 @@
-"""TOML: the JSON document, but what is none is left out, since TOML has no word for it."""
+"""TOML: the JSON document without null values, which TOML cannot represent."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 import tomli_w
 
-from studies.export.json_file import document
+from studies.export.json_file import make_document
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """The document as `[[recommendations]]` tables."""
-    return tomli_w.dumps(_without_none(document(recommendations)))
+    """Write the document as `[[recommendations]]` tables."""
+    return tomli_w.dumps(_without_none(make_document(recommendations)))
 
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_none(each) for key, each in value.items() if each is not None}
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_none(each) for each in value]
+        return [_without_none(item) for item in value]
     return value

@@ -1,4 +1,4 @@
-"""YAML: the JSON document, one key a line."""
+"""YAML: the JSON document, one key per line."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import yaml
 
-from studies.export.json_file import document
+from studies.export.json_file import make_document
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 
-NEVER = 10**9
-"""A line is not broken before this width: a broken name is hard to find."""
+NO_LIMIT = 10**9
+"""Line width; wrapped names would be hard to find."""
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """The document; safe_dump writes plain data only."""
-    text: str = yaml.safe_dump(document(recommendations), sort_keys=False, allow_unicode=True, width=NEVER)
+    """Write the document as YAML."""
+    text: str = yaml.safe_dump(make_document(recommendations), sort_keys=False, allow_unicode=True, width=NO_LIMIT)
     return text

@@ -1,7 +1,7 @@
-"""What the paper advises for a scenario: the rival that every recommendation is measured against.
+"""The paper's advice for a scenario, a baseline of every recommendation.
 
-First the cell that the paper prints for the very scenario and horizon (Section 4.2), else its closing
-guidance (Section 5), where "short" means T < 3000. ε is 0.1, as in all of Section 4.2.
+If the paper prints a best cell for the scenario and horizon (Section 4.2), that cell is the advice, else its closing
+recommendations (Section 5), where "short" is read as T < 3,000. ε is 0.1, as in all of Section 4.2.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from studies.paper.numbers import PUBLISHED, SCENARIOS, printed_rows
 
 EPSILON = 0.1
 SHORT_HORIZON = 3000
-"""Horizons below this are short."""
+"""Horizons below this count as short."""
 
 ADVISED = "raven-ucb"
-"""The policy that the paper advises on."""
+"""The policy that the advice is for."""
 
 CONTEXTS = {
     "high-variance environments": ("variance-drift",),
@@ -25,7 +25,7 @@ CONTEXTS = {
 
 
 def paper_advice(scenario: str, horizon: int, policy: str = ADVISED) -> dict[str, float] | None:
-    """The paper's parameters for a policy in a scenario; None where it has no advice, as for all others.
+    """Return the parameters that the paper advises; None if it gives no advice for the scenario or policy.
 
     >>> paper_advice("variance-drift", 10000)
     {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
@@ -35,12 +35,13 @@ def paper_advice(scenario: str, horizon: int, policy: str = ADVISED) -> dict[str
     if policy != ADVISED:
         return None
     name = scenario.removeprefix(PUBLISHED)
-    found = _cells().get((name, horizon)) or _guidance().get((name, "short" if horizon < SHORT_HORIZON else "long"))
-    return None if found is None else {"alpha0": found[0], "beta0": found[1], "epsilon": EPSILON}
+    length = "short" if horizon < SHORT_HORIZON else "long"
+    cell = _read_best_cells().get((name, horizon)) or _read_recommendations().get((name, length))
+    return None if cell is None else {"alpha0": cell[0], "beta0": cell[1], "epsilon": EPSILON}
 
 
 @lru_cache(maxsize=1)
-def _cells() -> dict[tuple[str, int], tuple[float, float]]:
+def _read_best_cells() -> dict[tuple[str, int], tuple[float, float]]:
     return {
         (SCENARIOS[row["scenario"]], int(row["horizon"])): (float(row["alpha0"]), float(row["beta0"]))
         for row in printed_rows("parameter_selection.csv")
@@ -48,7 +49,7 @@ def _cells() -> dict[tuple[str, int], tuple[float, float]]:
 
 
 @lru_cache(maxsize=1)
-def _guidance() -> dict[tuple[str, str], tuple[float, float]]:
+def _read_recommendations() -> dict[tuple[str, str], tuple[float, float]]:
     return {
         (name, row["horizon"]): (float(row["alpha0"]), float(row["beta0"]))
         for row in printed_rows("recommended_parameters.csv")

@@ -180,9 +180,9 @@ def judge_all_above(threshold: float, ours: Sequence[Measurement]) -> Verdict:
     >>> judge_all_above(0.8, [Measurement(0.19, 0.15, 0.23), Measurement(0.85, 0.84, 0.86)]).value
     'refuted'
     """
-    if any(each.high < threshold for each in ours):
+    if any(measurement.high < threshold for measurement in ours):
         return REFUTED
-    return CONFIRMED if all(each.low > threshold for each in ours) else INCONCLUSIVE
+    return CONFIRMED if all(measurement.low > threshold for measurement in ours) else INCONCLUSIVE
 
 
 def judge_best(lowest: bool, beats: Sequence[bool], beaten: Sequence[bool]) -> Verdict:
@@ -260,7 +260,7 @@ def judge_different(best: Sequence[Set[Cell]]) -> Verdict:
     """
     if set.intersection(*map(set, best)):
         return REFUTED
-    return CONFIRMED if all(not (one & other) for one, other in combinations(best, 2)) else INCONCLUSIVE
+    return CONFIRMED if all(not (first & second) for first, second in combinations(best, 2)) else INCONCLUSIVE
 
 
 def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> Verdict:
@@ -281,9 +281,9 @@ def judge_range(best: Sequence[Set[float]], ranges: Sequence[tuple[float, float]
     'inconclusive'
     """
     inside = [[low <= value <= high for value in values] for values, (low, high) in zip(best, ranges, strict=True)]
-    if not all(any(each) for each in inside):
+    if not all(any(grid) for grid in inside):
         return REFUTED
-    return CONFIRMED if all(all(each) for each in inside) else INCONCLUSIVE
+    return CONFIRMED if all(all(grid) for grid in inside) else INCONCLUSIVE
 
 
 def judge_growth(change: Measurement) -> Verdict:

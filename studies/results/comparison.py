@@ -1,4 +1,4 @@
-"""What was measured: an entry is a policy with its parameters, a comparison all entries of one world."""
+"""Results of a comparison of policies: entries, leaderboards with tests, and their description in sentences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RegretCurve:
 
     @staticmethod
     def of(steps: Floats | list[int], regret: Floats) -> RegretCurve:
-        """From cumulative regrets [R, steps].
+        """Average cumulative regrets [R, steps] over worlds.
 
         >>> RegretCurve.of([1, 5], np.array([[0.0, 1.0], [0.0, 3.0]]))
         RegretCurve(steps=(1, 5), mean=(0.0, 2.0), stderr=(0.0, 1.0))
@@ -46,25 +46,24 @@ class RegretCurve:
 
 @dataclass(frozen=True)
 class ComparisonEntry:
-    """One policy, at its defaults or tuned, in the worlds of the comparison."""
+    """One policy, at its defaults or tuned, evaluated on the worlds of the comparison."""
 
     policy: str
     setting: SettingKind
     params: dict[str, Value]
-    """All of them."""
     regret: Floats
-    """What it lost in each world; the worlds are the same for all entries."""
+    """Regret by world; all entries are evaluated on the same worlds."""
     curve: RegretCurve
     trials: int = 0
-    """Of the search that tuned it, each in `search_replications` worlds."""
+    """Trials of the search that tuned it, each on `search_replications` worlds."""
     search_replications: int = 0
     nanoseconds: float | None = field(default=None, compare=False)
-    """CPU time of a step as it was measured: it differs from run to run, so no file that must not differ holds it."""
+    """Measured CPU time per step. It differs between runs, so it is not exported."""
 
     def shown_params(self) -> dict[str, Value]:
-        """The parameters that a search may choose; those of a policy that has none are all shown."""
-        wanted = {param.name for param in find_policy(self.policy).parameters if param.low is not None}
-        return {name: value for name, value in self.params.items() if name in wanted or not wanted}
+        """Return the searchable parameters, or all parameters if none is searchable."""
+        searchable = {param.name for param in find_policy(self.policy).parameters if param.low is not None}
+        return {name: value for name, value in self.params.items() if name in searchable or not searchable}
 
 
 @dataclass(frozen=True)
@@ -76,41 +75,41 @@ class Comparison:
     entries: tuple[ComparisonEntry, ...]
 
     def of(self, setting: SettingKind) -> list[ComparisonEntry]:
-        """The entries that meet each other on one board."""
+        """List the entries of one leaderboard."""
         return [entry for entry in self.entries if entry.setting == setting]
 
     @property
     def settings(self) -> tuple[SettingKind, ...]:
-        """The boards there are, the more telling one first."""
+        """Settings of the leaderboards, the main one first."""
         return ("tuned", "defaults") if self.spec.tune else ("defaults",)
 
 
 LEVEL = 0.05
-"""Two are told apart where a test's corrected p lies below it."""
+"""Significance level of adjusted p-values."""
 
 
 @dataclass(frozen=True)
 class DifferenceFromBest:
-    """How far one lies behind the best, in the same worlds: the paired difference with its 95 % interval and tests."""
+    """Paired difference from the best entry, with its 95 % confidence interval and its test."""
 
     difference: float
     low: float
     high: float
     share: tuple[float, float, float] | None
-    """The same as a share of the best one's regret, with its interval; None where that is next to nothing."""
+    """The difference as a share of the regret of the best entry, with its interval; None if that regret is zero."""
     p: float
     holm: float
-    """p after Holm's correction for all pairs of the board: it holds although the same worlds chose the best."""
+    """p after Holm's correction for all pairs, which accounts for choosing the best entry on the same worlds."""
 
     @property
     def significant(self) -> bool:
-        """Whether it is surely worse than the best."""
+        """Whether the entry is significantly worse than the best."""
         return self.holm < LEVEL
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One entry on its board."""
+    """The position of one entry on its leaderboard."""
 
     place: int
     entry: ComparisonEntry
@@ -120,29 +119,29 @@ class Standing:
     behind: DifferenceFromBest | None
     """None for the best."""
     mean_rank: float
-    """Its rank among all entries of the board, averaged over worlds; 1 would be the best in every world."""
+    """Mean over worlds of the rank among all entries; 1 if it is the best in every world."""
 
     @property
     def policy(self) -> str:
-        """Whose entry it is."""
+        """Name of the policy."""
         return self.entry.policy
 
     @property
     def among_the_best(self) -> bool:
-        """Whether it is the best or can't be told from it."""
+        """Whether it is the best or statistically indistinguishable from the best."""
         return self.behind is None or not self.behind.significant
 
 
 @dataclass(frozen=True)
 class RankTest:
-    """Mean ranks and who can't be told from whom by them (Friedman's test, then Nemenyi's critical difference)."""
+    """Tests of mean ranks: Friedman's test, then Nemenyi's critical difference."""
 
     friedman: float | None
-    """p of all being alike; None for less than three."""
+    """p-value of Friedman's test; None for fewer than three entries."""
     critical: float
-    """Mean ranks that differ by less are not told apart (95 %, for all pairs at once)."""
+    """Critical difference of mean ranks at the 5 % level, for all pairs simultaneously."""
     groups: tuple[tuple[str, ...], ...]
-    """Policies that can't be told apart, in the order of their mean ranks; each as large as can be, none alone."""
+    """Maximal groups of at least two indistinguishable policies, ordered by mean rank."""
 
 
 @dataclass(frozen=True)
@@ -152,72 +151,72 @@ class Leaderboard:
     setting: SettingKind
     standings: tuple[Standing, ...]
     ranks: RankTest | None
-    """None where there is only one policy."""
+    """None if there is only one policy."""
 
     @property
     def best(self) -> Standing:
-        """The one with the lowest mean regret."""
+        """The entry with the lowest mean regret."""
         return self.standings[0]
 
     def find(self, policy: str) -> Standing:
-        """A policy's standing."""
-        return next(each for each in self.standings if each.policy == policy)
+        """Find the standing of a policy."""
+        return next(standing for standing in self.standings if standing.policy == policy)
 
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """A comparison with its boards, the more telling one first."""
+    """A comparison with its leaderboards, the main one first."""
 
     comparison: Comparison
     boards: tuple[Leaderboard, ...]
 
     @property
     def main(self) -> Leaderboard:
-        """The tuned board where there is one."""
+        """The leaderboard of tuned policies, or of defaults if nothing was tuned."""
         return self.boards[0]
 
     def board(self, setting: SettingKind) -> Leaderboard | None:
-        """The board of a setting, if it was played."""
+        """Return the leaderboard of a setting, or None if it was not evaluated."""
         return next((board for board in self.boards if board.setting == setting), None)
 
     @property
     def label(self) -> str:
-        """Where it was, in short."""
+        """Scenario and horizon."""
         spec = self.comparison.spec
-        return f"{spec.scenario}, T = {spec.horizon}"
+        return f"{spec.scenario}, T = {format_count(spec.horizon)}"
 
     def as_object(self) -> dict[str, Any]:
-        """For JSON; no time of day or of a step in it."""
+        """Convert to plain JSON data, without timestamps and times per step."""
         spec = self.comparison.spec
         return {
             "study": self.comparison.study,
             **spec.model_dump(mode="json", exclude={"name"}),
-            "boards": [_board(board) for board in self.boards],
+            "boards": [_leaderboard_object(board) for board in self.boards],
         }
 
 
-def _board(board: Leaderboard) -> dict[str, Any]:
+def _leaderboard_object(board: Leaderboard) -> dict[str, Any]:
     ranks = board.ranks
     return {
         "setting": board.setting,
-        "standings": [_standing(each) for each in board.standings],
+        "standings": [_standing_object(standing) for standing in board.standings],
         "friedman_p": None if ranks is None else ranks.friedman,
         "critical_difference": None if ranks is None else ranks.critical,
         "groups": [] if ranks is None else [list(group) for group in ranks.groups],
     }
 
 
-def _standing(each: Standing) -> dict[str, Any]:
-    entry, behind = each.entry, each.behind
+def _standing_object(standing: Standing) -> dict[str, Any]:
+    entry, behind = standing.entry, standing.behind
     return {
-        "place": each.place,
+        "place": standing.place,
         "policy": entry.policy,
         "params": entry.params,
-        "mean": each.mean,
-        "low": each.low,
-        "high": each.high,
-        "mean_rank": each.mean_rank,
-        "among_the_best": each.among_the_best,
+        "mean": standing.mean,
+        "low": standing.low,
+        "high": standing.high,
+        "mean_rank": standing.mean_rank,
+        "among_the_best": standing.among_the_best,
         "difference": None if behind is None else [behind.difference, behind.low, behind.high],
         "share": None if behind is None or behind.share is None else list(behind.share),
         "p": None if behind is None else behind.p,
@@ -228,7 +227,7 @@ def _standing(each: Standing) -> dict[str, Any]:
     }
 
 
-MOST_NAMES = 4
+MAX_NAMES = 4
 """Maximal number of policies that a sentence lists by name."""
 
 SETTINGS = {"tuned": "all policies tuned", "defaults": "all policies at their defaults"}
@@ -239,7 +238,7 @@ LEGEND = (
 
 
 def describe_result(result: ComparisonResult) -> list[str]:
-    """Describe the main board, and the effect of tuning on the best policy."""
+    """Describe the main leaderboard, and the effect of tuning on the best policy."""
     board = result.main
     lines = [describe_best(board, result.comparison.spec.replications)]
     if len(board.standings) > 1:
@@ -273,7 +272,7 @@ def describe_margin(board: Leaderboard) -> str:
 def describe_distance(behind: DifferenceFromBest) -> str:
     """Describe the distance of a policy from the best.
 
-    >>> describe_distance(Behind(5.0, 4.0, 6.0, (0.05, 0.04, 0.06), 0.001, 0.01))
+    >>> describe_distance(DifferenceFromBest(5.0, 4.0, 6.0, (0.05, 0.04, 0.06), 0.001, 0.01))
     '5.0 % above the best, 95 % CI 4.0 % to 6.0 %'
     """
     values = (behind.difference, behind.low, behind.high)
@@ -336,7 +335,7 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
 
 
 def _list_standings(standings: Sequence[Standing]) -> str:
-    named = [_describe_standing(standing) for standing in standings[:MOST_NAMES]]
+    named = [_describe_standing(standing) for standing in standings[:MAX_NAMES]]
     more = len(standings) - len(named)
     return f"{', '.join(named)} and {more} more" if more else join_words(named, "and")
 

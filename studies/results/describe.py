@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from environments.text import (
+    capitalize_first,
     format_approximate,
     format_count,
     format_interval,
@@ -15,7 +16,6 @@ from environments.text import (
 )
 from studies.results.recommendation import (
     MIN_EFFECTIVE_EVENTS,
-    MIN_EFFECTIVE_ROWS,
     Baseline,
     Edge,
     Estimate,
@@ -27,6 +27,7 @@ from studies.results.recommendation import (
 from studies.results.robust import EvaluatedSetting, Front, Price, RobustRecommendation, ScenarioOutcome
 from studies.spec.robust import parse_measure
 from studies.spec.space import find_parameters
+from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.symbols import format_params, format_symbol
 
 BASELINES = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
@@ -37,40 +38,45 @@ INCONCLUSIVE = "inconclusive"
 SAMPLE_SIZE_RULE = "n·(half-width / difference)², because standard errors shrink with √n"
 
 
-def describe_recommendation(found: Recommendation) -> list[str]:
-    """Describe a recommendation: parameters, regret, baselines, importance and data, one or two sentences per item."""
-    lines = [f"Use {format_params(found.params)}."]
-    lines += describe_regret(found)
-    lines += describe_indistinguishable(found.indistinguishable, found.box)
-    lines += [_describe_baseline(found, rival) for rival in found.versus]
-    if found.importance:
-        ordered = sorted(found.importance.items(), key=lambda item: -item[1])
-        shares = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in ordered)
+def describe_recommendation(recommendation: Recommendation) -> list[str]:
+    """Describe parameters, regret, baselines, importance and data, one or two sentences per item."""
+    lines = [f"Use {format_params(recommendation.params)}."]
+    lines += describe_regret(recommendation)
+    lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
+    lines += [_describe_baseline(recommendation, baseline) for baseline in recommendation.versus]
+    if recommendation.importance:
+        ordered = sorted(recommendation.importance.items(), key=lambda item: -item[1])
+        shares = ", ".join(f"{format_symbol(name)} {format_percent(share)}" for name, share in ordered)
         lines.append(f"Parameter importance: {shares}.")
-    lines += describe_edges(found.policy, found.edge)
-    lines += [] if found.trace is None else _describe_trace(found, found.trace)
-    lines += [] if found.log is None else _describe_log(found.log)
-    unit = "costs" if found.recorded is not None and found.recorded.minimize else "rewards"
+    lines += describe_edges(recommendation.policy, recommendation.edge)
+    match recommendation.recorded:
+        case TraceFacts() as facts:
+            lines += _describe_trace(recommendation, facts)
+        case LogFacts() as facts:
+            lines += _describe_log(facts)
+    unit = "costs" if recommendation.recorded is not None and recommendation.recorded.minimize else "rewards"
+    scale = recommendation.scale
     lines.append(
-        f"Tuned on {unit} with mean {format_number(found.scale.mean)} and spread {format_number(found.scale.spread)}"
-        f" ({plural(found.trials, 'trial')}, seed {found.seed}, version {found.version})."
+        f"Tuned on {unit} with mean {format_number(scale.mean)} and spread {format_number(scale.spread)}"
+        f" ({plural(recommendation.trials, 'trial')}, seed {recommendation.seed}, version {recommendation.version})."
     )
     return lines
 
 
-def describe_regret(found: Recommendation) -> list[str]:
+def describe_regret(recommendation: Recommendation) -> list[str]:
     """Describe the regret on held-out worlds or held-out data, and how reliable the estimate is."""
-    if found.trace is not None:
-        return _describe_trace_regret(found, found.trace)
-    if found.log is not None:
-        return _describe_log_score(found, found.log)
-    regret = found.regret
-    biased = found.objective == "mean" and found.search_estimate < regret.low
+    match recommendation.recorded:
+        case TraceFacts() as facts:
+            return _describe_trace_regret(recommendation, facts)
+        case LogFacts() as facts:
+            return _describe_log_score(recommendation, facts)
+    regret = recommendation.regret
+    biased = recommendation.objective == "mean" and recommendation.search_estimate < regret.low
     bias = ", which is optimistically biased (selection bias)" if biased else ""
     return [
         f"Mean regret {format_estimate(regret)} on {format_count(regret.replications)} held-out worlds not used for"
-        f" selection; the search estimate was {format_number(found.search_estimate)} (objective"
-        f" {found.objective}){bias}."
+        f" selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
+        f" {recommendation.objective}){bias}."
     ]
 
 
@@ -93,7 +99,7 @@ def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
     For a parameter searched as 1 − x the edge holds 1 − x; the range is given for x itself.
 
     >>> describe_edges("d-raven", [Edge(param="gamma", value=0.75, low=0.00001, high=0.75)])
-    ['γ 0.75 is at the edge of the search range; search again with --range gamma=0.25:0.99999.']
+    ['γ 0.75 is at the edge of the search range; search again with the range gamma=0.25:0.99999.']
     """
     rates = {param.name for param in find_parameters(policy) if param.scale == "one-minus"}
     lines = []
@@ -102,7 +108,7 @@ def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
         low, high = (1.0 - edge.high, 1.0 - edge.low) if inverted else (edge.low, edge.high)
         lines.append(
             f"{format_symbol(edge.param)} {format_number(edge.value)} is at the edge of the search range;"
-            f" search again with --range {edge.param}={low:.10g}:{high:.10g}."
+            f" search again with the range {edge.param}={low:.10g}:{high:.10g}."
         )
     return lines
 
@@ -131,24 +137,25 @@ def warn_few_events(facts: LogFacts) -> str:
 
 def describe_needed_events(facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})") -> list[str]:
     """Describe the size of a log that would make each inconclusive difference significant."""
-    rivals = {"the defaults": facts.versus_defaults, "the logging policy": facts.versus_logged}
+    baselines = {"the defaults": facts.versus_defaults, "the logging policy": facts.versus_logged}
     return [
         f"Sample size needed for a significant difference from {name}: {_format_needed(needed)}{rule}."
-        for name, needed in rivals.items()
+        for name, needed in baselines.items()
         if needed is not None
     ]
 
 
-def describe_robust(found: RobustRecommendation) -> list[str]:
+def describe_robust(recommendation: RobustRecommendation) -> list[str]:
     """Describe one setting for several scenarios: its price, and the prices of a wrong guess and of the defaults."""
-    replications = found.contenders[0].worlds[0].regret.replications
+    replications = recommendation.contenders[0].worlds[0].regret.replications
     lines = [
-        f"Use {format_params(found.params)} if the scenario is unknown ({join_words(found.scenarios)}).",
-        f"{describe_price(found)} The price is the regret above that of the setting tuned for the scenario, on"
+        f"Use {format_params(recommendation.params)} if the scenario is unknown"
+        f" ({join_words(recommendation.scenarios)}).",
+        f"{describe_price(recommendation)} The price is the regret above that of the setting tuned for the scenario, on"
         f" {format_count(replications)} held-out worlds per scenario; the search estimate, which is optimistically"
-        f" biased, was {format_percent(found.search_estimate - 1.0)}.",
+        f" biased, was {format_percent(recommendation.search_estimate - 1.0)}.",
     ]
-    guess = worst_guess(found)
+    guess = worst_guess(recommendation)
     if guess is not None:
         setting, world = guess
         low, high = format_percent(world.price.low), format_percent(world.price.high)
@@ -156,45 +163,46 @@ def describe_robust(found: RobustRecommendation) -> list[str]:
             f"A wrong guess costs up to {format_percent(world.price.mean)}: the setting tuned for {setting.tuned_for},"
             f" used in {world.scenario} (95 % CI of this pair alone {low} to {high})."
         )
-    defaults = found.contenders[-1]
+    defaults = recommendation.contenders[-1]
     lines.append(
         f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)}"
-        f" (measure {found.measure})."
+        f" (measure {recommendation.measure})."
     )
-    lines += describe_indistinguishable(found.indistinguishable, found.box)
-    lines += describe_edges(found.policy, found.edge)
-    lines.append(f"{plural(found.trials, 'trial')}, seed {found.seed}, version {found.version}.")
+    lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
+    lines += describe_edges(recommendation.policy, recommendation.edge)
+    trials = plural(recommendation.trials, "trial")
+    lines.append(f"{trials}, seed {recommendation.seed}, version {recommendation.version}.")
     return lines
 
 
-def describe_price(found: RobustRecommendation) -> str:
+def describe_price(recommendation: RobustRecommendation) -> str:
     """Describe the price of not knowing the scenario in one sentence."""
-    scenarios = len(found.scenarios)
-    counted = parse_measure(found.measure).counted(scenarios)
+    scenarios = len(recommendation.scenarios)
+    counted = parse_measure(recommendation.measure).worst_count(scenarios)
     if counted == 1:
         how = "at most"
     elif counted == scenarios:
         how = "on average"
     else:
         how = f"on average over the worst {counted}"
-    return f"Not knowing which of the {scenarios} scenarios applies costs {how} {format_price(found.price)}."
+    return f"Not knowing which of the {scenarios} scenarios applies costs {how} {format_price(recommendation.price)}."
 
 
-def worst_guess(found: RobustRecommendation) -> tuple[EvaluatedSetting, ScenarioOutcome] | None:
+def worst_guess(recommendation: RobustRecommendation) -> tuple[EvaluatedSetting, ScenarioOutcome] | None:
     """Return the wrong guess with the highest price: a setting tuned for one scenario, used in another."""
     pairs = [
         (setting, world)
-        for setting in found.contenders
+        for setting in recommendation.contenders
         for world in setting.worlds
         if setting.tuned_for is not None and world.scenario != setting.tuned_for
     ]
     return max(pairs, key=lambda pair: pair[1].price.mean, default=None)
 
 
-def describe_front(found: Front) -> list[str]:
+def describe_front(front: Front) -> list[str]:
     """Describe how many settings stay on the Pareto front, and the price of the most balanced one."""
-    kept = found.kept()
-    searched = sum(member.trial is not None for member in found.members)
+    kept = front.kept()
+    searched = sum(member.trial is not None for member in front.members)
     stayed = sum(member.trial is not None for member in kept)
     balanced = min(kept, key=lambda member: member.price.mean)
     return [
@@ -214,26 +222,27 @@ def format_price(price: Price) -> str:
     return f"{format_percent(price.mean)} (95 % CI {format_percent(price.low)} to {format_percent(price.high)})"
 
 
-def _describe_baseline(found: Recommendation, rival: Baseline) -> str:
-    baseline = BASELINES[rival.name]
-    if rival.params == found.params and rival.difference == 0.0:
-        return f"{baseline} {'is' if rival.name == 'paper' else 'are'} identical to this recommendation."
-    direction = "higher" if rival.difference >= 0 else "lower"
-    unclear = WITHIN_NOISE if found.recorded is None else INCONCLUSIVE
-    verdict = "" if rival.significant else f"; {unclear}"
+def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> str:
+    name = BASELINES[baseline.name]
+    if baseline.params == recommendation.params and baseline.difference == 0.0:
+        return f"{name} {'is' if baseline.name == 'paper' else 'are'} identical to this recommendation."
+    direction = "higher" if baseline.difference >= 0 else "lower"
+    unclear = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
+    verdict = "" if baseline.significant else f"; {unclear}"
     return (
-        f"{baseline} ({format_params(rival.params)}): regret {format_number(abs(rival.difference))} {direction}"
-        f" (95 % CI of the difference {format_number(rival.low)} to {format_number(rival.high)}{verdict})."
+        f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))} {direction}"
+        f" (95 % CI of the difference {format_number(baseline.low)} to {format_number(baseline.high)}{verdict})."
     )
 
 
-def _describe_trace_regret(found: Recommendation, facts: TraceFacts) -> list[str]:
+def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> list[str]:
     unit = "cost" if facts.minimize else "reward"
+    regret = recommendation.regret
     needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
     return [
-        f"Mean regret {format_estimate(found.regret)} per window of {format_count(found.horizon)} steps, on"
-        f" {format_count(found.regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
-        f" for search or selection; the search estimate was {format_number(found.search_estimate)}.",
+        f"Mean regret {format_estimate(regret)} per window of {format_count(recommendation.horizon)} steps, on"
+        f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
+        f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
         f"Regret against the best fixed arm of each window: {format_estimate(facts.regret_fixed)}."
         f" Mean {unit} per step: {format_number(facts.per_step)}.",
         f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
@@ -241,7 +250,7 @@ def _describe_trace_regret(found: Recommendation, facts: TraceFacts) -> list[str
     ]
 
 
-def _describe_trace(found: Recommendation, facts: TraceFacts) -> list[str]:
+def _describe_trace(recommendation: Recommendation, facts: TraceFacts) -> list[str]:
     missing = sum(facts.arms.values())
     incomplete = sum(count > 0 for count in facts.arms.values())
     gaps = "no missing cells"
@@ -250,13 +259,13 @@ def _describe_trace(found: Recommendation, facts: TraceFacts) -> list[str]:
     empty = f"; {plural(facts.empty_rows, 'empty row')} dropped" if facts.empty_rows else ""
     return [
         f"{facts.file}: {format_count(facts.rows)} rows, {plural(len(facts.arms), 'arm')}; {gaps}{empty}.",
-        f"{_describe_segments(facts)}; windows of {format_count(found.horizon)} rows.",
+        f"{_describe_segments(facts)}; windows of {format_count(recommendation.horizon)} rows.",
         _describe_scale(facts.scale),
         *(["Cells are costs: pass their negatives to the policy as rewards."] if facts.minimize else []),
     ]
 
 
-def _describe_log_score(found: Recommendation, facts: LogFacts) -> list[str]:
+def _describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[str]:
     first, last = facts.segments["report"]
     unit = "cost" if facts.minimize else "reward"
     matched = f"{format_count(facts.matched)} of {format_count(last - first + 1)} events match"
@@ -268,14 +277,14 @@ def _describe_log_score(found: Recommendation, facts: LogFacts) -> list[str]:
         f"Replay score {format_estimate(facts.score)}, the mean {unit} over resampled orders of the log; {matched}, in"
         f" {format_segment(facts, 'report')}, which were not used for search or selection.",
         f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)};"
-        f" {_compare_to_logging(found, facts)}.",
+        f" {_compare_to_logging(recommendation, facts)}.",
         *describe_needed_events(facts),
     ]
 
 
-def _compare_to_logging(found: Recommendation, facts: LogFacts) -> str:
+def _compare_to_logging(recommendation: Recommendation, facts: LogFacts) -> str:
     """Compare the policy with the one that produced the log."""
-    lost = found.regret
+    lost = recommendation.regret
     direction = "better" if lost.mean < 0.0 else "worse"
     amount = f"the policy is {format_number(abs(lost.mean))} {direction}"
     if facts.enough and not lost.low <= 0.0 <= lost.high:
@@ -302,8 +311,7 @@ def _describe_log(facts: LogFacts) -> list[str]:
 
 def _describe_segments(facts: TraceFacts | LogFacts) -> str:
     uses = [f"{name} on {format_segment(facts, name)}" for name in ("search", "selection", "report")]
-    text = join_words(uses, "and")
-    return f"{text[0].upper()}{text[1:]}"
+    return capitalize_first(join_words(uses, "and"))
 
 
 def _describe_scale(scale: float) -> str:

@@ -1,4 +1,4 @@
-"""Result of a sensitivity grid."""
+"""The result of a sensitivity grid."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from studies.spec.grid import GRID_POLICY, ResolvedGridSpec
 
 @dataclass(frozen=True)
 class Grid:
-    """A finished grid: means and standard errors [α₀, β₀], and which cells can't be told from the best."""
+    """A completed grid; arrays have the shape [α₀, β₀].
+
+    `indistinguishable` marks the cells that are statistically indistinguishable from the best.
+    """
 
     spec: ResolvedGridSpec
     study: str
@@ -23,12 +26,12 @@ class Grid:
 
     @property
     def best(self) -> tuple[int, int]:
-        """Place of the lowest mean."""
-        place = np.unravel_index(int(self.mean.argmin()), self.mean.shape)
-        return int(place[0]), int(place[1])
+        """Indices of the cell with the lowest mean."""
+        alpha, beta = np.unravel_index(int(self.mean.argmin()), self.mean.shape)
+        return int(alpha), int(beta)
 
     def as_object(self) -> dict[str, Any]:
-        """A JSON object: what was played, then [α₀][β₀] tables of what came out."""
+        """Convert to plain JSON data: the specification, then the arrays as nested lists."""
         alpha, beta = self.best
         spec = self.spec
         return {

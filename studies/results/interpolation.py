@@ -1,8 +1,8 @@
-"""Parameters for a horizon: those of a stored study, or between or beyond those of its neighbours, and marked so.
+"""Parameters for any horizon: those of a stored study, or interpolated or extrapolated from neighboring horizons.
 
-Between horizons T₁ < T < T₂ a parameter lies at w = ln(T/T₁)/ln(T₂/T₁) of the way: geometrically where it is
-searched on a log scale, linearly elsewhere, by 1 − x geometrically for rates near 1. Nobody has played the
-result, so no regret and no interval is claimed for it.
+Between horizons T₁ < T < T₂ a parameter is interpolated with the weight ln(T/T₁)/ln(T₂/T₁): geometrically if it is
+searched on a log scale, geometrically in 1 − x for rates near 1, and linearly otherwise. The result was not evaluated,
+so no regret is stated for it.
 """
 
 from __future__ import annotations
@@ -15,52 +15,56 @@ from typing import Literal
 
 from environments import find_scenario
 from environments.errors import InputError
+from environments.text import join_words
 from policies import find_policy
-from policies.engine.base import Param, Policy, Value
+from policies.engine.base import Param, Value
 from studies.registry import StudyDefaults
 from studies.results.recommendation import Recommendation
+
+Kind = Literal["exact", "interpolated", "extrapolated"]
 
 
 @dataclass(frozen=True)
 class RecommendedParameters:
-    """What to use, and where it comes from."""
+    """Parameters for a scenario and horizon, and the studies they come from."""
 
-    kind: Literal["exact", "interpolated", "extrapolated"]
+    kind: Kind
     policy: str
     scenario: str
     horizon: int
     arms: int
     params: dict[str, Value]
     sources: tuple[Recommendation, ...]
-    """The study itself, the two neighbours, or the nearest one."""
+    """The study itself, its two neighbors, or the nearest study."""
     command: str | None
-    """What would settle it; None where it is settled."""
+    """The command that tunes for this horizon; None if such a study is stored."""
 
 
 @dataclass(frozen=True)
 class RecommendationQuery:
-    """What is asked for: parameters of a policy in a scenario with its own settings, for mean regret."""
+    """A query for the parameters of a policy in a scenario with default settings, for mean regret."""
 
     scenario: str
     horizon: int
     policy: str = StudyDefaults.policy
     arms: int | None = None
+    """Number of arms; by default that of the scenario."""
     storage: str | None = None
-    """Given by hand, so that the command needs it too."""
+    """Storage of the command, if it is not the default."""
 
-    def count(self) -> int:
-        """How many arms: the scenario's own unless said otherwise."""
+    def resolved_arms(self) -> int:
+        """Return the number of arms."""
         return find_scenario(self.scenario).arms if self.arms is None else self.arms
 
     def check(self) -> None:
-        """Raise InputError for what could not be tuned either."""
+        """Raise InputError if the policy, the scenario, the horizon or the number of arms is invalid."""
         find_policy(self.policy)
-        find_scenario(self.scenario).check(self.horizon, self.count())
+        find_scenario(self.scenario).check(self.horizon, self.resolved_arms())
 
     def command(self) -> str:
-        """The command that settles it.
+        """Return the command that tunes for this query.
 
-        >>> Question("blips", 3000, arms=5).command()
+        >>> RecommendationQuery("blips", 3000, arms=5).command()
         'ravenlab tune blips --horizon 3000 --arms 5'
         """
         words = ["ravenlab", "tune", self.scenario, "--horizon", str(self.horizon)]
@@ -73,70 +77,42 @@ class RecommendationQuery:
         return shlex.join(words)
 
 
-def recommend_parameters(question: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
-    """The best answer that the stored recommendations have; InputError with the command to run where they have none."""
-    question.check()
-    by_horizon = _by_horizon(question, stored)
+def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
+    """Derive parameters from the stored recommendations.
+
+    Raises:
+        InputError: The query is invalid, or no stored recommendation matches it.
+    """
+    query.check()
+    by_horizon = _index_by_horizon(query, stored)
     if not by_horizon:
-        raise InputError(_nothing(question, stored))
-    below = max((t for t in by_horizon if t <= question.horizon), default=None)
-    above = min((t for t in by_horizon if t >= question.horizon), default=None)
-    if below == above and below is not None:
-        found = by_horizon[below]
-        return _answer("exact", question, dict(found.params), (found,))
+        raise InputError(_describe_missing(query, stored))
+    below = max((horizon for horizon in by_horizon if horizon <= query.horizon), default=None)
+    above = min((horizon for horizon in by_horizon if horizon >= query.horizon), default=None)
     if below is None or above is None:
         nearest = by_horizon[max(by_horizon) if above is None else min(by_horizon)]
-        return _answer("extrapolated", question, _moved(question, nearest), (nearest,))
+        return _make_result("extrapolated", query, _adapt(query, dict(nearest.params)), (nearest,))
     left, right = by_horizon[below], by_horizon[above]
-    return _answer("interpolated", question, between(question, left, right), (left, right))
+    if below == above:
+        return _make_result("exact", query, dict(left.params), (left,))
+    return _make_result("interpolated", query, interpolate(query, left, right), (left, right))
 
 
-def _answer(
-    kind: Literal["exact", "interpolated", "extrapolated"],
-    question: RecommendationQuery,
-    params: dict[str, Value],
-    sources: tuple[Recommendation, ...],
-) -> RecommendedParameters:
-    command = None if kind == "exact" else question.command()
-    return RecommendedParameters(
-        kind, question.policy, question.scenario, question.horizon, question.count(), params, sources, command
-    )
+def interpolate(query: RecommendationQuery, left: Recommendation, right: Recommendation) -> dict[str, Value]:
+    """Interpolate between two horizons; categorical values are those of the nearer horizon."""
+    policy = find_policy(query.policy)
+    weight = math.log(query.horizon / left.horizon) / math.log(right.horizon / left.horizon)
+    first, second = (policy.resolve(source.params, source.arms, source.horizon) for source in (left, right))
+    names = {*left.params, *right.params}
+    params: dict[str, Value] = {
+        param.name: _interpolate_value(param, first[param.name], second[param.name], weight)
+        for param in policy.parameters
+        if param.name in names
+    }
+    return _adapt(query, params)
 
 
-def _by_horizon(question: RecommendationQuery, stored: Sequence[Recommendation]) -> dict[int, Recommendation]:
-    """One recommendation a horizon: of several, the study that goes by its plain name, then the longest search."""
-    usual = find_scenario(question.scenario)
-    fitting = [
-        each
-        for each in stored
-        if (each.policy, each.scenario, each.arms) == (question.policy, question.scenario, question.count())
-        and each.objective == "mean"
-        and find_scenario(each.scenario, dict(each.settings)) == usual
-    ]
-    found: dict[int, Recommendation] = {}
-    for each in sorted(fitting, key=lambda each: (not _plain(each), -each.trials, each.study)):
-        found.setdefault(each.horizon, each)
-    return found
-
-
-def _plain(each: Recommendation) -> bool:
-    return each.study == f"{each.policy}/{each.scenario}/T{each.horizon}/K{each.arms}"
-
-
-def between(question: RecommendationQuery, left: Recommendation, right: Recommendation) -> dict[str, Value]:
-    """The parameters at a horizon between two; words that differ are those of the nearer one."""
-    policy = find_policy(question.policy)
-    weight = math.log(question.horizon / left.horizon) / math.log(right.horizon / left.horizon)
-    first, second = (policy.resolve(each.params, each.arms, each.horizon) for each in (left, right))
-    named = {*left.params, *right.params}
-    params: dict[str, Value] = {}
-    for param in policy.parameters:
-        if param.name in named:
-            params[param.name] = _between(param, first[param.name], second[param.name], weight)
-    return _checked(policy, question, params)
-
-
-def _between(param: Param, left: Value, right: Value, weight: float) -> Value:
+def _interpolate_value(param: Param, left: Value, right: Value, weight: float) -> Value:
     if isinstance(left, str) or isinstance(right, str):
         return left if weight <= 0.5 else right
     if left == right:
@@ -150,24 +126,55 @@ def _between(param: Param, left: Value, right: Value, weight: float) -> Value:
     return float(round(value)) if param.integer else value
 
 
-def _moved(question: RecommendationQuery, nearest: Recommendation) -> dict[str, Value]:
-    """The nearest one's parameters as they are."""
-    return _checked(find_policy(question.policy), question, dict(nearest.params))
-
-
-def _checked(policy: type[Policy], question: RecommendationQuery, params: dict[str, Value]) -> dict[str, Value]:
-    """A policy that knows its horizon is told the one that is asked for."""
+def _adapt(query: RecommendationQuery, params: dict[str, Value]) -> dict[str, Value]:
+    """Set a parameter `horizon` to the horizon of the query, and check the parameters."""
     if "horizon" in params:
-        params["horizon"] = float(question.horizon)
-    policy.resolve(params, question.count(), question.horizon)
+        params["horizon"] = float(query.horizon)
+    find_policy(query.policy).resolve(params, query.resolved_arms(), query.horizon)
     return params
 
 
-def _nothing(question: RecommendationQuery, stored: Sequence[Recommendation]) -> str:
-    wanted = f"{question.policy} in {question.scenario} with {question.count()} arms"
-    arms = sorted(
-        {each.arms for each in stored if (each.policy, each.scenario) == (question.policy, question.scenario)}
+def _make_result(
+    kind: Kind, query: RecommendationQuery, params: dict[str, Value], sources: tuple[Recommendation, ...]
+) -> RecommendedParameters:
+    command = None if kind == "exact" else query.command()
+    return RecommendedParameters(
+        kind, query.policy, query.scenario, query.horizon, query.resolved_arms(), params, sources, command
     )
-    others = [str(count) for count in arms if count != question.count()]
-    hint = f" (there are some with {' or '.join(others)} arms)" if others else ""
-    return f"no recommendation is stored for {wanted}{hint}; run: {question.command()}"
+
+
+def _index_by_horizon(query: RecommendationQuery, stored: Sequence[Recommendation]) -> dict[int, Recommendation]:
+    """Choose one matching recommendation per horizon: the study with the default name, else the longest search."""
+    default_scenario = find_scenario(query.scenario)
+    matching = [
+        recommendation
+        for recommendation in stored
+        if recommendation.policy == query.policy
+        and recommendation.scenario == query.scenario
+        and recommendation.arms == query.resolved_arms()
+        and recommendation.objective == "mean"
+        and find_scenario(recommendation.scenario, dict(recommendation.settings)) == default_scenario
+    ]
+    by_horizon: dict[int, Recommendation] = {}
+    for recommendation in sorted(matching, key=lambda item: (not _has_default_name(item), -item.trials, item.study)):
+        by_horizon.setdefault(recommendation.horizon, recommendation)
+    return by_horizon
+
+
+def _has_default_name(recommendation: Recommendation) -> bool:
+    parts = (recommendation.policy, recommendation.scenario, f"T{recommendation.horizon}", f"K{recommendation.arms}")
+    return recommendation.study == "/".join(parts)
+
+
+def _describe_missing(query: RecommendationQuery, stored: Sequence[Recommendation]) -> str:
+    arms = {
+        recommendation.arms
+        for recommendation in stored
+        if (recommendation.policy, recommendation.scenario) == (query.policy, query.scenario)
+    }
+    others = [str(count) for count in sorted(arms - {query.resolved_arms()})]
+    hint = f" (there are some with {join_words(others)} arms)" if others else ""
+    return (
+        f"no recommendation is stored for {query.policy} in {query.scenario} with {query.resolved_arms()} arms{hint};"
+        f" run: {query.command()}"
+    )

@@ -1,4 +1,4 @@
-"""What a search over several worlds ends in: one setting and the price of not knowing the world, or a Pareto front."""
+"""Results of a search over several scenarios: one robust setting and its price, or a Pareto front."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studies.spec.fields import FrozenModel
 
 
 class TunedSetting(FrozenModel):
-    """The setting that a scenario's own study recommends: what one would use, knowing the world."""
+    """The setting recommended by the study of a single scenario, to be used if the scenario is known."""
 
     scenario: str
     study: str
@@ -20,7 +20,7 @@ class TunedSetting(FrozenModel):
 
 
 class Price(FrozenModel):
-    """By what share regret lies above that of the setting tuned for the world, with its 95 % interval; 0.1 is 10 %."""
+    """Regret above that of the setting tuned for the scenario, as a share (0.1 is 10 %), with its 95 % interval."""
 
     mean: float
     low: float
@@ -28,7 +28,7 @@ class Price(FrozenModel):
 
 
 class ScenarioOutcome(FrozenModel):
-    """How a setting did in one scenario, on the report worlds."""
+    """Regret and price of a setting in one scenario, on held-out worlds."""
 
     scenario: str
     regret: Estimate
@@ -36,17 +36,17 @@ class ScenarioOutcome(FrozenModel):
 
 
 class EvaluatedSetting(FrozenModel):
-    """A setting in every scenario."""
+    """A setting evaluated in every scenario."""
 
-    name: str = Field(description="recommended, defaults, tuned for a scenario, or the number of a trial.")
-    tuned_for: str | None = Field(default=None, description="The scenario whose own study recommends it.")
+    name: str = Field(description="recommended, defaults, tuned for a scenario, or a trial number.")
+    tuned_for: str | None = Field(default=None, description="The scenario whose study recommends it.")
     params: Parameters
     worlds: list[ScenarioOutcome]
-    price: Price = Field(description="Over all scenarios, by the measure.")
+    price: Price = Field(description="Price over all scenarios according to the measure.")
 
 
 class _Outcome(FrozenModel):
-    """What both kinds say of the study."""
+    """Fields common to robust recommendations and Pareto fronts."""
 
     study: str
     policy: str
@@ -55,34 +55,34 @@ class _Outcome(FrozenModel):
     settings: dict[str, int | float | str] = Field(default_factory=dict)
     horizon: int
     arms: int
-    tuned: list[TunedSetting] = Field(description="What each scenario's own study recommends.")
+    tuned: list[TunedSetting] = Field(description="The recommendation of each scenario's own study.")
     trials: int
     seed: int
     version: str
 
     def as_object(self) -> dict[str, Any]:
-        """Plain JSON, fields in their order."""
+        """Convert to plain JSON data."""
         return self.model_dump(mode="json")
 
 
 class RobustRecommendation(_Outcome):
-    """One setting for an unknown world."""
+    """One setting for an unknown scenario."""
 
-    params: Parameters = Field(description="What to use: searched and fixed parameters.")
+    params: Parameters = Field(description="Recommended values of the searched and the fixed parameters.")
     measure: str
-    price: Price = Field(description="Of not knowing the world: by the measure, over the scenarios.")
-    search_estimate: float = Field(description="Relative regret by the measure as the search saw it.")
-    indistinguishable: list[Parameters] = Field(description="Candidates that the selection can't tell from the best.")
-    box: dict[str, tuple[float, float]] = Field(description="Smallest box around them.")
+    price: Price = Field(description="Price of not knowing the scenario, according to the measure.")
+    search_estimate: float = Field(description="Relative regret in the search; optimistically biased.")
+    indistinguishable: list[Parameters] = Field(description="Candidates statistically indistinguishable from the best.")
+    box: dict[str, tuple[float, float]] = Field(description="Range of each parameter over these candidates.")
     contenders: list[EvaluatedSetting] = Field(
-        description="This one, each scenario's tuned one and the defaults, everywhere."
+        description="This setting, the tuned setting of each scenario, and the defaults, each evaluated everywhere."
     )
-    importance: dict[str, float] | None = Field(description="PED-ANOVA; none below 20 trials.")
+    importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
-    scales: list[RewardScale] = Field(description="Rewards of each scenario.")
+    scales: list[RewardScale] = Field(description="Reward scale of each scenario.")
 
     def rows(self) -> list[Recommendation]:
-        """The same as ordinary recommendations, one a scenario, for tables."""
+        """Convert to ordinary recommendations, one per scenario, for tables."""
         return [
             Recommendation(
                 study=self.study,
@@ -109,23 +109,25 @@ class RobustRecommendation(_Outcome):
         ]
 
 
-def flatten_recommendations(found: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
-    """What tables show: a row a recommendation, and a row a scenario of one for several."""
-    return [row for each in found for row in (each.rows() if isinstance(each, RobustRecommendation) else [each])]
+def flatten_recommendations(results: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
+    """List recommendations for tables; a robust one gives one row per scenario."""
+    return [
+        row for result in results for row in (result.rows() if isinstance(result, RobustRecommendation) else [result])
+    ]
 
 
 class FrontMember(EvaluatedSetting):
-    """A candidate of the front, measured anew."""
+    """A setting of the Pareto front, evaluated on held-out worlds."""
 
-    trial: int | None = Field(description="Its number, where it was on the front that the search saw.")
-    kept: bool = Field(description="Whether nothing beats it on fresh worlds either.")
+    trial: int | None = Field(description="Trial number, if it was on the front of the search.")
+    kept: bool = Field(description="Whether it is also on the front on held-out worlds.")
 
 
 class Front(_Outcome):
-    """Settings of which none is beaten by another in every scenario."""
+    """A Pareto front: settings of which none is better than another in every scenario."""
 
-    members: list[FrontMember] = Field(description="Those of the search's front, the tuned ones and the defaults.")
+    members: list[FrontMember] = Field(description="Settings on the front of the search, tuned settings and defaults.")
 
     def kept(self) -> list[FrontMember]:
-        """Those that are on the front of fresh worlds too."""
+        """List the settings on the front on held-out worlds."""
         return [member for member in self.members if member.kept]

@@ -1,4 +1,4 @@
-"""What is minimised: one number from the regrets and rewards of a candidate's replications."""
+"""Objectives: one number from the regrets or rewards of a candidate's replications."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
+from environments.text import format_count
 from environments.world import Floats
 from studies.registry import OBJECTIVES, parse_choice, parse_level
 
 
 @dataclass(frozen=True)
 class Objective:
-    """One of the registered objectives with its argument."""
+    """A registered objective with its argument."""
 
     kind: str
     level: float = 0.0
@@ -27,11 +29,11 @@ class Objective:
 
     @property
     def by_rank(self) -> bool:
-        """Whether it depends on the order of the sample and not on its mean."""
+        """Whether it depends on the order of the sample instead of its mean."""
         return OBJECTIVES[self.kind].by_rank
 
     def label(self) -> str:
-        """Name of a trial's value.
+        """Return the name of a trial's value.
 
         >>> Objective("mean").label(), Objective("cvar", level=0.9).label()
         ('mean regret', 'mean of the worst 10 % of regrets')
@@ -40,20 +42,22 @@ class Objective:
         return OBJECTIVES[self.kind].label.format(percent=percent, tail=tail, time=self.time)
 
     def check(self, horizon: int) -> None:
-        """Raise InputError when a burn-in does not end before the horizon."""
+        """Raise InputError if the burn-in does not end before the horizon."""
         if self.burn_in(horizon) >= horizon:
-            raise InputError(f"objective must leave steps after the burn-in but got after:{self.time} of {horizon}.")
+            raise InputError(
+                f"the burn-in of objective after:{self.time} must be shorter than the horizon, {format_count(horizon)}."
+            )
 
     def burn_in(self, horizon: int) -> int:
-        """The step after which regret counts; 0 for all of it."""
-        return steps("objective", self.time, horizon) if self.kind == "after" else 0
+        """Return the step after which regret counts; 0 without a burn-in."""
+        return parse_steps("objective", self.time, horizon) if self.kind == "after" else 0
 
     def sample(self, regret: Floats, reward: Floats) -> Floats:
-        """The numbers [..., R] that are averaged or ranked: rewards or regrets."""
+        """Return the numbers [..., R] that are averaged or ranked: rewards or regrets."""
         return reward if self.maximize else regret
 
     def value(self, sample: Floats) -> Floats:
-        """The objective over the last axis.
+        """Compute the objective over the last axis.
 
         >>> Objective("cvar", level=0.5).value(np.array([1.0, 2.0, 3.0, 4.0]))
         array(3.5)
@@ -73,6 +77,7 @@ def _cvar(sample: Floats, level: float) -> Floats:
     return mean_of_largest(sample, tail_count(sample.shape[-1], level))
 
 
+# The function that computes each registered objective over the last axis of a sample.
 STATISTICS: dict[str, Callable[[Floats, float], Floats]] = {
     "mean": _mean,
     "reward": _mean,
@@ -80,11 +85,10 @@ STATISTICS: dict[str, Callable[[Floats, float], Floats]] = {
     "cvar": _cvar,
     "after": _mean,
 }
-"""How each registered objective is computed over the last axis of a sample."""
 
 
 def tail_count(count: int, level: float) -> int:
-    """How many the worst 1 − level of so many are: one at least.
+    """Return the number of values above a quantile level, at least one.
 
     >>> tail_count(200, 0.9), tail_count(3, 0.9)
     (20, 1)
@@ -93,7 +97,7 @@ def tail_count(count: int, level: float) -> int:
 
 
 def mean_of_largest(sample: Floats, count: int) -> Floats:
-    """Over the last axis, of the `count` largest numbers of it.
+    """Return the mean of the `count` largest numbers over the last axis.
 
     >>> mean_of_largest(np.array([1.0, 4.0, 2.0, 2.0]), 2)
     array(3.)
@@ -102,13 +106,13 @@ def mean_of_largest(sample: Floats, count: int) -> Floats:
 
 
 def parse_objective(text: str) -> Objective:
-    """Read an objective as study files write it.
+    """Parse an objective as written in study files.
 
     >>> parse_objective("quantile:0.9")
     Objective(kind='quantile', level=0.9, time=0)
     """
     kind, argument = parse_choice("objective", text, OBJECTIVES)
     if kind == "after":
-        steps("objective", argument, 1_000_000)
+        parse_steps("objective", argument, 1_000_000)
         return Objective(kind, time=argument)
     return Objective(kind, level=parse_level("objective", kind, argument)) if argument else Objective(kind)

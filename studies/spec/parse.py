@@ -1,4 +1,4 @@
-"""What is wrong with what people wrote, in one line that names the field, what it was and what is allowed."""
+"""Parsing of specifications from plain data, with one-line error messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from environments.errors import LARGEST, InputError, did_you_mean
+from environments.checks import LARGEST_NUMBER
+from environments.errors import InputError, did_you_mean
 from environments.text import shorten_value
 from studies.registry import StudyDefaults
 from studies.spec.comparison import ComparisonSpec
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
     from policies.engine.base import Param
 
 
-DEPTH = {"settings": 2, "fixed": 2, "space": 3}
-"""How many parts of a place people wrote themselves; what follows is Pydantic's own."""
+# Length of the path to a field as users write it; Pydantic appends parts of its own.
+PATH_LENGTHS = {"settings": 2, "fixed": 2, "space": 3}
 
-WANTED = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
+EXPECTED = {
+    "int_type": "an integer",
+    "int_from_float": "an integer",
     "float_type": "a number",
     "string_type": "text",
-    "dict_type": "a table of names with values",
+    "dict_type": "a table of names and values",
     "model_type": "[low, high], a table with low and high, or a plain value",
     "finite_number": "a finite number",
 }
@@ -39,7 +40,7 @@ WANTED = {
 
 @contextmanager
 def prefix_errors(where: str) -> Iterator[None]:
-    """Have the line of what is wrong begin with where it stands, such as a file and a table of it.
+    """Prefix the message of an InputError with a location, such as a file and one of its tables.
 
     >>> with prefix_errors("mine.toml: study 2"):
     ...     raise InputError("horizon must be at least 1 but got 0.")
@@ -57,21 +58,21 @@ def prefix_errors(where: str) -> Iterator[None]:
 
 
 def to_input_error(error: ValidationError) -> InputError:
-    """The first validation error as an InputError: one line with the field, the value and what is allowed."""
+    """Convert the first validation error to an InputError that names the field, the value and what is allowed."""
     first = error.errors(include_url=False)[0]
     parts = [str(part) for part in first["loc"]]
-    parts = parts[: DEPTH.get(parts[0], 1)] if parts else []
+    parts = parts[: PATH_LENGTHS.get(parts[0], 1)] if parts else []
     cause = first.get("ctx", {}).get("error")
     field = cause.field if isinstance(cause, InputError) else None
-    return InputError(_first_line(first, parts), field=field or ".".join(parts) or None)
+    return InputError(_format_error(first, parts), field=field or ".".join(parts) or None)
 
 
-def _first_line(first: ErrorDetails, parts: list[str]) -> str:
+def _format_error(first: ErrorDetails, parts: list[str]) -> str:
     kind, context = first["type"], first.get("ctx", {})
     place, got = format_path(parts), f"but got {shorten_value(first['input'])}."
     if kind == "value_error":
-        said = f"{str(context['error']).rstrip('.')}."
-        return f"{place}: {said}" if parts and parts[0] == "space" else said
+        message = f"{str(context['error']).rstrip('.')}."
+        return f"{place}: {message}" if parts and parts[0] == "space" else message
     if kind == "missing":
         return f"{place} must be given."
     if kind == "extra_forbidden":
@@ -88,11 +89,11 @@ def _first_line(first: ErrorDetails, parts: list[str]) -> str:
         return f"{place} must not be longer than {context['max_length']} {got}"
     if parts and parts[0] in ("settings", "fixed") and len(parts) == 2:
         return f"{place} must be a number or text {got}"
-    return f"{place} must be {WANTED[kind]} {got}" if kind in WANTED else f"{place}: {first['msg']}, {got}"
+    return f"{place} must be {EXPECTED[kind]} {got}" if kind in EXPECTED else f"{place}: {first['msg']}, {got}"
 
 
 def unknown_key_error(key: object, known: Sequence[str] | Mapping[str, Any]) -> InputError:
-    """An error for a key that nothing goes by, with those that there are in the order of their table.
+    """Make the error for an unknown key, which lists the known keys.
 
     >>> print(unknown_key_error("horzon", ["horizon", "arms"]))
     unknown key 'horzon'; did you mean 'horizon'? Known: horizon, arms.
@@ -101,29 +102,28 @@ def unknown_key_error(key: object, known: Sequence[str] | Mapping[str, Any]) -> 
 
 
 def format_path(parts: Sequence[str]) -> str:
-    """The path of a field.
+    """Format the path of a field.
 
     >>> format_path(["space", "alpha0"])
     'space.alpha0'
     """
-    shown = [part if part.isprintable() and 0 < len(part) <= 60 else shorten_value(part) for part in parts]
-    return ".".join(shown) or "the study"
+    short = [part if part.isprintable() and 0 < len(part) <= 60 else shorten_value(part) for part in parts]
+    return ".".join(short) or "the study"
 
 
 Spec = TypeVar("Spec", bound=BaseModel)
 
+# Fields that users may give; `noise` is short for the setting of the same name.
 STUDY_FIELDS = (*(name for name in StudySpec.model_fields if name not in ("digest", "scale")), "noise")
-"""What a study may say; `noise` is short for the setting of that name."""
 
-LONGEST_TEXT = 1000
-DEEPEST = 6
+MAX_TEXT_LENGTH = 1000
+MAX_DEPTH = 6
 
 
 def parse_study_spec(fields: Mapping[str, Any], where: str = "") -> StudySpec:
-    """The specification of fields as people write them; what is wrong is one line that begins with `where`.
+    """Parse the fields of a study. Error messages begin with `where`.
 
-    A range is ``[low, high]`` or a table, searched on the policy's own scale unless it names one; a
-    plain value there fixes the parameter.
+    A range is ``[low, high]`` or a table; its scale defaults to the policy's. A single value fixes the parameter.
 
     >>> parse_study_spec({"scenario": "blips", "space": {"alpha0": [0.1, 5.0], "epsilon": 0.1}}).fixed
     {'epsilon': 0.1}
@@ -133,54 +133,54 @@ def parse_study_spec(fields: Mapping[str, Any], where: str = "") -> StudySpec:
     environments.errors.InputError: study 2: space.alpha0: low must be below high but got 5 and 1.
     """
     with prefix_errors(where):
-        return _read(StudySpec, fields, STUDY_FIELDS, _with_ranges)
+        return _parse(StudySpec, fields, STUDY_FIELDS, _expand_ranges)
 
 
 def parse_grid_spec(fields: Mapping[str, Any]) -> GridSpec:
-    """The specification of a grid of fields as people write them; what is wrong is one line.
+    """Parse the fields of a sensitivity grid.
 
     >>> parse_grid_spec({"scenario": "blips", "alpha0": [0.5, 1]}).alpha0
     (0.5, 1.0)
     >>> parse_grid_spec({"scenario": "blips", "alpha0": [1, 0.5]})
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: alpha0 must rise without repeating but got 1, 0.5.
+    environments.errors.InputError: alpha0 must be strictly increasing but got 1, 0.5.
     """
-    return _read(GridSpec, fields, (*GridSpec.model_fields, "noise"))
+    return _parse(GridSpec, fields, (*GridSpec.model_fields, "noise"))
 
 
 def parse_comparison_spec(fields: Mapping[str, Any]) -> ComparisonSpec:
-    """The same for a comparison.
+    """Parse the fields of a comparison.
 
     >>> parse_comparison_spec({"scenario": "blips", "policies": ["ucb1", "ucb1"]})
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: policies must differ but ucb1 was given twice.
+    environments.errors.InputError: policies must be distinct but ucb1 was given twice.
     """
-    return _read(ComparisonSpec, fields, (*ComparisonSpec.model_fields, "noise"))
+    return _parse(ComparisonSpec, fields, (*ComparisonSpec.model_fields, "noise"))
 
 
-def _read(
-    kind: type[Spec],
+def _parse(
+    model: type[Spec],
     fields: Mapping[str, Any],
     known: Sequence[str],
-    spelled_out: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    expand: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> Spec:
-    """A specification of its known fields, once what people write in short is spelled out."""
+    """Validate fields, after `expand` has replaced short forms."""
     check_plain_data(fields)
     for key in fields:
         if key not in known:
             raise unknown_key_error(key, known)
     try:
-        return kind.model_validate(spelled_out(_with_noise(fields)))
+        return model.model_validate(expand(_expand_noise(fields)))
     except ValidationError as error:
         raise to_input_error(error) from None
 
 
 def check_plain_data(value: Any, parts: Sequence[str] = ()) -> None:
-    """Refuse what no field can hold, wherever it stands: infinities, absurd sizes, dates, deep nesting."""
+    """Raise InputError for values that no field can hold: infinities, huge values, dates, deep nesting."""
     place, field = format_path(parts), ".".join(parts)
-    if len(parts) > DEEPEST:
+    if len(parts) > MAX_DEPTH:
         raise InputError(f"{place} is nested too deeply.", field=field)
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -189,20 +189,20 @@ def check_plain_data(value: Any, parts: Sequence[str] = ()) -> None:
         for inner in value:
             check_plain_data(inner, parts)
     elif isinstance(value, str):
-        if len(value) > LONGEST_TEXT:
+        if len(value) > MAX_TEXT_LENGTH:
             raise InputError(
-                f"{place} must be shorter than {LONGEST_TEXT} characters but got {len(value)}.", field=field
+                f"{place} must be shorter than {MAX_TEXT_LENGTH} characters but got {len(value)}.", field=field
             )
     elif isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{place} must be a finite number but got {value!r}.", field=field)
-    elif isinstance(value, int) and abs(value) > LARGEST:
-        raise InputError(f"{place} must be a number below {LARGEST:g} but got a larger one.", field=field)
+    elif isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise InputError(f"{place} must be below {LARGEST_NUMBER:g} but got a larger number.", field=field)
     elif value is not None and not isinstance(value, int | float | Range):
         raise InputError(f"{place} must be a number, text, list or table but got {shorten_value(value)}.", field=field)
 
 
-def _with_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The noise among the settings."""
+def _expand_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Move `noise` into the settings."""
     out = dict(fields)
     noise = out.pop("noise", None)
     if noise is None:
@@ -210,43 +210,43 @@ def _with_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
     settings = out.get("settings", {})
     if isinstance(settings, Mapping):
         if "noise" in settings:
-            raise InputError("noise is given twice, once among the scenario's settings.")
+            raise InputError("noise is given twice: as a field and in settings.")
         out["settings"] = {**settings, "noise": noise}
     return out
 
 
-def _with_ranges(fields: dict[str, Any]) -> dict[str, Any]:
-    """Ranges as tables with a scale; plain values of the space among the fixed ones."""
+def _expand_ranges(fields: dict[str, Any]) -> dict[str, Any]:
+    """Write ranges as tables with a scale, and move single values from `space` to `fixed`."""
     space, fixed = fields.get("space", {}), fields.get("fixed", {})
     if not isinstance(space, Mapping) or not isinstance(fixed, Mapping):
         return fields
     params = {param.name: param for param in find_parameters(fields.get("policy", StudyDefaults.policy))}
     ranges, values = {}, dict(fixed)
-    for name, given in space.items():
+    for name, value in space.items():
         if name in fixed:
             raise InputError(f"{format_path([name])} is both searched and fixed.")
-        if isinstance(given, str) or _is_number(given):
-            values[name] = given
+        if isinstance(value, str) or _is_number(value):
+            values[name] = value
         else:
-            ranges[name] = _range(given, params.get(name), format_path(["space", str(name)]))
+            ranges[name] = _expand_range(value, params.get(name), format_path(["space", str(name)]))
     return {**fields, "space": ranges, "fixed": values}
 
 
-def _range(given: Any, param: Param | None, place: str) -> Any:
-    """A range with its scale; what is no range at all is left for Pydantic to refuse."""
-    if isinstance(given, list | tuple):
-        if len(given) != 2:
-            raise InputError(f"{place} must be [low, high] but got {shorten_value(given)}.", field=place)
-        given = {"low": given[0], "high": given[1]}
-    if param is None or param.choices or not isinstance(given, Mapping) or "scale" in given:
-        return given
-    low, high = given.get("low"), given.get("high")
+def _expand_range(value: Any, param: Param | None, place: str) -> Any:
+    """Write a range as a table with its scale. Anything else is returned unchanged for Pydantic to reject."""
+    if isinstance(value, list | tuple):
+        if len(value) != 2:
+            raise InputError(f"{place} must be [low, high] but got {shorten_value(value)}.", field=place)
+        value = {"low": value[0], "high": value[1]}
+    if param is None or param.choices or not isinstance(value, Mapping) or "scale" in value:
+        return value
+    low, high = value.get("low"), value.get("high")
     if param.scale != "one-minus" or not _is_number(low) or not _is_number(high):
-        return {**given, "scale": param.scale}
+        return {**value, "scale": param.scale}
     if not low < high < 1:
-        rule = "low must be below high" if high < 1 else "high must be below 1 where 1 minus it is searched"
+        rule = "low must be below high" if high < 1 else "high must be below 1 on a one-minus scale"
         raise InputError(f"{place}: {rule} but got {low} and {high}.", field=place)
-    return {**given, "low": round(1 - high, 15), "high": round(1 - low, 15), "scale": param.scale}
+    return {**value, "low": round(1 - high, 15), "high": round(1 - low, 15), "scale": param.scale}
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -1,7 +1,7 @@
-"""How the regrets of a setting in several worlds make one number.
+"""Specification of a robust search: one setting for several scenarios, and the measure that combines their regrets.
 
-Regrets of different worlds can't be added: a lost reward is dear in one and cheap in another. So each is divided by
-the regret of the setting that was tuned for that very world, in the same replications; 1 is as good as knowing.
+Regrets of different scenarios are on different scales. Each is therefore divided by the regret of the setting tuned for
+that scenario, on the same replications. A relative regret of 1 equals knowing the scenario in advance.
 """
 
 from __future__ import annotations
@@ -30,45 +30,47 @@ from studies.spec.fields import FrozenModel, describe_differences, short_hash
 from studies.spec.objective import mean_of_largest, tail_count
 from studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from studies.spec.source import ScenarioSource
-from studies.spec.study import NOT_IN_NAME, ResolvedStudy, StudySpec, check_results_fit
+from studies.spec.study import UNHASHED_FIELDS, ResolvedStudy, StudySpec, check_results_fit
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One of the registered measures with its level."""
+    """A registered measure with its level."""
 
     kind: str
     level: float = 0.0
 
-    def counted(self, scenarios: int) -> int:
-        """How many of the worst worlds count."""
+    def worst_count(self, scenarios: int) -> int:
+        """Return how many of the worst scenarios are averaged."""
         return WORST_COUNTS[self.kind](scenarios, self.level)
 
     def value(self, relative: Floats) -> Floats:
-        """Over the last axis, worlds.
+        """Compute the measure over the last axis, the scenarios.
 
         >>> float(Measure("cvar", 0.5).value(np.array([1.0, 4.0, 2.0, 2.0])))
         3.0
         """
-        return mean_of_largest(relative, self.counted(relative.shape[-1]))
+        return mean_of_largest(relative, self.worst_count(relative.shape[-1]))
 
     def sample(self, relative: Floats) -> Floats:
-        """Of [..., R, S] the mean over the worlds that count, replication by replication; its mean is the value."""
-        kinds = relative.shape[-1]
-        order = np.argsort(relative.mean(axis=-2), axis=-1, kind="stable")[..., kinds - self.counted(kinds) :]
+        """Return, for regrets [..., R, S], the mean over the worst scenarios per replication; its mean is the value."""
+        scenarios = relative.shape[-1]
+        order = np.argsort(relative.mean(axis=-2), axis=-1, kind="stable")[
+            ..., scenarios - self.worst_count(scenarios) :
+        ]
         return np.asarray(np.take_along_axis(relative, order[..., None, :], axis=-1).mean(axis=-1))
 
 
+# How many of the worst scenarios each registered measure averages.
 WORST_COUNTS: dict[str, Callable[[int, float], int]] = {
     "worst": lambda scenarios, level: 1,
     "mean": lambda scenarios, level: scenarios,
     "cvar": tail_count,
 }
-"""How many of the worst scenarios each registered measure averages."""
 
 
 def parse_measure(text: str) -> Measure:
-    """Read a measure as users write it.
+    """Parse a measure as written in study files.
 
     >>> parse_measure("cvar:0.5")
     Measure(kind='cvar', level=0.5)
@@ -82,12 +84,12 @@ MAX_NAME_LENGTH = 400
 
 
 class RobustSpec(FrozenModel):
-    """One search over several scenarios: `base` says all the rest, for the first of them.
+    """A search for one setting over several scenarios; `base` holds all other fields, for the first scenario.
 
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 1000})
     >>> spec.study_name()
     'robust/raven-ucb/blips,periodic/T1000/K10'
-    >>> [own.study_name() for own in spec.scenario_specs()]
+    >>> [study.study_name() for study in spec.scenario_specs()]
     ['raven-ucb/blips/T1000/K10', 'raven-ucb/periodic/T1000/K10']
     """
 
@@ -99,28 +101,29 @@ class RobustSpec(FrozenModel):
         description=f"How relative regrets are combined: {join_words(format_choices(MEASURES))}.",
         json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(MEASURES)),
     )
-    pareto: bool = Field(default=False, strict=True, description="All that no other beats, instead of one setting.")
+    pareto: bool = Field(default=False, strict=True, description="Return the Pareto front instead of one setting.")
 
     @field_validator("measure")
     @classmethod
-    def _known_measure(cls, text: str) -> str:
+    def _check_measure(cls, text: str) -> str:
         parse_measure(text)
         return text
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Self:
+    def _check_consistency(self) -> Self:
         names = self.scenarios
         if len(names) < 2:
             raise ValueError(f"robust must have at least 2 scenarios but got {len(names)}")
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"robust must name each scenario once but got {name} twice")
+                raise ValueError(f"robust must have distinct scenarios but got {name} twice")
         if self.base.scenario != names[0]:
             raise ValueError(f"base must be for the first scenario, {names[0]}, but got {self.base.scenario}")
         if not isinstance(self.base.source, ScenarioSource):
-            raise ValueError(f"robust takes scenarios but got the {self.base.source.kind} {self.base.source.path}")
+            source = self.base.source
+            raise ValueError(f"robust must have simulated scenarios but got the {source.kind} {source.path}")
         if self.pareto and self.measure != StudyDefaults.measure:
-            raise ValueError(f"pareto keeps each scenario apart, so it takes no measure but got {self.measure}")
+            raise ValueError(f"measure does not apply to a Pareto front; remove measure {self.measure} or pareto")
         allowed = {
             "objective": [StudyDefaults.objective],
             "pruner": [StudyDefaults.pruner],
@@ -131,20 +134,20 @@ class RobustSpec(FrozenModel):
             if value not in names_allowed:
                 raise ValueError(f"{field} must be {join_words(names_allowed)} with robust but got {value}")
         for field in ("horizon", "arms"):
-            own = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
-            if getattr(self.base, field) is None and len(own) > 1:
-                raise ValueError(f"{field} must be given where scenarios have different ones of their own")
+            defaults = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
+            if getattr(self.base, field) is None and len(defaults) > 1:
+                raise ValueError(f"{field} must be given because the scenarios have different defaults")
         check_results_fit(self.base, len(names))
         self.scenario_specs()
         if len(self.study_name()) > MAX_NAME_LENGTH:
-            raise ValueError(f"name must be given: that of {len(names)} scenarios would be too long")
+            raise ValueError(f"name must be given because the default name of {len(names)} scenarios is too long")
         return self
 
     def scenario_specs(self) -> list[ResolvedStudy]:
-        """Each scenario's own study: same policy, box, size, budget and seed."""
-        return [self._own(name) for name in self.scenarios]
+        """Return one study per scenario, with the same policy, search space, size, budget and seed."""
+        return [self._scenario_spec(name) for name in self.scenarios]
 
-    def _own(self, scenario: str) -> ResolvedStudy:
+    def _scenario_spec(self, scenario: str) -> ResolvedStudy:
         fields = self.base.resolved().model_dump()
         name = None if self.base.name is None else f"{self.base.name}/{scenario}"
         try:
@@ -153,40 +156,42 @@ class RobustSpec(FrozenModel):
             raise InputError(f"{scenario}: {to_input_error(error)}") from None
 
     def resolved(self) -> ResolvedRobustSpec:
-        """The same with every default written out, as it is stored."""
+        """Return the specification with every default filled in, as it is stored."""
         return ResolvedRobustSpec.model_construct(**{**dict(self), "base": self.base.resolved()})
 
     def study_name(self) -> str:
-        """`robust/policy/scenario,scenario/T…/K…`, with a short hash as that of a study; `pareto/…` for a front."""
+        """Return `robust/policy/scenario,scenario/T…/K…`, or `pareto/…`, with a hash as in the name of a study."""
         if self.base.name is not None:
             return self.base.name
-        here = self.base.resolved()
+        base = self.base.resolved()
         kind = "pareto" if self.pareto else "robust"
-        name = f"{kind}/{here.policy}/{','.join(self.scenarios)}/T{here.horizon}/K{here.arms}"
-        if self.measure == StudyDefaults.measure and "~" not in here.study_name().rpartition("/")[2]:
+        name = f"{kind}/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
+        if self.measure == StudyDefaults.measure and "~" not in base.study_name().rpartition("/")[2]:
             return name
-        mine = [here.model_dump(mode="json", exclude=set(NOT_IN_NAME)), self.measure]
-        return f"{name}{short_hash(json.dumps(mine, sort_keys=True))}"
+        hashed = [base.model_dump(mode="json", exclude=set(UNHASHED_FIELDS)), self.measure]
+        return f"{name}{short_hash(json.dumps(hashed, sort_keys=True))}"
 
     def differences(self, stored: RobustSpec) -> list[str]:
-        """In words, where a stored study's trials would not be comparable with this one's."""
-        mine = {"scenarios": ",".join(self.scenarios), "measure": self.measure, "pareto": self.pareto}
-        theirs = {"scenarios": ",".join(stored.scenarios), "measure": stored.measure, "pareto": stored.pareto}
-        return [*describe_differences(mine, theirs), *self.base.differences(stored.base)]
+        """List the fields in which the trials of a stored study are not comparable with this one's."""
+        requested, existing = (
+            {"scenarios": ",".join(spec.scenarios), "measure": spec.measure, "pareto": spec.pareto}
+            for spec in (self, stored)
+        )
+        return [*describe_differences(requested, existing), *self.base.differences(stored.base)]
 
 
 class ResolvedRobustSpec(RobustSpec):
-    """A search over several scenarios with every default filled in: the form that is stored, searched and shown."""
+    """A robust search with every default filled in."""
 
     base: ResolvedStudy
 
     def resolved(self) -> ResolvedRobustSpec:
-        """Itself."""
+        """Return the specification itself."""
         return self
 
 
 def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
-    """The specification of fields as people write them: `scenarios`, `measure`, `pareto`, and those of a study.
+    """Parse the fields of a robust search: `scenarios`, `measure`, `pareto`, and those of a study.
 
     >>> parse_robust_spec({"scenarios": ["blips"]})
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
-"""The JSON Schema of study files, made from the models; `python -m studies.spec.schema` writes the shipped copy anew.
+"""JSON Schema of study files, derived from the models; `python -m studies.spec.schema` rewrites the shipped copy.
 
-Editors complete and check with it. It says what a file may look like; whether a study makes sense (a
-range's order, a scenario's settings) is for `ravenlab validate`.
+Editors use it for completion and checks. It describes the form of a file; `ravenlab validate` also checks the order of
+ranges, the settings of scenarios and the like.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from studies.spec.study import StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 
-ONE_SCENARIO = ("scenario", "objective", "pruner", "trace", "log", "minimize")
-"""Fields of a study that a search over several scenarios does not have."""
+# Fields of a study that a robust search does not have.
+SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "minimize")
 
-PLAIN = {"type": ["number", "string"]}
+SINGLE_VALUE = {"type": ["number", "string"]}
 
 
 def study_file_schema() -> dict[str, Any]:
-    """The schema as plain JSON.
+    """Return the schema as a JSON object.
 
     >>> list(study_file_schema()["properties"])
     ['study', 'robust']
@@ -37,23 +37,23 @@ def study_file_schema() -> dict[str, Any]:
     }
     horizon = {key: value for key, value in fields["horizon"].items() if key not in ("description", "title")}
     fields["horizon"] = {
-        "description": "Steps T, or a list of them; the scenario's own if absent.",
+        "description": "Steps T, or a list of horizons; the scenario's default if absent.",
         "anyOf": [horizon, {"type": "array", "items": horizon, "minItems": 1}],
     }
-    one = [{"type": "string"}, {"$ref": "#/$defs/Scenario"}]
+    single = [{"type": "string"}, {"$ref": "#/$defs/Scenario"}]
     fields["scenario"] = {
         "description": "A name, effects joined by '+', a table, or a list of these.",
-        "anyOf": [*one, {"type": "array", "items": {"anyOf": one}, "minItems": 1}],
+        "anyOf": [*single, {"type": "array", "items": {"anyOf": single}, "minItems": 1}],
     }
-    fields["noise"] = {"type": "string", "enum": list(NOISES), "description": "Short for the setting of that name."}
-    fields["settings"]["additionalProperties"] = PLAIN
-    fields["fixed"]["additionalProperties"] = PLAIN
+    fields["noise"] = {"type": "string", "enum": list(NOISES), "description": "Short for the setting of the same name."}
+    fields["settings"]["additionalProperties"] = SINGLE_VALUE
+    fields["fixed"]["additionalProperties"] = SINGLE_VALUE
     fields["space"] = {
         "type": "object",
-        "description": "Where each parameter is searched; a plain value fixes it.",
+        "description": "Search range of each parameter; a single value fixes it.",
         "additionalProperties": {
             "anyOf": [
-                PLAIN,
+                SINGLE_VALUE,
                 {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
                 {"$ref": "#/$defs/Range"},
             ]
@@ -71,71 +71,82 @@ def study_file_schema() -> dict[str, Any]:
         },
         "$defs": {
             "Study": {
-                "description": "One search; lists of scenarios and horizons make a product.",
+                "description": "A study. Lists of scenarios and horizons create one study per combination.",
                 "type": "object",
                 "anyOf": [{"required": ["scenario"]}, {"required": ["trace"]}, {"required": ["log"]}],
                 "additionalProperties": False,
-                "properties": dict(sorted(fields.items(), key=lambda item: _place(item[0]))),
+                "properties": dict(sorted(fields.items(), key=lambda item: _field_order(item[0]))),
             },
             "Robust": {
-                "description": "One setting for several scenarios, when nobody knows which it will be.",
+                "description": "A search for one setting that works on several scenarios.",
                 "type": "object",
                 "required": ["scenarios"],
                 "additionalProperties": False,
-                "properties": _robust(fields),
+                "properties": _robust_fields(fields),
             },
             "Scenario": {
-                "description": "A scenario by its name or its effects, its parameters beside it.",
+                "description": "A scenario, given by its name, its effects or a file, with its parameters.",
                 "type": "object",
                 "properties": {
-                    "name": {"type": "string", "description": "A scenario's name; its parameters stand beside it."},
+                    "name": {
+                        "type": "string",
+                        "description": "Name of a scenario; its parameters are keys of the same table.",
+                    },
                     "effects": {
                         "type": "array",
                         "items": {"type": "string"},
                         "minItems": 1,
-                        "description": "Several effects on one world; their parameters stand beside them.",
+                        "description": "Combined effects; their parameters are keys of the same table.",
                     },
-                    "trace": {"type": "string", "description": "A CSV or Parquet file beside the study file."},
-                    "log": {"type": "string", "description": "A CSV or Parquet file of events beside the study file."},
-                    "window": {"type": "integer", "minimum": 1, "description": "Rows of a window of the trace."},
-                    "minimize": {"type": "boolean", "description": "What the file holds are costs."},
+                    "trace": {
+                        "type": "string",
+                        "description": "CSV or Parquet file of rewards; relative to the study file.",
+                    },
+                    "log": {
+                        "type": "string",
+                        "description": "CSV or Parquet file of logged events; relative to the study file.",
+                    },
+                    "window": {"type": "integer", "minimum": 1, "description": "Rows per window of the trace."},
+                    "minimize": {"type": "boolean", "description": "Whether the file holds costs, not rewards."},
                 },
                 "oneOf": [{"required": [key]} for key in ("name", "effects", "trace", "log")],
-                "additionalProperties": {"anyOf": [PLAIN, {"type": "object", "additionalProperties": PLAIN}]},
+                "additionalProperties": {
+                    "anyOf": [SINGLE_VALUE, {"type": "object", "additionalProperties": SINGLE_VALUE}]
+                },
             },
-            "Range": _range(),
+            "Range": _range_schema(),
         },
     }
 
 
-def _robust(fields: dict[str, Any]) -> dict[str, Any]:
-    """A study's fields with scenarios in place of one, and what counts of their regrets."""
+def _robust_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a robust search."""
     own = RobustSpec.model_json_schema()["properties"]
-    shared = {key: field for key, field in fields.items() if key not in ONE_SCENARIO}
+    shared = {key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS}
     shared["sampler"] = {**fields["sampler"], "enum": robust_samplers()}
     names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
     return {
-        "scenarios": {**names, "description": "Two or more names; effects may be joined by '+'."},
+        "scenarios": {**names, "description": "Two or more scenarios; effects may be joined by '+'."},
         **{key: _without_null(own[key]) for key in ("measure", "pareto")},
-        **dict(sorted(shared.items(), key=lambda item: _place(item[0]))),
+        **dict(sorted(shared.items(), key=lambda item: _field_order(item[0]))),
     }
 
 
 def schema_text() -> str:
-    """The schema as it is shipped."""
+    """Return the schema as it is shipped."""
     return json.dumps(study_file_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _range() -> dict[str, Any]:
+def _range_schema() -> dict[str, Any]:
     schema = Range.model_json_schema()
     schema["properties"] = {key: _without_null(field) for key, field in schema["properties"].items()}
     schema["properties"]["scale"].pop("default")
-    schema["properties"]["scale"]["description"] = "How it is searched; the policy's own way if absent."
+    schema["properties"]["scale"]["description"] = "Scale of the search; the policy's default if absent."
     return {key: value for key, value in schema.items() if key != "title"}
 
 
 def _without_null(field: dict[str, Any]) -> dict[str, Any]:
-    """TOML has no null: what may be None may be left out."""
+    """Remove null from a field: TOML has none, and optional keys are left out."""
     out = {key: value for key, value in field.items() if key != "title" and not (key == "default" and value is None)}
     if "anyOf" in out:
         (only,) = [option for option in out.pop("anyOf") if option != {"type": "null"}]
@@ -143,7 +154,7 @@ def _without_null(field: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _place(key: str) -> int:
+def _field_order(key: str) -> int:
     order = list(StudySpec.model_fields)
     return order.index("settings" if key == "noise" else key)
 

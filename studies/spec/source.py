@@ -1,8 +1,7 @@
-"""Where the rewards of a study come from: a simulated scenario, a recorded trace or a recorded log.
+"""Sources of rewards: a simulated scenario, a recorded trace or a recorded log.
 
-A specification names its source in optional fields (`scenario`, `trace`, `log`), as people write them. `source_of`
-turns these fields into one of three classes. Everything that depends on the kind of source is a method of that class or
-a `match` on it. `resolve_size` fills in the horizon and the number of arms.
+A specification names its source in one of the fields `scenario`, `trace` and `log`. `make_source` turns them into one
+of three classes. Everything that depends on the kind of source is a method of that class or a `match` on it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from environments import InputError, Scenario, find_scenario
 from environments.blocks import AnyScenario
 from environments.recorded.log_world import LogScenario, open_log
-from environments.recorded.recording import own_name
+from environments.recorded.recording import recording_name
 from environments.recorded.trace_world import TraceScenario, open_trace
 from policies.engine.base import Policy
 
@@ -37,59 +36,59 @@ class ScenarioSource:
     kind: ClassVar[Literal["scenario"]] = "scenario"
 
     def open(self) -> Scenario:
-        """The scenario with its settings."""
+        """Return the scenario with its settings."""
         return find_scenario(self.name, dict(self.settings))
 
     @property
     def extra_arms(self) -> int:
-        """Arms beyond K, such as those that open later."""
+        """Number of arms beyond K, such as arms that open later."""
         return self.open().extra_arms
 
     def reward_factor(self, policy: type[Policy]) -> float:
-        """Size of the rewards relative to those that the policy's own ranges are made for."""
+        """Return the scale of the rewards relative to the scale that the policy's default ranges assume."""
         del policy
         return 1.0
 
     def reward_bounds(self) -> dict[str, float]:
-        """Values of the parameters `low` and `high` that follow from the data: none for a scenario."""
+        """Return values of the parameters `low` and `high` that follow from the data; none for a scenario."""
         return {}
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a specification that name this source."""
+        """Return the fields of a specification that name this source."""
         return {"scenario": self.name}
 
     def resolved_fields(self) -> dict[str, Any]:
-        """The fields of a specification that resolution fills in."""
+        """Return the fields of a specification that are filled in when it is resolved."""
         return {"scenario": self.open().name}
 
 
 @dataclass(frozen=True)
 class RecordedSource(ABC, Generic[Content]):
-    """A file of the user's own data, and what it held when the study was created."""
+    """A data file, and a digest of its content when the study was created."""
 
     path: str
     minimize: bool
     settings: Settings
     digest: str | None = None
-    """SHA-256 of the content; None for a study that is not resolved yet."""
+    """SHA-256 of the content; None before the study is resolved."""
     scale: float | None = None
-    """Size of the rewards relative to those that ranges are made for; None for a study that is not resolved yet."""
+    """Scale of the rewards relative to the scale that default ranges assume; None before the study is resolved."""
 
     kind: ClassVar[Literal["trace", "log"]]
 
     @abstractmethod
     def read(self) -> Content:
-        """Read the file, whatever it holds now."""
+        """Read the file without checking the digest."""
 
     def open(self) -> Content:
-        """The content of the file. Raises InputError if it is missing, unreadable or has changed."""
+        """Return the content of the file. Raises InputError if it is missing, unreadable or has changed."""
         content = self.read()
         if self.digest is not None and content.digest != self.digest:
-            raise InputError(f"{self.kind} {self.path} holds something else than when the study {self.name!r} began.")
+            raise InputError(f"{self.kind} {self.path} has changed since the study {self.name!r} was created.")
         return content.with_settings(self.settings)
 
     def find(self) -> Content | None:
-        """The content of the file; None if it is missing, unreadable or has changed."""
+        """Return the content of the file; None if it is missing, unreadable or has changed."""
         try:
             return self.open()
         except InputError:
@@ -97,33 +96,33 @@ class RecordedSource(ABC, Generic[Content]):
 
     @property
     def name(self) -> str:
-        """The name that takes the place of a scenario's name."""
-        return own_name(self.kind, self.path)
+        """The name that replaces the name of a scenario."""
+        return recording_name(self.kind, self.path)
 
     @property
     def extra_arms(self) -> int:
-        """Arms beyond K: none."""
+        """Number of arms beyond K: none."""
         return 0
 
     def reward_factor(self, policy: type[Policy]) -> float:
-        """Size of the rewards relative to those that the policy's own ranges are made for."""
+        """Return the scale of the rewards relative to the scale that the policy's default ranges assume."""
         if not policy.scalable:
             return 1.0
         return self.open().scale.factor if self.scale is None else self.scale
 
     def reward_bounds(self) -> dict[str, float]:
-        """1st and 99th percentile of the rewards that are searched on; none once they are among the fixed values."""
+        """Return the 1st and 99th percentile of the rewards in the search segment; none once they are fixed values."""
         if self.digest is not None:
             return {}
         scale = self.open().scale
         return {"low": scale.low, "high": scale.high}
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a specification that name this source."""
+        """Return the fields of a specification that name this source."""
         return {self.kind: self.path, "minimize": self.minimize}
 
     def resolved_fields(self) -> dict[str, Any]:
-        """The fields of a specification that resolution fills in."""
+        """Return the fields of a specification that are filled in when it is resolved."""
         if self.digest is not None:
             return {}
         content = self.open()
@@ -137,7 +136,7 @@ class TraceSource(RecordedSource[TraceScenario]):
     kind = "trace"
 
     def read(self) -> TraceScenario:
-        """Read the file, whatever it holds now."""
+        """Read the file without checking the digest."""
         return open_trace(self.path, self.minimize)
 
 
@@ -148,7 +147,7 @@ class LogSource(RecordedSource[LogScenario]):
     kind = "log"
 
     def read(self) -> LogScenario:
-        """Read the file, whatever it holds now."""
+        """Read the file without checking the digest."""
         return open_log(self.path, self.minimize)
 
 
@@ -164,7 +163,7 @@ def make_source(
     digest: str | None = None,
     scale: float | None = None,
 ) -> Source:
-    """The source that the fields of a specification name.
+    """Make the source that the fields of a specification name.
 
     >>> make_source("log:ads", {}, log="/data/ads.csv").kind
     'log'
@@ -177,7 +176,7 @@ def make_source(
 
 
 def resolve_size(source: Source, horizon: int | None, arms: int | None) -> tuple[int, int]:
-    """Horizon and number of arms: the given ones, and the source's own where none are given.
+    """Return horizon and number of arms; the source's defaults where none are given.
 
     >>> resolve_size(ScenarioSource("blips", {}), 500, None)
     (500, 10)
@@ -188,22 +187,22 @@ def resolve_size(source: Source, horizon: int | None, arms: int | None) -> tuple
     return (opened.horizon if horizon is None else horizon, opened.arms if arms is None else arms)
 
 
-def check_one_source(given: Mapping[str, Any]) -> str | None:
-    """The name in place of a scenario's name where a file is given. ValueError for more than one source.
+def check_one_source(fields: Mapping[str, Any]) -> str | None:
+    """Return the name that a trace or log gives to the scenario. Raises ValueError for more than one source.
 
     >>> check_one_source({"log": "/data/ads.csv"})
     'log:ads'
     >>> check_one_source({"trace": "a.csv", "scenario": "blips"})
     Traceback (most recent call last):
     ...
-    ValueError: a study has one source (scenario, trace or log) but got scenario 'blips' and trace 'a.csv'
+    ValueError: a study must have one source (scenario, trace or log) but got scenario 'blips' and trace 'a.csv'
     """
-    files = {kind: given[kind] for kind in ("trace", "log") if isinstance(given.get(kind), str)}
-    names = {own_name(kind, path) for kind, path in files.items()}
-    scenario = given.get("scenario")
+    files = {kind: fields[kind] for kind in ("trace", "log") if isinstance(fields.get(kind), str)}
+    names = {recording_name(kind, path) for kind, path in files.items()}
+    scenario = fields.get("scenario")
     sources = [f"{kind} {path!r}" for kind, path in files.items()]
     if files and scenario is not None and scenario not in names:
         sources.insert(0, f"scenario {scenario!r}")
     if len(sources) > 1:
-        raise ValueError(f"a study has one source (scenario, trace or log) but got {' and '.join(sources)}")
+        raise ValueError(f"a study must have one source (scenario, trace or log) but got {' and '.join(sources)}")
     return next(iter(names), None)

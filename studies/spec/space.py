@@ -1,26 +1,26 @@
-"""Where a parameter is searched: a range that a person gave, or the policy's own."""
+"""Search ranges of parameters: given by the user, or the policy's defaults."""
 
 from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictFloat, model_validator
 
 from environments.errors import InputError
 from policies import find_policy
 from policies.engine.base import Param, ParamContext
-from studies.spec.fields import FrozenModel, Real
+from studies.spec.fields import FrozenModel
 
 
 class Range(FrozenModel):
-    """Where a parameter is searched."""
+    """The range and scale on which a parameter is searched."""
 
-    low: Real = Field(description="Smallest value; of 1 − x where the scale is one-minus.")
-    high: Real = Field(description="Largest value.")
-    scale: Literal["log", "linear", "one-minus"] = Field(default="log", description="How it is searched.")
+    low: StrictFloat = Field(description="Smallest value; with the scale one-minus, of 1 − x.")
+    high: StrictFloat = Field(description="Largest value; with the scale one-minus, of 1 − x.")
+    scale: Literal["log", "linear", "one-minus"] = Field(default="log", description="Scale of the search.")
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _check_order(self) -> Self:
         if not self.low < self.high:
             raise ValueError(f"low must be below high but got {self.low:.15g} and {self.high:.15g}")
         if self.scale != "linear" and self.low <= 0:
@@ -30,7 +30,7 @@ class Range(FrozenModel):
         return self
 
     def bounds(self) -> tuple[float, float]:
-        """The values at both ends, of x itself on any scale.
+        """Return the values of x at both ends, on any scale.
 
         >>> Range(low=0.25, high=0.5, scale="one-minus").bounds()
         (0.75, 0.5)
@@ -39,7 +39,7 @@ class Range(FrozenModel):
 
 
 def find_parameters(policy: str) -> tuple[Param, ...]:
-    """A policy's parameters, with their own ranges and scales; none of a policy that is not at hand.
+    """Return the parameters of a policy; none if the policy is not loaded.
 
     >>> [param.name for param in find_parameters("ucb1")], find_parameters("their.py:Policy")
     (['c'], ())
@@ -50,23 +50,26 @@ def find_parameters(policy: str) -> tuple[Param, ...]:
         return ()
 
 
-def default_range(param: Param, setting: ParamContext, factor: float = 1.0) -> Range:
-    """A parameter's own range, both ends `factor` times as large.
+def default_range(param: Param, context: ParamContext, factor: float = 1.0) -> Range:
+    """Return the default range of a searchable parameter, both ends multiplied by `factor`.
 
     >>> default_range(Param("alpha0", 1.0, 0.01, 10.0), ParamContext(1000, 10, {}), factor=50.0)
     Range(low=0.5, high=500.0, scale='log')
     """
-    low, high = (end(setting) if callable(end) else end for end in (param.low, param.high))
-    assert low is not None
-    assert high is not None
-    low, high = (end if factor == 1.0 else round_digits(end * factor) for end in (low, high))
+    low, high = (end(context) if callable(end) else end for end in (param.low, param.high))
+    if low is None or high is None:
+        raise ValueError(f"{param.name} has no default range")
+    if factor != 1.0:
+        low, high = round_digits(low * factor), round_digits(high * factor)
     if low >= high:
-        raise InputError(f"{param.name} has no range to search at horizon {setting.horizon}; give one or fix it.")
+        raise InputError(
+            f"{param.name} has no default range at horizon {context.horizon}; give a range or fix the parameter."
+        )
     return Range(low=low, high=high, scale=param.scale)  # type: ignore[arg-type]
 
 
 def round_digits(value: float) -> float:
-    """A number as a person would write it in a study file: with three digits that count.
+    """Round to three significant digits.
 
     >>> round_digits(0.123456)
     0.123

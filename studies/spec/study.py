@@ -1,4 +1,4 @@
-"""What a study may say, field by field; `studies.spec.study` has what follows from it."""
+"""Specification of a study: one search over the parameters of one policy on one source of rewards."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, StrictFloat, StrictInt, ValidationError, field_validator, model_validator
 
 from environments.blocks import AnyScenario
-from environments.recorded.log_world import FEWEST_REPLAYS
-from environments.scenario import LONGEST_HORIZON
-from environments.text import join_words
+from environments.recorded.log_world import MIN_REPLAYS
+from environments.scenario import MAX_HORIZON
+from environments.text import format_count, join_words
 from policies import find_policy
 from policies.engine.base import ParamContext, Policy, Value
 from studies.paper.advice import paper_advice
@@ -22,11 +22,9 @@ from studies.spec.fields import (
     FrozenModel,
     ParamName,
     PrunerName,
-    Real,
     SamplerName,
     ShortText,
     StudyName,
-    Whole,
     describe_differences,
     short_hash,
 )
@@ -44,187 +42,202 @@ from studies.spec.space import Range, default_range
 
 
 class StudyFields(FrozenModel):
-    """The fields of a study; one on a trace or a log has the name of its file for a scenario.
+    """The fields of a study. For a trace or a log, the scenario is named after its file.
 
     >>> StudyFields.model_validate({"log": "/data/ads.csv"}).scenario
     'log:ads'
     """
 
-    name: StudyName = Field(default=None, min_length=1, max_length=400, description="Overrides the study's own name.")
-    policy: str = Field(default=StudyDefaults.policy, max_length=100, description="Whose parameters are searched.")
-    scenario: str = Field(max_length=300, description="A scenario's name, or effects joined by '+'.")
-    settings: dict[ParamName, Whole | Real | ShortText] = Field(
-        default_factory=dict, max_length=100, description="The scenario's parameters, such as every or noise."
+    name: StudyName = Field(
+        default=None,
+        min_length=1,
+        max_length=400,
+        description="Name of the study; derived from the other fields if absent.",
+    )
+    policy: str = Field(
+        default=StudyDefaults.policy, max_length=100, description="Policy whose parameters are searched."
+    )
+    scenario: str = Field(max_length=300, description="Name of a scenario, or effects joined by '+'.")
+    settings: dict[ParamName, StrictInt | StrictFloat | ShortText] = Field(
+        default_factory=dict, max_length=100, description="Parameters of the scenario, such as every or noise."
     )
     horizon: int | None = Field(
-        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Steps T; the scenario's own if absent."
+        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Steps T; the scenario's default if absent."
     )
     arms: int | None = Field(
-        default=None, strict=True, ge=1, le=LONGEST_HORIZON, description="Arms K; the scenario's own if absent."
+        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Arms K; the scenario's default if absent."
     )
     trace: str | None = Field(
-        default=None, min_length=1, max_length=1000, description="A CSV or Parquet file in place of a scenario."
+        default=None,
+        min_length=1,
+        max_length=1000,
+        description="CSV or Parquet file of rewards, instead of a scenario.",
     )
     log: str | None = Field(
-        default=None, min_length=1, max_length=1000, description="A CSV or Parquet file of events, to be replayed."
+        default=None,
+        min_length=1,
+        max_length=1000,
+        description="CSV or Parquet file of logged events, instead of a scenario.",
     )
-    minimize: bool = Field(default=False, strict=True, description="What the trace or log holds are costs.")
-    digest: str | None = Field(default=None, max_length=64, description="SHA-256 of what the file held.")
+    minimize: bool = Field(default=False, strict=True, description="Whether the trace or log holds costs, not rewards.")
+    digest: str | None = Field(default=None, max_length=64, description="SHA-256 of the file's content.")
     scale: float | None = Field(
-        default=None, gt=0, description="Size of the file's rewards against those that ranges are made for."
+        default=None, gt=0, description="Scale of the file's rewards relative to the scale that default ranges assume."
     )
     space: dict[ParamName, Range] = Field(
-        default_factory=dict, max_length=100, description="Where each parameter is searched."
+        default_factory=dict, max_length=100, description="Search range of each parameter."
     )
-    fixed: dict[ParamName, Real | ShortText] = Field(
-        default_factory=dict, max_length=100, description="Parameters that are not searched."
+    fixed: dict[ParamName, StrictFloat | ShortText] = Field(
+        default_factory=dict, max_length=100, description="Parameters with a fixed value."
     )
     objective: str = Field(
         default=StudyDefaults.objective,
         max_length=100,
-        description=f"What is optimised: {join_words(format_choices(OBJECTIVES))}.",
+        description=f"Objective: {join_words(format_choices(OBJECTIVES))}.",
         json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(OBJECTIVES)),
     )
-    sampler: SamplerName = Field(default=StudyDefaults.sampler, description="How candidates are chosen.")
-    pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Whether poor candidates stop early.")
+    sampler: SamplerName = Field(default=StudyDefaults.sampler, description="Method that proposes candidates.")
+    pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Method that stops poor candidates early.")
     trials: int = Field(
-        default=StudyDefaults.trials, strict=True, ge=1, le=1_000_000, description="How many candidates."
+        default=StudyDefaults.trials, strict=True, ge=1, le=1_000_000, description="Number of candidates."
     )
-    batch: int = Field(
-        default=StudyDefaults.batch, strict=True, ge=1, le=10_000, description="Candidates asked for at a time."
-    )
+    batch: int = Field(default=StudyDefaults.batch, strict=True, ge=1, le=10_000, description="Candidates per batch.")
     replications: int = Field(
-        default=StudyDefaults.replications, strict=True, ge=2, le=10_000_000, description="Worlds each one plays."
+        default=StudyDefaults.replications, strict=True, ge=2, le=10_000_000, description="Worlds per candidate."
     )
     candidates: int = Field(
-        default=StudyDefaults.candidates, strict=True, ge=1, le=1000, description="How many of the best are validated."
+        default=StudyDefaults.candidates,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Number of finalists that are validated.",
     )
     selection: int = Field(
-        default=StudyDefaults.selection, strict=True, ge=2, le=10_000_000, description="Fresh worlds to choose on."
+        default=StudyDefaults.selection, strict=True, ge=2, le=10_000_000, description="Held-out worlds for selection."
     )
     report: int = Field(
-        default=StudyDefaults.report, strict=True, ge=2, le=10_000_000, description="Fresh worlds to report on."
+        default=StudyDefaults.report, strict=True, ge=2, le=10_000_000, description="Held-out worlds for the report."
     )
-    seed: int = Field(
-        default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1, description="Names the worlds and the search."
-    )
+    seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1, description="Random seed.")
 
     @field_validator("objective")
     @classmethod
-    def _known_objective(cls, text: str) -> str:
+    def _check_objective(cls, text: str) -> str:
         parse_objective(text)
         return text
 
     @model_validator(mode="before")
     @classmethod
-    def _named_by_its_file(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        name = check_one_source(given)
-        return given if name is None else {**given, "scenario": name}
+    def _name_scenario_after_file(cls, fields: Any) -> Any:
+        if not isinstance(fields, Mapping):
+            return fields
+        name = check_one_source(fields)
+        return fields if name is None else {**fields, "scenario": name}
 
     @property
     def source(self) -> Source:
-        """Where the rewards come from: a scenario, a trace or a log."""
+        """The source of rewards: a scenario, a trace or a log."""
         return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
 
 
+# Limit on the memory of a policy's statistics.
 MAX_POLICY_BYTES = 256_000_000
-"""Bytes that a policy's statistics may take before its parameters are refused."""
 
 
 def check_study(spec: StudySpec) -> None:
-    """Raise ValueError, with one clear line, for a study that could not be played."""
+    """Raise ValueError if the fields of a study do not fit together."""
     policy = find_policy(spec.policy)
     horizon, arms = spec.size()
     _check_source(spec, policy, horizon, arms)
-    setting = ParamContext(horizon, arms + spec.source.extra_arms, {})
-    _check_given(spec, policy, setting)
+    context = ParamContext(horizon, arms + spec.source.extra_arms, {})
+    _check_params(spec, policy, context)
     space = spec.resolved_space(policy, horizon, arms)
     if space == {}:
-        hint = "" if policy.parameters else "; a class of your own lists them as parameters = (ravenlab.Param(…), …)"
-        raise ValueError(f"space is empty: {spec.policy} has nothing left to search{hint}")
-    _check_corners(spec, policy, space, setting)
+        hint = "" if policy.parameters else "; a custom policy declares them as parameters = (ravenlab.Param(…), …)"
+        raise ValueError(f"space is empty: {spec.policy} has no parameter left to search{hint}")
+    _check_corners(spec, policy, space, context)
     check_results_fit(spec)
     parse_objective(spec.objective).check(horizon)
 
 
 def check_results_fit(spec: StudySpec, scenarios: int = 1) -> None:
-    """What a batch or a validation gives, in so many scenarios, must fit into memory at once."""
-    played = {
+    """Raise ValueError if the results of one batch or of the selection do not fit into memory."""
+    counts = {
         f"batch × replications ({spec.batch} × {spec.replications})": spec.batch * spec.replications,
         f"candidates × selection ({spec.candidates} × {spec.selection})": spec.candidates * spec.selection,
     }
-    for what, count in played.items():
+    for product, count in counts.items():
         if count * scenarios > MAX_RESULTS:
             over = f" over {scenarios} scenarios" if scenarios > 1 else ""
-            raise ValueError(f"{what}{over} must be at most {MAX_RESULTS} but got {count * scenarios}")
+            raise ValueError(
+                f"{product}{over} must be at most {format_count(MAX_RESULTS)} but got {format_count(count * scenarios)}"
+            )
 
 
 def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int) -> None:
-    """What a scenario, a trace or a log does not allow."""
+    """Raise ValueError for fields that the scenario, trace or log does not allow."""
     match spec.source:
         case ScenarioSource() as scenario:
             scenario.open().check(horizon, arms)
             if spec.minimize:
-                raise ValueError("minimize must be false for a scenario, which pays rewards, but got true")
+                raise ValueError("minimize must be false for a simulated scenario but got true")
         case TraceSource() as trace:
             _check_recorded(spec, trace, policy, horizon, arms)
         case LogSource() as log:
             _check_recorded(spec, log, policy, horizon, arms)
             for name, count in (("selection", spec.selection), ("report", spec.report)):
-                if count < FEWEST_REPLAYS:
-                    raise ValueError(f"{name} must be at least {FEWEST_REPLAYS} on a log but got {count}")
+                if count < MIN_REPLAYS:
+                    raise ValueError(f"{name} must be at least {MIN_REPLAYS} on a log but got {count}")
 
 
 def _check_recorded(
     spec: StudySpec, source: TraceSource | LogSource, policy: type[Policy], horizon: int, arms: int
 ) -> None:
-    """What holds for a trace and a log alike. The file of a study that was checked before is not opened again."""
+    """Check what traces and logs have in common. A resolved study's file is not opened again."""
     if source.digest is None:
         source.open().check(horizon, arms)
     if policy.uses_true_means:
-        raise ValueError(f"{policy.name} reads the true means, which a {source.kind} does not tell")
+        raise ValueError(f"{policy.name} uses the true means, which are unknown for a {source.kind}")
     if spec.objective != StudyDefaults.objective:
         raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 
 
-def _check_given(spec: StudySpec, policy: type[Policy], setting: ParamContext) -> None:
-    """What is searched or fixed must be the policy's, and each value one that it takes."""
+def _check_params(spec: StudySpec, policy: type[Policy], context: ParamContext) -> None:
+    """Raise ValueError for unknown parameters and for values that the policy does not allow."""
     both = sorted(set(spec.space) & set(spec.fixed))
     if both:
         raise ValueError(f"{both[0]} is both searched and fixed")
     known = {param.name: param for param in policy.parameters}
     for name in (*spec.space, *spec.fixed):
         if name not in known:
-            policy.resolve({name: 0.0}, setting.arms, setting.horizon)
+            policy.resolve({name: 0.0}, context.arms, context.horizon)
     for name, value in spec.fixed.items():
-        known[name].resolve(value, setting)
+        known[name].resolve(value, context)
     for name, range_ in spec.space.items():
         if known[name].choices:
-            raise ValueError(f"{name} is one of {', '.join(known[name].choices)}: it can be fixed, not searched")
+            raise ValueError(f"{name} cannot be searched; fix it to one of {', '.join(known[name].choices)}")
         for end in range_.bounds():
-            known[name].resolve(end, setting)
+            known[name].resolve(end, context)
 
 
-def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], setting: ParamContext) -> None:
-    """What is allowed one by one must also be so together, and fit into memory, in every corner of the box."""
+def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], context: ParamContext) -> None:
+    """Raise ValueError if a corner of the search space is not allowed or needs too much memory."""
     for corner in itertools.product(*(range_.bounds() for range_ in space.values())):
         given: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
-        values = policy.resolve(given, setting.arms, setting.horizon)
-        sizes = policy.sizes(setting.arms, values)
-        if 8 * (sizes.rows * setting.arms + sizes.cells + sizes.memory) > MAX_POLICY_BYTES:
-            what = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
-            raise ValueError(f"{spec.policy} would need too much memory with {what}")
+        values = policy.resolve(given, context.arms, context.horizon)
+        sizes = policy.sizes(context.arms, values)
+        if 8 * (sizes.rows * context.arms + sizes.cells + sizes.memory) > MAX_POLICY_BYTES:
+            params = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
+            raise ValueError(f"{spec.policy} needs too much memory with {params}")
 
 
+# Fields that may change when a study is resumed.
 BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
-"""Fields that may change between runs of one study: more of the same."""
 
+# Fields that only studies on a trace or a log have.
 RECORDED_FIELDS = ("trace", "log", "minimize", "digest", "scale")
-"""Fields of studies on a trace or a log alone."""
 
-NOT_IN_NAME = (
+UNHASHED_FIELDS = (
     *BUDGET_FIELDS,
     "policy",
     "scenario",
@@ -236,11 +249,10 @@ NOT_IN_NAME = (
     "batch",
     *RECORDED_FIELDS,
 )
-"""Fields that a study's name does not hash: they stand in it, or are the budget of the search."""
 
 
 class StudySpec(StudyFields):
-    """One search: a policy's parameters in one scenario at one horizon.
+    """A study: a search over a policy's parameters on one scenario, trace or log at one horizon.
 
     >>> spec = StudySpec(scenario="variance-drift", horizon=10000).resolved()
     >>> spec.study_name()
@@ -248,46 +260,46 @@ class StudySpec(StudyFields):
     """
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Self:
+    def _check_consistency(self) -> Self:
         check_study(self)
         return self
 
     def size(self) -> tuple[int, int]:
-        """Horizon and arms, the source's own where none are given."""
+        """Return horizon and number of arms; the source's defaults where none are given."""
         return resolve_size(self.source, self.horizon, self.arms)
 
     def resolved_space(self, policy: type[Policy], horizon: int, arms: int) -> dict[str, Range]:
-        """The ranges given, and the policy's own for parameters that are neither given nor fixed."""
+        """Return the given ranges, and the policy's default ranges for all other parameters that are not fixed."""
         arms += self.source.extra_arms
         fixed, factor = self.resolved_fixed(), self.source.reward_factor(policy)
         given: dict[str, Value] = {**fixed, **{name: range_.bounds()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
         for param in policy.parameters:
-            setting = ParamContext(horizon, arms, values)
+            context = ParamContext(horizon, arms, values)
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
             elif param.name not in fixed and param.low is not None and param.high is not None:
-                space[param.name] = default_range(param, setting, factor**param.power)
-            values[param.name] = param.resolve(given.get(param.name), setting)
+                space[param.name] = default_range(param, context, factor**param.power)
+            values[param.name] = param.resolve(given.get(param.name), context)
         return space
 
     def resolved_fixed(self) -> dict[str, float | str]:
-        """What is fixed. On a file `low` and `high` are the 1st and 99th percentile of the searched stretch."""
+        """Return the fixed parameters. For files, `low` and `high` default to percentiles of the search segment."""
         fixed = dict(self.fixed)
         bounds = self.source.reward_bounds()
         free = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
         return {**fixed, **bounds} if bounds.keys() <= free else fixed
 
     def open_scenario(self) -> AnyScenario:
-        """The scenario with its settings, or the file, which must hold what it held when the study began."""
+        """Return the scenario with its settings, or the file. Raises InputError if the file has changed."""
         return self.source.open()
 
     def resolved(self) -> ResolvedStudy:
-        """The same with every default written out, as it is stored."""
+        """Return the study with every default filled in, as it is stored."""
         horizon, arms = self.size()
         policy = find_policy(self.policy)
-        found = {
+        defaults = {
             "policy": policy.name,
             "horizon": horizon,
             "arms": arms,
@@ -295,53 +307,53 @@ class StudySpec(StudyFields):
             "fixed": self.resolved_fixed(),
             **self.source.resolved_fields(),
         }
-        return ResolvedStudy.model_construct(**{**dict(self), **found})
+        return ResolvedStudy.model_construct(**{**dict(self), **defaults})
 
     def __eq__(self, other: object) -> bool:
-        """By fields alone: whether defaults were looked up before says nothing about the study."""
+        """Compare the fields only, so that a resolved study can equal an unresolved one."""
         return isinstance(other, StudySpec) and self.__dict__ == other.__dict__
 
     def study_name(self) -> str:
-        """`policy/scenario/T…/K…`, with a short hash where anything but the budget is not the default."""
+        """Return `policy/scenario/T…/K…`, with a hash if any field except the budget differs from its default."""
         if self.name is not None:
             return self.name
-        return self.resolved().usual_name()
+        return self.resolved().default_name()
 
     def simulated_steps(self) -> int:
-        """Steps of search, selection and report together, at most: pruning saves some.
+        """Return the number of steps of search, selection and report; an upper bound with a pruner.
 
         >>> spec = StudySpec(scenario="periodic", horizon=10, trials=3, replications=2, selection=5, report=7)
         >>> spec.simulated_steps()
         400
         """
-        here = self.resolved()
-        rivals = 1 + (paper_advice(here.scenario, here.horizon, here.policy) is not None)
-        played = self.trials * self.replications
-        played += (min(self.candidates, self.trials) + rivals) * self.selection + (1 + rivals) * self.report
-        return played * here.horizon
+        spec = self.resolved()
+        baselines = 1 + (paper_advice(spec.scenario, spec.horizon, spec.policy) is not None)
+        worlds = self.trials * self.replications
+        worlds += (min(self.candidates, self.trials) + baselines) * self.selection + (1 + baselines) * self.report
+        return worlds * spec.horizon
 
     def identity(self) -> dict[str, Any]:
-        """What makes trials comparable: all but the name and the budget, every default written out."""
+        """Return the fields that must agree for trials to be comparable: all but name and budget."""
         return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET_FIELDS})
 
     def differences(self, stored: StudySpec) -> list[str]:
-        """In words, where a stored study's trials would not be comparable with this one's."""
-        mine, theirs = self.identity(), stored.identity()
+        """List the fields in which the trials of a stored study are not comparable with this one's."""
+        requested, existing = self.identity(), stored.identity()
         match self.source:
-            case TraceSource() | LogSource() as file if mine["digest"] != theirs["digest"]:
-                return [f"the {file.kind} {file.path} holds something else than it did"]
+            case TraceSource() | LogSource() as file if requested["digest"] != existing["digest"]:
+                return [f"the content of the {file.kind} {file.path} has changed"]
             case _:
-                return describe_differences(mine, theirs)
+                return describe_differences(requested, existing)
 
     def values(self, params: dict[str, float]) -> dict[str, Value]:
-        """All parameters of a candidate, checked."""
-        here = self.resolved()
+        """Return all parameters of a candidate: the given, the fixed and the default ones."""
+        spec = self.resolved()
         policy = find_policy(self.policy)
-        given: dict[str, Value] = {**here.scaled_defaults(policy), **here.fixed, **params}
-        return policy.resolve(given, here.arms + self.source.extra_arms, here.horizon)
+        given: dict[str, Value] = {**spec.scaled_defaults(policy), **spec.fixed, **params}
+        return policy.resolve(given, spec.arms + self.source.extra_arms, spec.horizon)
 
     def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
-        """The policy's own defaults for rewards of the file's size, where that matters."""
+        """Return the policy's defaults that depend on the scale of the rewards, converted to the file's scale."""
         factor = self.source.reward_factor(policy)
         if factor == 1.0:
             return {}
@@ -353,7 +365,7 @@ class StudySpec(StudyFields):
 
 
 class ResolvedStudy(StudySpec):
-    """A study with every default filled in: the form that is stored, searched and shown.
+    """A study with every default filled in.
 
     `StudySpec.resolved` creates it from a specification, `from_stored` from a storage.
 
@@ -366,28 +378,28 @@ class ResolvedStudy(StudySpec):
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> ResolvedStudy:
-        """A study to show, not to run: its policy or scenario may not be loaded. ValueError for an invalid field."""
+        """Read a study for display; its policy or scenario need not be loaded. Raises ValueError if invalid."""
         fields = StudyFields.model_validate(stored)
         if fields.horizon is None or fields.arms is None:
             raise ValueError("a stored specification must have horizon and arms")
         return cls.model_construct(**dict(fields))
 
     def resolved(self) -> ResolvedStudy:
-        """Itself."""
+        """Return the study itself."""
         return self
 
-    def usual_name(self) -> str:
-        """The name of a study that was not given one."""
+    def default_name(self) -> str:
+        """Return the name of a study that was not given one."""
         name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
-        mine = self.model_dump(mode="json", exclude=set(NOT_IN_NAME))
-        if mine == self._usual():
+        hashed = self.model_dump(mode="json", exclude=set(UNHASHED_FIELDS))
+        if hashed == self._hashed_defaults():
             return name
-        return f"{name}{short_hash(json.dumps(mine, sort_keys=True, ensure_ascii=False))}"
+        return f"{name}{short_hash(json.dumps(hashed, sort_keys=True, ensure_ascii=False))}"
 
-    def _usual(self) -> dict[str, Any] | None:
-        """What the name hashes, at its defaults; None where this horizon or policy has no valid defaults."""
+    def _hashed_defaults(self) -> dict[str, Any] | None:
+        """Return the defaults of the hashed fields; None if this horizon or policy has no valid defaults."""
         try:
             plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **self.source.fields())
         except ValidationError:
             return None
-        return plain.resolved().model_dump(mode="json", exclude=set(NOT_IN_NAME))
+        return plain.resolved().model_dump(mode="json", exclude=set(UNHASHED_FIELDS))

@@ -1,1 +1,1 @@
-"""JSON Schemas of the files that are read and written."""
+"""Storage of studies in SQLite, PostgreSQL and other databases."""

@@ -1,7 +1,7 @@
-"""A study as a whole into another storage or under another name, in one transaction: all of it, or nothing.
+"""Copying of a study to another storage or name in one transaction.
 
-Rows are copied as they are, whatever table Optuna keeps them in; only ids are new. Going trial by trial through
-Optuna would take 10 ms each and leave half a study behind a lost connection.
+The rows of all of Optuna's tables are copied unchanged, except for their ids. Copying trial by trial through Optuna
+takes 10 ms per trial and leaves a partial study when the connection is lost.
 """
 
 from __future__ import annotations
@@ -19,38 +19,37 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, Any]
-Rows = dict[str, list[Row]]
-"""The rows of a study by table."""
+Rows = dict[str, list[Row]]  # by table
 
-OF_A_TRIAL = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)
-"""Optuna's dashboard keeps a trial's note with the study, by the trial's id, which is another one in the copy."""
+# Optuna's dashboard stores the note of a trial with the study, under the id of the trial, which changes in a copy.
+TRIAL_NOTE_KEY = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)
 
 
 def read_study_rows(source: RDBStorage, study_id: int) -> Rows:
-    """All rows of a study, in the order in which they were written."""
+    """Read all rows of a study in the order in which they were written."""
     from sqlalchemy import select
 
-    studies, trials, of_studies, of_trials = _tables()
-    found: Rows = {}
+    studies, trials, study_tables, trial_tables = _tables()
+    rows: Rows = {}
     with source.engine.connect() as connection:
 
         def read(table: Table, condition: Any) -> None:
-            asked = select(table).where(condition).order_by(*table.primary_key.columns)
-            found[table.name] = [dict(row._mapping) for row in connection.execute(asked)]
+            query = select(table).where(condition).order_by(*table.primary_key.columns)
+            rows[table.name] = [dict(row._mapping) for row in connection.execute(query)]
 
-        for table in (studies, trials, *of_studies):
+        for table in (studies, trials, *study_tables):
             read(table, table.c.study_id == study_id)
-        for table in of_trials:
+        for table in trial_tables:
             read(table, table.c.trial_id.in_(select(trials.c.trial_id).where(trials.c.study_id == study_id)))
-    return found
+    return rows
 
 
 def write_study_rows(rows: Rows, target: RDBStorage, name: str) -> int:
-    """Write the rows of a study under a name; tells how many trials it has. On an error nothing of it stays behind."""
+    """Write the rows of a study under a name and return the number of trials. An error leaves nothing behind."""
     from sqlalchemy import insert, select
     from sqlalchemy.exc import IntegrityError
 
-    studies, trials, of_studies, of_trials = _tables()
+    studies, trials, study_tables, trial_tables = _tables()
     renamed = rows["studies"][0]["study_name"] != name
     with target.engine.begin() as connection:
         try:
@@ -59,58 +58,58 @@ def write_study_rows(rows: Rows, target: RDBStorage, name: str) -> int:
             raise InputError(
                 f"study {name!r} already exists in the target; delete it or choose another name.", field="name"
             ) from None
-        there = connection.execute(select(studies.c.study_id).where(studies.c.study_name == name)).scalar_one()
-        _insert(connection, trials, [{**row, "study_id": there} for row in rows["trials"]])
-        asked = select(trials.c.trial_id).where(trials.c.study_id == there).order_by(trials.c.trial_id)
-        new = connection.execute(asked).scalars().all()
-        ids: dict[int, int] = dict(zip((row["trial_id"] for row in rows["trials"]), new, strict=True))
-        for table in of_studies:
-            kept = [{**row, "study_id": there} for row in rows[table.name]]
+        study_id = connection.execute(select(studies.c.study_id).where(studies.c.study_name == name)).scalar_one()
+        _insert(connection, trials, [{**row, "study_id": study_id} for row in rows["trials"]])
+        query = select(trials.c.trial_id).where(trials.c.study_id == study_id).order_by(trials.c.trial_id)
+        new_ids = connection.execute(query).scalars().all()
+        ids: dict[int, int] = dict(zip((row["trial_id"] for row in rows["trials"]), new_ids, strict=True))
+        for table in study_tables:
+            copied = [{**row, "study_id": study_id} for row in rows[table.name]]
             if table.name == "study_system_attributes":
-                kept = _with_moved_keys(kept, ids)
+                copied = _renumber_notes(copied, ids)
             if table.name == "study_user_attributes" and renamed:
-                kept = [{**row, "value_json": _renamed(row["key"], row["value_json"], name)} for row in kept]
-            _insert(connection, table, kept)
-        for table in of_trials:
+                copied = [{**row, "value_json": _rename(row["key"], row["value_json"], name)} for row in copied]
+            _insert(connection, table, copied)
+        for table in trial_tables:
             _insert(connection, table, [{**row, "trial_id": ids[row["trial_id"]]} for row in rows[table.name]])
     return len(ids)
 
 
 def _tables() -> tuple[Table, Table, list[Table], list[Table]]:
-    """Optuna's tables: studies, trials, what belongs to a study, what belongs to a trial."""
+    """Return Optuna's tables: studies, trials, tables that refer to studies, tables that refer to trials."""
     from optuna.storages._rdb.models import BaseModel
 
     known = BaseModel.metadata.tables
     studies, trials = known["studies"], known["trials"]
-    of_studies = [table for table in known.values() if "study_id" in table.c and table not in (studies, trials)]
-    of_trials = [table for table in known.values() if "trial_id" in table.c and table is not trials]
-    return studies, trials, of_studies, of_trials
+    study_tables = [table for table in known.values() if "study_id" in table.c and table not in (studies, trials)]
+    trial_tables = [table for table in known.values() if "trial_id" in table.c and table is not trials]
+    return studies, trials, study_tables, trial_tables
 
 
 def _insert(connection: Connection, table: Table, rows: list[Row]) -> None:
-    """Add rows, which get keys of their own."""
+    """Insert rows without their primary keys, which the database assigns."""
     from sqlalchemy import insert
 
-    own = {column.name for column in table.primary_key.columns}
+    primary = {column.name for column in table.primary_key.columns}
     if rows:
-        connection.execute(insert(table), [{key: row[key] for key in row if key not in own} for row in rows])
+        connection.execute(insert(table), [{key: row[key] for key in row if key not in primary} for row in rows])
 
 
-def _with_moved_keys(rows: list[Row], ids: dict[int, int]) -> list[Row]:
-    """Notes of trials go by the new ids; one of a trial that is not in the study gives way to one that is."""
+def _renumber_notes(rows: list[Row], ids: dict[int, int]) -> list[Row]:
+    """Store notes of trials under the new ids. They replace notes of trials that are not in the study."""
     moved: dict[str, Row] = {}
     for row in rows:
-        found = OF_A_TRIAL.fullmatch(row["key"])
-        if found is not None and int(found[1]) in ids:
-            key = f"dashboard:{ids[int(found[1])]}:{found[2]}"
+        match = TRIAL_NOTE_KEY.fullmatch(row["key"])
+        if match is not None and int(match[1]) in ids:
+            key = f"dashboard:{ids[int(match[1])]}:{match[2]}"
             moved[key] = {**row, "key": key}
         else:
             moved.setdefault(row["key"], row)
     return list(moved.values())
 
 
-def _renamed(key: str, text: str, name: str) -> str:
-    """An attribute of ours says the new name."""
+def _rename(key: str, text: str, name: str) -> str:
+    """Replace the name of the study in an attribute."""
     value = json.loads(text)
     if not isinstance(value, dict):
         return text

@@ -1,4 +1,4 @@
-"""What a database or a disk can say, as one clear line; and which of it a driver may wait out."""
+"""Database errors as one-line messages, and the errors after which a driver reconnects."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from studies.storage.urls import mask_passwords, mask_url, parse_url
 
 
-class LostConnection(Fault):
-    """A connection that was there is gone: whoever wrote through it can't know whether the last word arrived."""
+class LostConnection(ExternalError):
+    """An open connection was lost; whether the last write was committed is unknown."""
 
     def __init__(self, url: str, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"the connection to storage {mask_url(url)} was lost: {reason}. What had landed is kept.")
+        super().__init__(f"the connection to storage {mask_url(url)} was lost: {reason}. Completed trials are saved.")
 
 
 class StorageUnreachable(InputError):
-    """There is no connection to be had; `starting` says that the server is there and will be ready soon."""
+    """No connection can be opened; `starting` is set if the server is starting up."""
 
     def __init__(self, url: str, reason: str) -> None:
         self.reason = reason
         self.starting = any(word in reason.lower() for word in STARTING)
-        super().__init__(f"storage {mask_url(url)} can't be reached: {reason}.")
+        super().__init__(f"storage {mask_url(url)} cannot be reached: {reason}.")
 
 
 STARTING = ("starting up", "shutting down", "not yet accepting connections", "recovery mode")
@@ -32,7 +32,7 @@ STARTING = ("starting up", "shutting down", "not yet accepting connections", "re
 
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
-    """Turn what a database or a disk can say into one clear line."""
+    """Convert errors of the database and the file system to InputError or ExternalError with one line."""
     import optuna
     import sqlalchemy.exc
 
@@ -40,22 +40,22 @@ def translate_errors(url: str) -> Iterator[None]:
         yield
     except (sqlalchemy.exc.SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
         cause = error.__cause__ if isinstance(error, optuna.exceptions.StorageInternalError) else error
-        raise _clear(url, cause or error) from None
+        raise _translate(url, cause or error) from None
     except RuntimeError as error:
         if "compatible with the table schema" in str(error):
-            raise InputError(f"storage {mask_url(url)} was made by another version of Optuna: {error}") from None
+            raise InputError(f"storage {mask_url(url)} was created by another version of Optuna: {error}") from None
         raise
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if isinstance(error, InputError) or not _in_what_is_stored(error):
+        if isinstance(error, InputError) or not _is_unreadable_value(error):
             raise
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
-        raise InputError(f"storage {mask_url(url)} is damaged: it holds what can't be read ({said}).") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
+        raise InputError(f"storage {mask_url(url)} is damaged: a stored value cannot be read ({reason}).") from None
 
 
-def _in_what_is_stored(error: BaseException) -> bool:
-    """Whether Optuna's storage could not read a value, such as JSON with a letter turned over.
+def _is_unreadable_value(error: BaseException) -> bool:
+    """Return whether Optuna's storage failed to read a stored value, such as damaged JSON.
 
-    Not where it could not write one of ours, nor where a study is gone, which it says with a KeyError.
+    Failed writes and missing studies, which Optuna reports as KeyError, do not count.
     """
     if isinstance(error, KeyError) and "does not exist" in str(error):
         return False
@@ -64,7 +64,7 @@ def _in_what_is_stored(error: BaseException) -> bool:
     return read and "json.encoder" not in modules
 
 
-def _clear(url: str, error: BaseException) -> Exception:
+def _translate(url: str, error: BaseException) -> Exception:
     where, reason = mask_url(url), database_message(url, error)
     lowered = reason.lower()
     if getattr(error, "connection_invalidated", False):
@@ -72,25 +72,25 @@ def _clear(url: str, error: BaseException) -> Exception:
     if _never_connected(error):
         return StorageUnreachable(url, reason)
     if "disk is full" in lowered or "disk i/o error" in lowered or "no space left" in lowered:
-        return Fault(f"storage {where} can't be written: {reason}. What had landed is kept.")
+        return ExternalError(f"storage {where} cannot be written: {reason}. Completed trials are saved.")
     if "readonly" in lowered or "read-only" in lowered:
-        return InputError(f"storage {where} can't be written: it is read-only.")
+        return InputError(f"storage {where} cannot be written: it is read-only.")
     if "locked" in lowered:
         return InputError(f"storage {where} is locked by another program.")
-    return InputError(f"storage {where} can't be used: {reason}.")
+    return InputError(f"storage {where} cannot be used: {reason}.")
 
 
 def _never_connected(error: BaseException) -> bool:
-    """Whether psycopg could not connect: it then has no statement and no code of the server's."""
+    """Return whether psycopg failed to connect: the error then has neither a statement nor a server code."""
     import sqlalchemy.exc
 
     if not isinstance(error, sqlalchemy.exc.OperationalError) or error.statement is not None:
         return False
-    return getattr(error.orig, "sqlstate", "none of PostgreSQL") is None
+    return getattr(error.orig, "sqlstate", "not PostgreSQL") is None
 
 
 def database_message(url: str, error: BaseException) -> str:
-    """The database's own words: their first line, without the URL's password wherever it may stand in them."""
+    """Return the first line of the database's message, with all passwords of the URL masked."""
     text = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
     line = text.splitlines()[0].removeprefix("connection failed: ").rstrip(" .")
     parsed = parse_url(url)

@@ -1,8 +1,8 @@
-"""What is stored, found again: studies by name, and all recommendations."""
+"""Finding, listing and summarizing the studies of a storage."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
@@ -22,14 +22,19 @@ if TYPE_CHECKING:
     from studies.spec.study import StudySpec
 
 
-SHOWN = 5
-"""How many names an error lists."""
+MAX_NAMES_SHOWN = 5  # in error messages
 
 
 def find_studies(storage: RDBStorage, names: Sequence[str], *, prefixes: bool = True) -> list[FrozenStudy]:
-    """Studies by exact name, by pattern ('raven-ucb/*'), or by the beginning of one name alone; by name, each once.
+    """Find studies by exact name, by pattern ('raven-ucb/*') or by unique prefix; the result is sorted by name.
 
-    Without `prefixes` a beginning is not enough.
+    Args:
+        storage: The storage.
+        names: Names, patterns or prefixes.
+        prefixes: Whether prefixes are allowed.
+
+    Raises:
+        InputError: If a name is unknown or a prefix is ambiguous.
 
     >>> import optuna
     >>> storage = optuna.storages.RDBStorage("sqlite:///:memory:")
@@ -38,64 +43,63 @@ def find_studies(storage: RDBStorage, names: Sequence[str], *, prefixes: bool = 
     ['raven-ucb/blips']
     """
     known = {study.study_name: study for study in storage.get_all_studies()}
-    found = {name for wanted in names for name in _matches(wanted, sorted(known), prefixes)}
-    return [known[name] for name in sorted(found)]
+    matches = {match for name in names for match in _match(name, sorted(known), prefixes)}
+    return [known[name] for name in sorted(matches)]
 
 
-def _matches(wanted: str, known: list[str], prefixes: bool) -> list[str]:
+def _match(wanted: str, known: list[str], prefixes: bool) -> list[str]:
     if wanted in known:
         return [wanted]
-    if any(sign in wanted for sign in "*?["):
-        fitting = [name for name in known if fnmatchcase(name, wanted)]
-        if fitting:
-            return fitting
+    if any(wildcard in wanted for wildcard in "*?["):
+        matches = [name for name in known if fnmatchcase(name, wanted)]
+        if matches:
+            return matches
     elif prefixes and wanted:
-        fitting = [name for name in known if name.startswith(wanted)]
-        whole_parts = [name for name in fitting if name.startswith(f"{wanted}/")]
-        for few in (fitting, whole_parts):
-            if len(few) == 1:
-                return few
-        if fitting:
-            hint = f"say {wanted + '*'!r} for all"
-            raise InputError(f"study {wanted!r} fits {len(fitting)} studies: {_some(fitting)}; {hint}.")
-    raise InputError(f"unknown study {wanted!r}{did_you_mean(wanted, known)} Stored: {_some(known) or 'none'}.")
+        matches = [name for name in known if name.startswith(wanted)]
+        complete_parts = [name for name in matches if name.startswith(f"{wanted}/")]
+        for candidates in (matches, complete_parts):
+            if len(candidates) == 1:
+                return candidates
+        if matches:
+            hint = f"use {wanted + '*'!r} for all of them"
+            raise InputError(f"study {wanted!r} matches {len(matches)} studies: {_list_some(matches)}; {hint}.")
+    raise InputError(f"unknown study {wanted!r}{did_you_mean(wanted, known)} Stored: {_list_some(known) or 'none'}.")
 
 
-def _some(names: Iterable[str]) -> str:
-    names = list(names)
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(repr(name) for name in names[:SHOWN]) + more
+def _list_some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES_SHOWN} more" if len(names) > MAX_NAMES_SHOWN else ""
+    return ", ".join(repr(name) for name in names[:MAX_NAMES_SHOWN]) + more
 
 
 def read_recommendations(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Recommendation]:
-    """What the named studies recommend, or all of ours, in an order that depends on nothing else."""
+    """Return the recommendations of the named studies, or of all studies of ravenlab, in a fixed order."""
     return split_by_recommendation(storage, names)[0]
 
 
 def split_by_recommendation(
     storage: RDBStorage, names: Sequence[str] | None = None
 ) -> tuple[list[Recommendation], list[str]]:
-    """What the named studies (or all of ours) recommend, and the names of those that recommend nothing yet."""
+    """Return the recommendations of studies, and the names of studies without one."""
     if names is None:
         studies = [study for study in storage.get_all_studies() if study.user_attrs.get(SPEC) is not None]
     else:
         studies = find_studies(storage, names)
-    found, without = [], []
+    recommendations, without = [], []
     for study in studies:
-        each = read_recommendation(study)
-        if each is None:
+        recommendation = read_recommendation(study)
+        if recommendation is None:
             without.append(study.study_name)
         else:
-            found.append(each)
-    found.sort(key=lambda each: (each.policy, each.scenario, each.arms, each.horizon, each.study))
-    return found, sorted(without)
+            recommendations.append(recommendation)
+    recommendations.sort(key=lambda item: (item.policy, item.scenario, item.arms, item.horizon, item.study))
+    return recommendations, sorted(without)
 
 
 def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
-    """What searches over several scenarios found, among the named studies or all, by name."""
+    """Return the results of the robust searches among the named studies, or among all, sorted by name."""
     studies = storage.get_all_studies() if names is None else find_studies(storage, names)
-    found = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
-    return sorted((each for each in found if each is not None), key=lambda each: each.study)
+    results = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
+    return sorted((result for result in results if result is not None), key=lambda result: result.study)
 
 
 StudyState = Literal["searching", "complete", "recommended", "grid", "comparison", "external"]
@@ -103,7 +107,7 @@ StudyState = Literal["searching", "complete", "recommended", "grid", "comparison
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One study at a glance. What a study of someone else does not say is None."""
+    """Summary of one study; unknown fields of an external study are None."""
 
     name: str
     policy: str | None
@@ -114,13 +118,13 @@ class StudyRow:
     planned: int | None
     best: float | None
     regret: float | None
-    """Mean regret on fresh worlds, once there is a recommendation."""
+    """Mean regret on held-out worlds; None before there is a recommendation."""
     state: StudyState
 
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """Finished trials (pruned ones too), and the smallest and largest value of complete ones."""
+    """Number of finished trials, including pruned ones, and the smallest and largest value of complete ones."""
 
     finished: int = 0
     smallest: float | None = None
@@ -128,7 +132,7 @@ class TrialCounts:
 
 
 def list_studies(storage: RDBStorage) -> list[StudyRow]:
-    """All studies by name.
+    """List all studies, sorted by name.
 
     >>> import optuna
     >>> storage = optuna.storages.RDBStorage("sqlite:///:memory:")
@@ -136,24 +140,24 @@ def list_studies(storage: RDBStorage) -> list[StudyRow]:
     >>> [(row.name, row.state) for row in list_studies(storage)]
     [('mine', 'external')]
     """
-    tallies = _tallies(storage)
-    rows = [_row(study, tallies.get(study._study_id, TrialCounts())) for study in storage.get_all_studies()]
+    counts = _count_trials(storage)
+    rows = [_row(study, counts.get(study._study_id, TrialCounts())) for study in storage.get_all_studies()]
     return sorted(rows, key=lambda row: row.name)
 
 
 def describe_study(storage: RDBStorage, study: FrozenStudy) -> StudyRow:
-    """The row of one study that was found by name."""
-    return _row(study, _tallies(storage).get(study._study_id, TrialCounts()))
+    """Return the summary of one study."""
+    return _row(study, _count_trials(storage).get(study._study_id, TrialCounts()))
 
 
-def _row(study: FrozenStudy, tally: TrialCounts) -> StudyRow:
-    """The row of one study; one that can't be read is as good as someone else's."""
+def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
+    """Return the summary of a study; a study that cannot be read counts as external."""
     from optuna.study import StudyDirection
 
     best = None
     if len(study.directions) == 1:
-        best = tally.largest if study.directions[0] == StudyDirection.MAXIMIZE else tally.smallest
-    blank = StudyRow(study.study_name, None, None, None, None, tally.finished, None, best, None, "external")
+        best = counts.largest if study.directions[0] == StudyDirection.MAXIMIZE else counts.smallest
+    blank = StudyRow(study.study_name, None, None, None, None, counts.finished, None, best, None, "external")
     try:
         if keys.ROBUST in study.user_attrs:
             return _robust_row(study, blank)
@@ -163,54 +167,52 @@ def _row(study: FrozenStudy, tally: TrialCounts) -> StudyRow:
 
 
 def _grid_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
-    grid = keys.read_grid_spec(study)
-    if grid is None:
+    spec = keys.read_grid_spec(study)
+    if spec is None:
         return None
-    here = grid.resolved()
-    return replace(_placed(blank, here, GRID_POLICY), planned=len(here.cells()), state="grid")
+    return replace(_fill(blank, spec, GRID_POLICY), planned=len(spec.cells()), state="grid")
 
 
 def _comparison_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
     spec = keys.read_comparison_spec(study)
     if spec is None:
         return None
-    placed = _placed(blank, spec, f"{len(spec.policies)} policies")
-    return replace(placed, planned=len(spec.entries()), state="comparison")
+    row = _fill(blank, spec, f"{len(spec.policies)} policies")
+    return replace(row, planned=len(spec.entries()), state="comparison")
 
 
 def _search_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
-    spec, found = keys.read_spec(study), keys.read_recommendation(study)
+    spec, recommendation = keys.read_spec(study), keys.read_recommendation(study)
     if spec is None:
         return blank
-    regret = None if found is None else found.regret.mean
-    state = _state(blank.finished, spec.trials, found)
-    return replace(_placed(blank, spec, spec.policy), planned=spec.trials, regret=regret, state=state)
+    regret = None if recommendation is None else recommendation.regret.mean
+    state = _search_state(blank.finished, spec.trials, recommendation)
+    return replace(_fill(blank, spec, spec.policy), planned=spec.trials, regret=regret, state=state)
 
 
 def _robust_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
-    """A search over several scenarios: its best value is a relative regret, and there is no one regret."""
-    spec, found = keys.read_robust_spec(study), keys.read_robust(study)
+    """Return the summary of a robust search; its best value is a relative regret."""
+    spec, result = keys.read_robust_spec(study), keys.read_robust(study)
     if spec is None:
         return blank
-    base = spec.base.resolved()
-    placed = replace(_placed(blank, base, base.policy), scenario=",".join(spec.scenarios))
-    return replace(placed, planned=base.trials, state=_state(blank.finished, base.trials, found))
+    base = spec.base
+    row = replace(_fill(blank, base, base.policy), scenario=",".join(spec.scenarios))
+    return replace(row, planned=base.trials, state=_search_state(blank.finished, base.trials, result))
 
 
-def _placed(blank: StudyRow, spec: StudySpec | SimulatedSpec, policy: str) -> StudyRow:
-    """The row with who plays where."""
+def _fill(blank: StudyRow, spec: StudySpec | SimulatedSpec, policy: str) -> StudyRow:
+    """Fill in policy, scenario, horizon and arms."""
     return replace(blank, policy=policy, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms)
 
 
-def _state(finished: int, planned: int, found: object) -> StudyState:
-    """How far a search has come."""
-    if found is not None:
+def _search_state(finished: int, planned: int, result: object) -> StudyState:
+    if result is not None:
         return "recommended"
     return "complete" if finished >= planned else "searching"
 
 
-def _tallies(storage: RDBStorage) -> dict[int, TrialCounts]:
-    """Of all studies at once, in two queries."""
+def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:
+    """Count the trials of all studies in two queries."""
     from sqlalchemy import text
 
     with storage.engine.connect() as connection:

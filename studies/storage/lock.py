@@ -1,8 +1,8 @@
-"""One driver a study: the lock, and going on by itself when a connection is lost.
+"""One driver per study: locks, and reconnection when a connection is lost.
 
-SQLite has a lock file, PostgreSQL an advisory lock that dies with the connection. A driver that lost its connection
-opens the storage again, takes its lock again and goes on from what has landed, as a rerun of the command would: the
-search depends on nothing else. So no trial is doubled, even one whose commit nobody heard of.
+SQLite uses a lock file, PostgreSQL an advisory lock that ends with the connection. A driver that has lost its
+connection reopens the storage, takes its lock again and resumes from the stored trials, like a rerun of the command. No
+trial is stored twice, even if the outcome of its commit is unknown.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from environments.errors import Fault, InputError
-from environments.files import cache_home
+from environments.errors import ExternalError, InputError
+from environments.paths import user_cache_folder
 from studies.storage.database import check_sqlite_file, open_storage
 from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
 from studies.storage.postgres import LockedConnection, ServerSession, open_locked
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
 
 
+# Seconds that a driver may spend without a connection since the last stored trial.
 PATIENCE = 60.0
-"""Seconds that a driver may be without its connection since the last landing."""
-
 PATIENCE_VARIABLE = "RAVENLAB_PATIENCE"
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 Result = TypeVar("Result")
 
 log = logging.getLogger("ravenlab")
+
+# Storages that this process has been connected to. Only these are waited for; others have a wrong URL.
 reached: set[str] = set()
-"""Storages that have answered in this process: one that does no more is waited for, others are a mistake in the URL."""
 
 
 @contextmanager
 def lock_studies(url: str, *studies: str) -> Iterator[RDBStorage]:
-    """Be the one process that writes these studies, through the storage given; a second one is refused at once.
+    """Open a storage and lock studies for writing. Raises InputError if another process has locked one.
 
-    A crash leaves no lock behind.
+    Locks end with the process, also after a crash.
     """
     with _driver(url, studies, None) as (storage, _):
         yield storage
@@ -69,25 +69,25 @@ def _driver(
 
 @contextmanager
 def _locked_file(url: str, study: str) -> Iterator[None]:
-    """The lock of a study as a file: beside an SQLite file, for other databases in this user's cache."""
+    """Hold the lock file of a study: next to an SQLite file; for other databases in the user's cache directory."""
     from filelock import FileLock, Timeout
 
     digest = hashlib.sha256(f"{study}".encode()).hexdigest()[:16]
     path = sqlite_file(url)
     if path is not None:
         check_sqlite_file(path, create=True)
-        place = path.resolve().parent / f".{path.name}.{digest}.lock"
+        lock_path = path.resolve().parent / f".{path.name}.{digest}.lock"
     else:
-        folder = cache_home() / "locks"
+        folder = user_cache_folder() / "locks"
         folder.mkdir(parents=True, exist_ok=True)
-        place = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
-    lock = FileLock(place, timeout=0)
+        lock_path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
+    lock = FileLock(lock_path, timeout=0)
     try:
         lock.acquire()
     except Timeout:
         raise InputError(f"study {study!r} is being tuned by another process; wait for it or stop it.") from None
     except PermissionError:
-        raise InputError(f"storage {mask_url(url)} can't be written: no permission beside it.") from None
+        raise InputError(f"storage {mask_url(url)} cannot be written: permission denied in its directory.") from None
     try:
         yield
     finally:
@@ -95,71 +95,71 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
 
 
 def run_as_driver(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:
-    """Run `body` as the one driver of a study, and again from what has landed each time its connection is lost.
+    """Run `body` as the only driver of a study; run it again whenever the connection is lost.
 
-    When it has been without a connection for a minute in all since the last landing, it gives up. Without a study it
-    is as patient and only reads.
+    `body` must resume from the stored trials. Raises ExternalError when the driver has been without a connection for
+    `reconnect_seconds()` since the last stored trial. Without a study, the storage is only read.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run_as_driver(f"sqlite:///{folder}/studies.sqlite3", "mine", lambda storage: len(storage.get_all_studies()))
     0
     """
-    waiting = _Waiting(url, study)
+    reconnection = _Reconnection(url, study)
     while True:
-        waiting.begin()
+        reconnection.begin()
         try:
-            with _driver(url, () if study is None else (study,), waiting.former) as (storage, holder):
-                waiting.connected(storage, holder)
+            with _driver(url, () if study is None else (study,), reconnection.former) as (storage, locked):
+                reconnection.connected(storage, locked)
                 return body(storage)
         except (LostConnection, StorageUnreachable) as error:
-            waiting.wait(error)
+            reconnection.wait(error)
 
 
-class _Waiting:
-    """How long a driver still waits for its storage."""
+class _Reconnection:
+    """The time that a driver still waits for its storage."""
 
     def __init__(self, url: str, study: str | None) -> None:
         self.url, self.study = url, study
         self.patience = reconnect_seconds()
         self.left, self.delay = self.patience, FIRST_WAIT
-        self.landed = -1
+        self.stored = -1
         self.former: ServerSession | None = None
-        self.since = 0.0
-        self.now = self.said = False
+        self.began = 0.0
+        self.is_connected = self.warned = False
 
     def begin(self) -> None:
-        """A try begins."""
-        self.since, self.now = time.monotonic(), False
+        """Start an attempt."""
+        self.began, self.is_connected = time.monotonic(), False
 
-    def connected(self, storage: RDBStorage, holder: LockedConnection | None) -> None:
-        """The lock is ours; what landed since the last time buys new patience."""
+    def connected(self, storage: RDBStorage, locked: LockedConnection | None) -> None:
+        """Note a connection; new trials since the last one reset the time that is left."""
         from sqlalchemy import text
 
-        if holder is not None:
+        if locked is not None:
             with storage.engine.connect() as connection:
-                counted = "SELECT count(*) FROM trials JOIN studies USING (study_id) WHERE study_name = :name"
-                landed = int(connection.execute(text(counted), {"name": self.study}).scalar_one())
-            if landed > self.landed:
-                self.landed, self.left, self.delay = landed, self.patience, FIRST_WAIT
-            self.former = holder.session
+                query = "SELECT count(*) FROM trials JOIN studies USING (study_id) WHERE study_name = :name"
+                stored = int(connection.execute(text(query), {"name": self.study}).scalar_one())
+            if stored > self.stored:
+                self.stored, self.left, self.delay = stored, self.patience, FIRST_WAIT
+            self.former = locked.session
         reached.add(self.url)
-        self.now, self.said = True, False
+        self.is_connected, self.warned = True, False
 
     def wait(self, error: LostConnection | StorageUnreachable) -> None:
-        """Say so and sleep; give up when patience is at its end, or when there never was a connection to lose."""
+        """Warn and sleep. Raises an error if no time is left, or if the storage has never been reached."""
         if self.url not in reached and not (isinstance(error, StorageUnreachable) and error.starting):
             raise error
-        if not self.now:
-            self.left -= time.monotonic() - self.since
+        if not self.is_connected:
+            self.left -= time.monotonic() - self.began
         if self.left <= 0.0:
-            raise Fault(
-                f"storage {mask_url(self.url)} was away for {self.patience:g} s ({error.reason}); "
-                "what had landed is kept, and the same command goes on from there."
+            raise ExternalError(
+                f"storage {mask_url(self.url)} was unreachable for {self.patience:g} s ({error.reason}); "
+                "completed trials are saved; rerun the same command to resume."
             ) from None
-        if not self.said:
-            log.warning("ravenlab: %s Trying again for up to %.0f s.", error, self.left)
-            self.said = True
+        if not self.warned:
+            log.warning("ravenlab: %s Reconnecting for up to %.0f s.", error, self.left)
+            self.warned = True
         delay = min(self.delay * random.uniform(0.5, 1.0), self.left)
         self.left -= delay
         self.delay = min(2 * self.delay, LONGEST_WAIT)
@@ -167,18 +167,18 @@ class _Waiting:
 
 
 def reconnect_seconds() -> float:
-    """Seconds to wait for a lost storage: RAVENLAB_PATIENCE, or a minute.
+    """Return the seconds to wait for a lost storage: RAVENLAB_PATIENCE, or 60.
 
     >>> reconnect_seconds()
     60.0
     """
-    given = os.environ.get(PATIENCE_VARIABLE)
-    if given is None:
+    value = os.environ.get(PATIENCE_VARIABLE)
+    if value is None:
         return PATIENCE
     try:
-        seconds = float(given)
+        seconds = float(value)
     except ValueError:
         seconds = -1.0
     if not 0.0 <= seconds <= 1e6:
-        raise InputError(f"{PATIENCE_VARIABLE} must be a number of seconds from 0 to 1000000 but got {given!r}.")
+        raise InputError(f"{PATIENCE_VARIABLE} must be a number of seconds from 0 to 1,000,000 but got {value!r}.")
     return seconds

@@ -1,8 +1,7 @@
-"""PostgreSQL: opening a database of studies, and the session that alone may write one.
+"""PostgreSQL: opening a database of studies, and connections that hold the locks of studies.
 
-The lock of a study is held by the very connection that its trials are landed through. So nothing is landed by a driver
-that lost its lock, and a driver that takes it again knows that its former session has ended, and with it whatever that
-session was about to commit.
+The connection that stores the trials of a study also holds its lock. A driver that has lost its lock therefore cannot
+store anything. A driver that takes the lock again knows that its former session has ended, with all its transactions.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-CONNECT: dict[str, tuple[Any, str]] = {
+# Connection parameters, unless the URL or an environment variable sets them; a dead network is noticed in a minute.
+CONNECT_DEFAULTS: dict[str, tuple[Any, str]] = {
     "connect_timeout": (10, "PGCONNECT_TIMEOUT"),
     "application_name": ("ravenlab", "PGAPPNAME"),
     "keepalives_idle": (30, ""),
@@ -33,31 +33,31 @@ CONNECT: dict[str, tuple[Any, str]] = {
     "keepalives_count": (3, ""),
     "tcp_user_timeout": (60_000, ""),
 }
-"""How we connect where neither the URL nor a variable says otherwise; a dead network shows in a minute."""
 
-SERVER = {
+# Session settings: no timeout while a driver simulates; the server notices a lost driver in a minute.
+SESSION_SETTINGS = {
     "idle_session_timeout": "0",
     "tcp_keepalives_idle": "30",
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
-"""A driver may be silent for long while it plays; a driver that is gone is missed by the server in a minute."""
 
-SETTING_UP = "ravenlab: the tables are being made"
+CREATION_LOCK = "ravenlab: the tables are being made"
+
+# Time limit for the end of a former session of this process.
 RELEASE_SECONDS = 20.0
-"""How long a former session of ours may take to end."""
 
 
 @dataclass(frozen=True)
 class ServerSession:
-    """One session of the server; a process number is used again, so the time belongs to it."""
+    """A session of the server. Process numbers are reused, so the start time belongs to its identity."""
 
     process: int
     begun: datetime
 
 
 def lock_key(name: str) -> int:
-    """The advisory lock of a study: 64 bits of a hash of its name, as PostgreSQL's bigint.
+    """Return the advisory lock of a study: 64 bits of a hash of its name.
 
     >>> lock_key("raven-ucb/blips/T1000/K10")
     1621939956356936258
@@ -66,31 +66,33 @@ def lock_key(name: str) -> int:
 
 
 def connect_args(url: str) -> dict[str, Any]:
-    """What `psycopg.connect` gets besides the URL."""
-    asked = parse_url(url).query
-    return {key: value for key, (value, name) in CONNECT.items() if key not in asked and name not in os.environ}
+    """Return the arguments of `psycopg.connect` besides the URL."""
+    query = parse_url(url).query
+    return {
+        key: value for key, (value, name) in CONNECT_DEFAULTS.items() if key not in query and name not in os.environ
+    }
 
 
 def open_postgres(url: str, *, create: bool) -> RDBStorage:
-    """Open a database of studies; its tables are made only when `create` says so, and by one process at a time."""
+    """Open a database of studies. If `create` is set, missing tables are created, by one process at a time."""
     from sqlalchemy import create_engine, text
     from sqlalchemy.pool import NullPool
 
-    with _needing_psycopg(url):
+    with _require_psycopg(url):
         engine = create_engine(parse_url(url), poolclass=NullPool, connect_args=connect_args(url))
     with engine.connect() as connection:
         if not _has_tables(connection, url):
             if not create:
-                raise InputError(f"storage {mask_url(url)} holds no studies yet; run ravenlab tune first.")
-            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": lock_key(SETTING_UP)})
-        return _storage(url, pool_pre_ping=True)
+                raise InputError(f"storage {mask_url(url)} has no studies yet; create some with ravenlab tune.")
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": lock_key(CREATION_LOCK)})
+        return _make_storage(url, pool_pre_ping=True)
 
 
-def _storage(url: str, skip_compatibility_check: bool = False, **engine: Any) -> RDBStorage:
+def _make_storage(url: str, skip_compatibility_check: bool = False, **engine: Any) -> RDBStorage:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    with _needing_psycopg(url):
+    with _require_psycopg(url):
         return optuna.storages.RDBStorage(
             optuna_url(parse_url(url)),
             engine_kwargs={"connect_args": connect_args(url), **engine},
@@ -100,35 +102,35 @@ def _storage(url: str, skip_compatibility_check: bool = False, **engine: Any) ->
 
 
 @contextmanager
-def _needing_psycopg(url: str) -> Iterator[None]:
+def _require_psycopg(url: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise InputError(f'storage {mask_url(url)} needs psycopg: pip install "ravenlab[postgres]".') from None
+        raise InputError(f'storage {mask_url(url)} requires psycopg: pip install "ravenlab[postgres]".') from None
 
 
 def _has_tables(connection: Connection, url: str) -> bool:
-    """Whether Optuna's tables are there; refuses tables of something else that go by the same names."""
+    """Return whether Optuna's tables exist. Raises InputError for other tables with the same names."""
     from sqlalchemy import text
 
     names = ("studies", "trials", "version_info", "alembic_version")
-    asked = ", ".join(f"to_regclass('{name}') IS NOT NULL" for name in names)
-    row = connection.execute(text(f"SELECT {asked}")).one()
-    there = {name for name, exists in zip(names, row, strict=True) if exists}
-    if there & {"studies", "trials"} and "version_info" not in there:
-        raise InputError(f"storage {mask_url(url)} is a database of something else, not of Optuna studies.")
-    return there == {*names}
+    columns = ", ".join(f"to_regclass('{name}') IS NOT NULL" for name in names)
+    row = connection.execute(text(f"SELECT {columns}")).one()
+    tables = {name for name, exists in zip(names, row, strict=True) if exists}
+    if tables & {"studies", "trials"} and "version_info" not in tables:
+        raise InputError(f"storage {mask_url(url)} is a database without Optuna studies.")
+    return tables == {*names}
 
 
 class LockedConnection:
-    """The one connection of a driver: it takes the locks of its studies when it is made, and is never made twice."""
+    """The only connection of a driver. It takes the locks of its studies and is never reopened."""
 
     def __init__(self, url: str, names: Sequence[str], former: ServerSession | None) -> None:
         self.url, self.names, self.former = url, names, former
         self.session: ServerSession | None = None
 
-    def connected(self, connection: Any, _: Any) -> None:
-        """What the pool calls with a new connection."""
+    def on_connect(self, connection: Any, _: Any) -> None:
+        """Configure a new connection of the pool and take the locks."""
         if self.session is not None:
             raise LostConnection(self.url, "it was closed")
         connection.autocommit = True
@@ -136,7 +138,7 @@ class LockedConnection:
             cursor.execute(
                 "SELECT set_config(name, asked.value, false) FROM pg_settings JOIN"
                 " unnest(%s::text[], %s::text[]) AS asked(name, value) USING (name)",
-                (list(SERVER), list(SERVER.values())),
+                (list(SESSION_SETTINGS), list(SESSION_SETTINGS.values())),
             )
             cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")
             session = ServerSession(*cursor.fetchone())
@@ -146,7 +148,7 @@ class LockedConnection:
         self.session = session
 
     def _take(self, cursor: Any, name: str) -> None:
-        """The lock of a study. What a former session of ours holds is taken from it: it may be as good as dead."""
+        """Take the lock of a study, if necessary from a former session of this process, which is terminated."""
         until = time.monotonic() + RELEASE_SECONDS
         while True:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", (lock_key(name),))
@@ -158,7 +160,7 @@ class LockedConnection:
             time.sleep(0.02)
 
     def _held_by_former(self, cursor: Any, name: str) -> bool:
-        """Whether our former session has the lock, or nobody any more."""
+        """Return whether the former session of this process holds the lock, or no session."""
         cursor.execute(
             "SELECT a.pid, a.backend_start FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
             " WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1"
@@ -169,8 +171,8 @@ class LockedConnection:
         row = cursor.fetchone()
         return row is None or ServerSession(*row) == self.former
 
-    def failed(self, context: Any) -> None:
-        """What the engine calls on an error. Optuna lands a trial again after one, and it may have arrived."""
+    def on_error(self, context: Any) -> None:
+        """Stop Optuna from repeating a write after a lost connection: the first one may have been committed."""
         if context.is_disconnect:
             raise LostConnection(self.url, database_message(self.url, context.original_exception))
 
@@ -179,20 +181,20 @@ class LockedConnection:
 def open_locked(
     url: str, names: Sequence[str], former: ServerSession | None = None
 ) -> Iterator[tuple[RDBStorage, LockedConnection]]:
-    """A storage with one connection, which holds the locks of these studies.
+    """Open a storage with one connection that holds the locks of studies.
 
-    `former` is the session that the same driver lost.
+    `former` is the session that the same driver has lost.
     """
     from sqlalchemy import event, text
 
-    open_postgres(url, create=True).engine.dispose()  # its check wants a second connection
-    holder = LockedConnection(url, names, former)
-    storage = _storage(url, True, pool_size=1, max_overflow=0, pool_events=[(holder.connected, "connect")])
-    event.listen(storage.engine, "handle_error", holder.failed)
+    open_postgres(url, create=True).engine.dispose()  # checks and creates the tables, on a second connection
+    locked = LockedConnection(url, names, former)
+    storage = _make_storage(url, True, pool_size=1, max_overflow=0, pool_events=[(locked.on_connect, "connect")])
+    event.listen(storage.engine, "handle_error", locked.on_error)
     try:
-        yield storage, holder
+        yield storage, locked
     finally:
         storage.remove_session()
-        with suppress(Exception), storage.engine.connect() as connection:  # closing alone frees them a moment later
+        with suppress(Exception), storage.engine.connect() as connection:  # closing releases them only after a moment
             connection.execute(text("SELECT pg_advisory_unlock_all()"))
         storage.engine.dispose()

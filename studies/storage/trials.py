@@ -1,6 +1,6 @@
-"""A grid as an Optuna study: one trial a cell, in the order of `GridSpec.cells()`.
+"""Grids and comparisons as Optuna studies: one trial per cell or entry, in the order of the specification.
 
-What the trials and attributes hold is all there is: a grid that was read back equals the one that was made.
+Trials and attributes hold the complete result: a grid or comparison that is read back equals the computed one.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 
 def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
-    """Optuna's distribution of each parameter: from the first to the last value, log where it can be.
+    """Return Optuna's distribution of each parameter, on a log scale if all values are positive.
 
     >>> grid_distributions(GridSpec(scenario="blips"))["alpha0"]
     FloatDistribution(high=10.0, log=True, low=0.5, step=None)
     """
     from optuna.distributions import FloatDistribution
 
-    ends = {
+    bounds = {
         "alpha0": (spec.alpha0[0], spec.alpha0[-1]),
         "beta0": (spec.beta0[0], spec.beta0[-1]),
         "epsilon": (spec.epsilon, spec.epsilon),
     }
-    return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in ends.items()}
+    return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in bounds.items()}
 
 
 def store_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats, seconds: float) -> None:
-    """Store one cell as a finished trial; cells land in their order."""
+    """Store one cell as a finished trial; cells must be stored in order."""
     import optuna
 
     study.add_trial(
@@ -61,16 +61,16 @@ def store_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats,
 
 
 def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] | None = None) -> Grid | None:
-    """The grid that a study holds; None where it is not a grid, or not a finished one.
+    """Return the grid of a study; None if the study is not a finished grid.
 
-    A `FrozenStudy` does not know its trials, so they must be given with it.
+    The trials must be given with a `FrozenStudy`, which does not have them.
 
     >>> import optuna
     >>> read_grid(optuna.create_study(study_name="a search")) is None
     True
     """
-    spec, equals = keys.read_grid_spec(study), keys.read_indistinguishable(study)
-    if spec is None or equals is None:
+    spec, indistinguishable = keys.read_grid_spec(study), keys.read_indistinguishable(study)
+    if spec is None or indistinguishable is None:
         return None
     if trials is None:
         trials = study.get_trials(deepcopy=False)  # type: ignore[union-attr]
@@ -83,12 +83,12 @@ def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] |
         study=study.study_name,
         mean=np.array([trial.value for trial in trials], dtype=np.float64).reshape(shape),
         stderr=np.array([trial.user_attrs[keys.STDERR] for trial in trials], dtype=np.float64).reshape(shape),
-        indistinguishable=np.isin(np.arange(len(trials)), equals).reshape(shape),
+        indistinguishable=np.isin(np.arange(len(trials)), indistinguishable).reshape(shape),
     )
 
 
 def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> None:
-    """Only the grid's own cells, finished and in their order, can stand in it."""
+    """Raise InputError if a trial is not a finished cell of the grid in its place."""
     cells = spec.cells()
     for number, trial in enumerate(trials):
         if (
@@ -98,14 +98,13 @@ def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Non
             or keys.STDERR not in trial.user_attrs
         ):
             raise InputError(
-                f"grid {name!r} holds a trial that is none of its cells (number {number}); "
-                "delete the study or choose another name.",
+                f"trial {number} of grid {name!r} is not a cell of the grid; delete the study or choose another name.",
                 field="name",
             )
 
 
 def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
-    """Store one entry as a finished trial; entries land in their order."""
+    """Store one entry as a finished trial; entries must be stored in order."""
     import optuna
     from optuna.distributions import CategoricalDistribution
 
@@ -138,43 +137,43 @@ def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntr
 
 
 def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[ComparisonEntry]:
-    """The entries that have landed; whatever else stands in the study is refused."""
-    asked = spec.entries()
-    found = []
+    """Return the stored entries. Raises InputError if a trial is not an entry of the comparison in its place."""
+    expected = spec.entries()
+    entries = []
     for number, trial in enumerate(trials):
         try:
-            policy, setting = asked[number]
+            policy, setting = expected[number]
             if trial.state.name != "COMPLETE" or trial.params != {"policy": policy, "setting": setting}:
                 raise ValueError
-            found.append(_entry(trial, spec, number))
+            entries.append(_read_entry(trial, spec, number))
         except (IndexError, KeyError, TypeError, ValueError):
             raise InputError(
-                f"comparison {name!r} holds a trial that is none of its entries (number {number}); "
+                f"trial {number} of comparison {name!r} is not an entry of the comparison; "
                 "delete the study or choose another name.",
                 field="name",
             ) from None
-    return found
+    return entries
 
 
-def _entry(trial: FrozenTrial, spec: ComparisonSpec, number: int) -> ComparisonEntry:
+def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, number: int) -> ComparisonEntry:
     policy, setting = spec.entries()[number]
-    kept, regret = trial.user_attrs[keys.ENTRY], np.array(trial.user_attrs[keys.REGRETS], dtype=np.float64)
+    stored, regret = trial.user_attrs[keys.ENTRY], np.array(trial.user_attrs[keys.REGRETS], dtype=np.float64)
     if regret.shape != (spec.replications,) or not np.isfinite(regret).all():
         raise ValueError
     return ComparisonEntry(
         policy=policy,
         setting=setting,
-        params=dict(kept["params"]),
+        params=dict(stored["params"]),
         regret=regret,
-        curve=RegretCurve(tuple(kept["steps"]), tuple(kept["mean"]), tuple(kept["stderr"])),
-        trials=int(kept["trials"]),
-        search_replications=int(kept["search_replications"]),
+        curve=RegretCurve(tuple(stored["steps"]), tuple(stored["mean"]), tuple(stored["stderr"])),
+        trials=int(stored["trials"]),
+        search_replications=int(stored["search_replications"]),
         nanoseconds=trial.user_attrs.get(keys.NANOSECONDS),
     )
 
 
 def read_comparison(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Comparison | None:
-    """The comparison that a study holds; None where it is not one, or not a finished one."""
+    """Return the comparison of a study; None if the study is not a finished comparison."""
     spec = keys.read_comparison_spec(study)
     if spec is None or len(trials) < len(spec.entries()):
         return None

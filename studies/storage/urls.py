@@ -1,6 +1,6 @@
-"""Database URLs: which one is meant, how it is spelled for the engine, and how for people.
+"""Database URLs: the default, parsing, and display without passwords.
 
-A URL may hold a password. What is shown never does: not even a URL that can't be read is repeated.
+Messages never repeat a URL that cannot be parsed, because it may contain a password.
 """
 
 from __future__ import annotations
@@ -18,31 +18,30 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "sqlite:///studies.sqlite3"
 STORAGE_VARIABLE = "RAVENLAB_STORAGE"
-POSTGRES = "postgresql+psycopg"
-"""The one driver that we use for PostgreSQL; `postgresql://` and `postgres://` mean it."""
+POSTGRES = "postgresql+psycopg"  # the driver that `postgresql://` and `postgres://` stand for
 
+# Query parameters of a URL that are masked.
 SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
-"""Parameters behind a URL's question mark that are not shown."""
 
-LIKE_A_URL = re.compile(
+# Matches up to the last @ of the line, because a password may contain spaces and quotes, unless it is already masked.
+URL_PATTERN = re.compile(
     r"((?:postgres|mysql|mariadb|mssql|oracle)[\w+]{0,40}[:/]+|(?<![\w+])[\w+]{1,60}://(?=[^\s/]*@))"
     r"(?:[^\s:@]*:\*\*\*@|.*@)?[^\s'\"]*",
     re.IGNORECASE | re.DOTALL,
 )
-"""To the last @ of the line, as a password may hold spaces and quotes; unless it is hidden already."""
 
 
-def storage_url(given: str | None) -> str:
-    """The URL to use: the one given, else RAVENLAB_STORAGE, else the SQLite file in this folder.
+def storage_url(url: str | None) -> str:
+    """Return the given URL, or RAVENLAB_STORAGE, or the default SQLite file in the working directory.
 
     >>> storage_url("sqlite:///mine.sqlite3")
     'sqlite:///mine.sqlite3'
     """
-    return given or os.environ.get(STORAGE_VARIABLE) or DEFAULT_URL
+    return url or os.environ.get(STORAGE_VARIABLE) or DEFAULT_URL
 
 
 def parse_url(url: str) -> URL:
-    """The parts of a URL. One that can't be read is refused without a word of it: it may hold a password.
+    """Parse a URL. Raises InputError, which does not repeat the URL, if it is invalid.
 
     >>> parse_url("postgres://me@host/studies").drivername
     'postgresql+psycopg'
@@ -51,56 +50,56 @@ def parse_url(url: str) -> URL:
     from sqlalchemy.exc import ArgumentError
 
     try:
-        url.encode()  # a name that is no text can't be rendered again
+        url.encode()  # lone surrogates cannot be rendered again
         parsed = make_url(url)
     except (ArgumentError, ValueError):
-        raise _unreadable(url) from None
+        raise _invalid_url(url) from None
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername=POSTGRES)
     if is_sqlite(parsed):
         return parsed
     misread = f"{parsed.username or ''}{parsed.host or ''}{parsed.database or ''}"
-    if "@" in misread or not 0 < (parsed.port or 1) < 65536:  # a password with an @ in it ends at that @
-        raise _unreadable(url)
+    if "@" in misread or not 0 < (parsed.port or 1) < 65536:  # an unescaped @ in a password
+        raise _invalid_url(url)
     if parsed.get_backend_name() == "postgresql" and parsed.drivername != POSTGRES:
-        raise InputError(f"storage must begin with {POSTGRES}:// but got {parsed.drivername}://.")
+        raise InputError(f"storage must use the driver {POSTGRES}:// but got {parsed.drivername}://.")
     return parsed
 
 
-def _unreadable(url: str) -> InputError:
+def _invalid_url(url: str) -> InputError:
     plain = url.startswith("sqlite") or not re.search(r"[@:=%?]", url)
-    got = f"but got {url!r}" if plain else "and this one can't be read (in a password @ is %40, : is %3A, / is %2F)"
-    return InputError(f"storage must be a database URL such as {DEFAULT_URL} or {POSTGRES}://user@host/database {got}.")
+    got = f" but got {url!r}" if plain else "; in a password, write @ as %40, : as %3A and / as %2F"
+    return InputError(f"storage must be a database URL such as {DEFAULT_URL} or {POSTGRES}://user@host/database{got}.")
 
 
 def is_sqlite(parsed: URL) -> bool:
-    """Whether it is an SQLite database."""
+    """Return whether the URL names an SQLite database."""
     return parsed.get_backend_name() == "sqlite"
 
 
 def is_postgres(parsed: URL) -> bool:
-    """Whether it is a PostgreSQL database."""
+    """Return whether the URL names a PostgreSQL database."""
     return parsed.drivername == POSTGRES
 
 
 def sqlite_file(url: str) -> Path | None:
-    """The file behind an SQLite URL; None for other databases and for SQLite in memory."""
+    """Return the file of an SQLite URL; None for other databases and for SQLite in memory."""
     parsed = parse_url(url)
     if not is_sqlite(parsed) or parsed.database in (None, "", ":memory:"):
         return None
     if parsed.query:
         option = next(iter(parsed.query))
-        raise InputError(f"storage {parsed.database} takes no options behind a ? but got {option[:50]!r}.")
+        raise InputError(f"storage {parsed.database} must not have options after a ? but got {option[:50]!r}.")
     return Path(str(parsed.database))
 
 
 def optuna_url(parsed: URL) -> str:
-    """The URL as Optuna's storage takes it, which reads it as a template: braces are doubled."""
+    """Return the URL for Optuna's storage, which uses it as a template: braces are doubled."""
     return parsed.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")
 
 
 def mask_url(url: str) -> str:
-    """The URL for people: without a password.
+    """Return the URL with masked passwords.
 
     >>> mask_url("postgresql+psycopg://me:secret@host/db?sslpassword=secret")
     'postgresql+psycopg://me:***@host/db?sslpassword=***'
@@ -113,19 +112,19 @@ def mask_url(url: str) -> str:
 
 
 def mask_passwords(text: str) -> str:
-    """A line for people in which whatever looks like a database URL shows no password.
+    """Mask the passwords of all database URLs in a text.
 
     >>> mask_passwords("unknown study 'postgresql://me:secret@host/db'.")
     "unknown study 'postgresql+psycopg://me:***@host/db'."
     """
-    return LIKE_A_URL.sub(lambda found: _masked(found[0]), text)
+    return URL_PATTERN.sub(lambda match: _mask_match(match[0]), text)
 
 
-def _masked(url: str) -> str:
+def _mask_match(url: str) -> str:
     if re.fullmatch(r"[^\s@]*:\*\*\*@[^@]*", url):
         return url
-    whole = url.rstrip(".,;:)")
+    stripped = url.rstrip(".,;:)")
     try:
-        return mask_url(whole) + url[len(whole) :]
+        return mask_url(stripped) + url[len(stripped) :]
     except InputError:
         return f"{re.split('[:/]', url)[0]}://***"

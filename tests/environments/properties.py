@@ -1,4 +1,4 @@
-"""How many examples most properties are tried on."""
+"""Hypothesis settings of most property tests."""
 
 from __future__ import annotations
 

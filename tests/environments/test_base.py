@@ -15,7 +15,7 @@ def draft(horizon: int = 50, arms: int = 3) -> Draft:
 
 @quick
 @given(horizon=st.integers(1, 60), every=st.integers(1, 70))
-def test_changes_come_at_multiples_never_at_1_and_still_at_the_last_step(horizon: int, every: int) -> None:
+def test_changes_happen_at_multiples_including_the_last_step_but_not_the_first(horizon: int, every: int) -> None:
     assert draft(horizon).times(every) == [t for t in range(2, horizon + 1) if t % every == 0]
 
 
@@ -30,7 +30,7 @@ def test_base_draws_fill_their_ranges() -> None:
 
 @quick
 @given(arms=st.integers(1, 8), rows=st.integers(1, 5))
-def test_one_more_arm_leaves_the_others_as_they_were(arms: int, rows: int) -> None:
+def test_an_extra_arm_does_not_change_the_others(arms: int, rows: int) -> None:
     few, many = draft(arms=arms), draft(arms=arms + 1)
     for less, more in zip(few.draw_base("any", rows), many.draw_base("any", rows), strict=True):
         assert (less == more[..., :arms]).all()

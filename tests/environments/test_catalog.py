@@ -25,12 +25,12 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 BASE = {"mean_low": 0.3, "mean_high": 0.8, "variance_low": 0.01, "variance_high": 0.09}
 
 
-def test_the_scenarios_are_those_of_the_page() -> None:
+def test_the_scenarios_are_the_documented_ones() -> None:
     assert set(scenarios()) == set(DEFAULTS)
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-def test_their_defaults_are_those_of_the_page(name: str) -> None:
+def test_the_defaults_are_the_documented_ones(name: str) -> None:
     scenario = find_scenario(name)
     assert scenario.parameters() == {**BASE, **DEFAULTS[name]}
     large = name in ("logistics", "published-logistics")
@@ -55,11 +55,11 @@ def test_effects_combine_by_their_names() -> None:
         (None, ["scenario"]),
     ],
 )
-def test_other_names_are_refused(name: Any, names: list[str]) -> None:
+def test_unknown_names_are_rejected(name: Any, names: list[str]) -> None:
     with raises_naming(InputError, *names):
         find_scenario(name)
 
 
-def test_combinations_of_what_is_no_name_are_refused() -> None:
+def test_combinations_of_non_names_are_rejected() -> None:
     with raises_naming(InputError, "effect"):
         combine([["blips"]])  # type: ignore[list-item]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments import find_scenario
-from environments.blocks import BLOCK_BYTES, blocks
+from environments.blocks import BLOCK_BYTES, split_into_blocks
 from environments.catalog import EFFECTS, scenarios
 from environments.draw import draw_worlds
 from environments.errors import InputError
@@ -32,7 +32,7 @@ def alone(worlds: Worlds, r: int) -> Worlds:
 
 
 @pytest.mark.parametrize("name", [*scenarios(), "gradual-drift+localized-jump+periodic+blips+arm-churn+delayed"])
-def test_a_block_is_its_worlds_drawn_one_by_one_in_any_order(name: str) -> None:
+def test_a_block_equals_its_worlds_drawn_separately(name: str) -> None:
     scenario = find_scenario(name)
     block = draw_worlds(scenario, 60, 4, seed=5, first=0, replications=10)
     for r in np.random.default_rng(1).permutation(10):
@@ -41,7 +41,7 @@ def test_a_block_is_its_worlds_drawn_one_by_one_in_any_order(name: str) -> None:
 
 @quick
 @given(seed=st.integers(0, 2**63), first=st.integers(0, 10**6), name=st.sampled_from(list(EFFECTS)))
-def test_the_same_words_give_the_same_worlds(seed: int, first: int, name: str) -> None:
+def test_equal_arguments_give_equal_worlds(seed: int, first: int, name: str) -> None:
     draw = [draw_worlds(find_scenario(name), 30, 3, seed, first, 2) for _ in range(2)]
     assert same(*draw)
     assert not same(draw[0], draw_worlds(find_scenario(name), 30, 3, seed + 1, first, 2))
@@ -50,7 +50,7 @@ def test_the_same_words_give_the_same_worlds(seed: int, first: int, name: str) -
 
 @quick
 @given(effects=st.lists(st.sampled_from(list(EFFECTS)), min_size=1, unique=True), seed=st.integers(0, 1000))
-def test_an_effect_leaves_the_draws_of_the_others_alone(effects: list[str], seed: int) -> None:
+def test_an_effect_does_not_change_the_draws_of_others(effects: list[str], seed: int) -> None:
     arms = 4
     base = draw_worlds(find_scenario("stationary"), 80, arms, seed)
     mixed = draw_worlds(find_scenario("+".join(effects) if len(effects) > 1 else effects[0]), 80, arms, seed)
@@ -83,7 +83,7 @@ def test_effects_do_not_depend_on_the_order_they_are_named_in() -> None:
 @given(replications=st.integers(1, 300), horizon=st.integers(100, 10**6))
 def test_blocks_cover_all_replications_and_stay_small(replications: int, horizon: int) -> None:
     scenario = find_scenario("delayed")
-    parts = list(blocks(scenario, horizon, 10, replications))
+    parts = list(split_into_blocks(scenario, horizon, 10, replications))
     assert [r for first, count in parts for r in range(first, first + count)] == list(range(replications))
     largest = max(count for _, count in parts)
     assert largest == 1 or largest * scenario.bytes_per_world(horizon, 10) <= BLOCK_BYTES
@@ -92,6 +92,6 @@ def test_blocks_cover_all_replications_and_stay_small(replications: int, horizon
 @pytest.mark.parametrize(
     "words", [{"seed": -1}, {"seed": "a"}, {"seed": 1, "first": -1}, {"seed": 1, "replications": 0}]
 )
-def test_bad_words_are_refused(words: dict[str, Any]) -> None:
+def test_invalid_arguments_are_rejected(words: dict[str, Any]) -> None:
     with raises_naming(InputError, list(words)[-1]):
         draw_worlds(find_scenario("stationary"), 50, 3, **words)

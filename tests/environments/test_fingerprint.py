@@ -1,4 +1,4 @@
-"""The fingerprint of the computation depends on code that computes, and on nothing else."""
+"""The fingerprint depends only on code that computes numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from environments.fingerprint import (
-    ABSENT,
     COMPUTING_PACKAGES,
     LIBRARIES,
+    NOT_INSTALLED,
     PRESENTATION,
     canonical_code,
     computation_fingerprint,
@@ -22,7 +22,7 @@ from tests.project import ROOT, python
 
 ASK = """
 import json, sys
-from environments.identity import identity
+from environments.fingerprint import identity
 print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "optuna"} & set(sys.modules))]))
 """
 
@@ -57,7 +57,7 @@ def test_the_same_sources_give_the_same_fingerprint_and_text_does_not_matter(tmp
     edit(folder / "policies" / "raven_ucb.py", 'meaning="', 'meaning="more precisely: ')
     edit(folder / "environments" / "noise.py", '"""', '"""Another docstring. ', count=1)
     edit(folder / "environments" / "scenario.py", 'InputError(f"', 'InputError(f"another message: ')
-    edit(folder / "tuning" / "cli.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
+    edit(folder / "tuning" / "cli" / "app.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
     text_only, _ = ask(folder)
     assert text_only == said
     edit(folder / "policies" / "raven_ucb.py", 'Param("alpha0", 1.0,', 'Param("alpha0", 1.5,')
@@ -104,7 +104,7 @@ def test_modules_left_out_of_the_fingerprint_exist(name: str) -> None:
     assert path.is_dir() or path.with_suffix(".py").is_file()
 
 
-def test_a_moved_file_is_another_source(tmp_path: Path) -> None:
+def test_a_moved_file_changes_the_fingerprint(tmp_path: Path) -> None:
     assert kernel_hash() != computation_fingerprint()
     shutil.copytree(ROOT / "environments", tmp_path / "environments", ignore=shutil.ignore_patterns("__pycache__"))
     said, _ = ask(tmp_path)
@@ -113,10 +113,10 @@ def test_a_moved_file_is_another_source(tmp_path: Path) -> None:
     assert said["sources"] != moved["sources"]
 
 
-def test_says_only_short_words() -> None:
+def test_identity_values_are_short() -> None:
     said = identity()
     assert set(LIBRARIES) < set(said)
     assert all(isinstance(word, str) and word and word.isprintable() for word in said.values())
-    assert said["numpy"] != ABSENT
+    assert said["numpy"] != NOT_INSTALLED
     said["numpy"] = "0"
     assert identity()["numpy"] != "0"

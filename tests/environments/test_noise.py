@@ -16,7 +16,7 @@ KURTOSIS = {"normal": 3.0, "laplace": 6.0, "logistic": 4.2, "uniform": 1.8, "stu
 DRAWS = 200_000
 
 
-def test_all_noises_of_the_page_exist() -> None:
+def test_all_documented_noises_exist() -> None:
     assert list(NOISES) == ["normal", "laplace", "logistic", "uniform", "student-t", "bernoulli"]
 
 
@@ -38,14 +38,14 @@ def test_mean_0_and_variance_1(name: str) -> None:
         ("student-t", 0.7468),
     ],
 )
-def test_each_has_its_own_shape(name: str, probability: float) -> None:
+def test_each_noise_has_its_own_shape(name: str, probability: float) -> None:
     z = NOISES[name].draw(np.random.default_rng(6), DRAWS)
     error = math.sqrt(probability * (1 - probability) / DRAWS)
     # |t·sqrt(3/5)| < 1 for 5 degrees has probability 0.7468 to 4 digits.
     assert abs((np.abs(z) < 1).mean() - probability) < 4 * error + 5e-5 * (name == "student-t")
 
 
-def test_bernoulli_arms_pay_at_their_rate() -> None:
+def test_bernoulli_rewards_have_the_right_mean() -> None:
     worlds = draw_worlds(find_scenario("bernoulli"), 20_000, 3, seed=8)
     for theta in worlds.level[0, 0, :, 0]:
         paid = (worlds.noise[0] < theta).mean()
@@ -54,6 +54,6 @@ def test_bernoulli_arms_pay_at_their_rate() -> None:
 
 
 @pytest.mark.parametrize("name", ["gaussian", 3, None, ["normal"]])
-def test_other_names_are_refused(name: Any) -> None:
+def test_unknown_names_are_rejected(name: Any) -> None:
     with pytest.raises(InputError, match="noise"):
         check_noise(name)

@@ -1,4 +1,4 @@
-"""Held to the account of what the authors' scripts did."""
+"""Published scenarios against the description of the authors' scripts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import Worlds, tables
+from environments.world import Worlds, world_tables
 from policies.engine.simulation import simulate
 
 SENSITIVITY = ["published-variance-drift", "published-incremental-drift", "published-blips"]
@@ -20,7 +20,7 @@ def drawn(name: str, horizon: int, arms: int = 10) -> Worlds:
 @pytest.mark.parametrize("name", SENSITIVITY)
 def test_nothing_happens_before_5000_so_three_scenarios_are_one(name: str) -> None:
     worlds, still = drawn(name, 1000), drawn("stationary", 1000)
-    assert all((a == b).all() for a, b in zip(tables(worlds), tables(still), strict=True))
+    assert all((a == b).all() for a, b in zip(world_tables(worlds), world_tables(still), strict=True))
     assert (worlds.noise == still.noise).all()
 
 
@@ -35,8 +35,8 @@ def test_no_blip_when_fewer_than_100_steps_remain(horizon: int, shifts: int) -> 
     assert len(drawn("published-blips", horizon).row) == 1 + shifts
 
 
-def test_variances_are_drawn_anew_and_means_stay() -> None:
-    means, variances = tables(drawn("published-variance-drift", 6000))
+def test_variances_are_redrawn_and_means_stay() -> None:
+    means, variances = world_tables(drawn("published-variance-drift", 6000))
     assert (means == means[0]).all()
     assert (variances[4998] == variances[0]).all()
     assert (variances[4999] != variances[0]).all()
@@ -45,7 +45,7 @@ def test_variances_are_drawn_anew_and_means_stay() -> None:
 
 def test_means_move_by_up_to_a_hundredth_within_the_range() -> None:
     worlds = draw_worlds(find_scenario("published-incremental-drift", {"every": 10}), 5000, 10, seed=3)
-    means, variances = tables(worlds)
+    means, variances = world_tables(worlds)
     steps = np.diff(means, axis=0)
     assert (variances == variances[0]).all()
     assert 0.0095 < np.abs(steps).max() <= 0.01 + 1e-12
@@ -54,7 +54,7 @@ def test_means_move_by_up_to_a_hundredth_within_the_range() -> None:
 
 
 def test_blips_never_end() -> None:
-    means, variances = tables(drawn("published-blips", 9000))
+    means, variances = world_tables(drawn("published-blips", 9000))
     for table in (means, variances):
         assert (table[4998] != table[4999]).all()
         assert (table[4999:] == table[4999]).all()
@@ -76,7 +76,7 @@ def test_logistics() -> None:
     assert deviation.max() <= 0.3001
 
 
-def test_logistics_measures_regret_against_the_constant_too() -> None:
+def test_logistics_also_measures_regret_against_the_constant() -> None:
     result = simulate("ucb1", "published-logistics", horizon=12_000, arms=20, replications=3, seed=1)
     assert result.regret_constant is not None
     # Reward and regret against 0.8 add up to 0.8·T but for the noise of the rewards, σ ≤ 0.3.

@@ -47,7 +47,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("name", "field", "value"), FIELDS)
-def test_a_bad_setting_gives_one_line_that_names_it(name: str, field: str, value: Any) -> None:
+def test_an_invalid_setting_is_a_one_line_error_that_names_it(name: str, field: str, value: Any) -> None:
     with pytest.raises(InputError) as caught:
         find_scenario(name, {field: value}).check(1000, 5)
     message = str(caught.value)
@@ -75,17 +75,17 @@ def test_a_world_needs_arms_and_steps(horizon: Any, arms: Any, field: str) -> No
 
 
 @pytest.mark.parametrize("name", ["variance-drift", "published-variance-drift", "variance-drift+blips"])
-def test_variance_drift_with_bernoulli_arms_is_refused(name: str) -> None:
+def test_variance_drift_with_bernoulli_arms_is_rejected(name: str) -> None:
     with raises_naming(InputError, "noise", "bernoulli", "variance-drift"):
         find_scenario(name, {"noise": "bernoulli"}).check(1000, 5)
 
 
-def test_too_many_changes_are_refused_before_they_fill_the_memory() -> None:
+def test_too_many_changes_are_rejected_before_allocation() -> None:
     with pytest.raises(InputError, match="every"):
         find_scenario("localized-jump", {"every": 1}).check(10**6, 100)
 
 
-def test_settings_are_set_where_they_belong() -> None:
+def test_settings_apply_to_their_owner() -> None:
     scenario = find_scenario("localized-jump+blips", {"localized-jump.every": 7, "lasting": 2, "mean_low": 0})
     assert scenario.parameters() == {
         "localized-jump.every": 7,
@@ -115,7 +115,7 @@ def test_parameters_given_back_as_settings_change_nothing() -> None:
         ("every", ["settings"]),
     ],
 )
-def test_settings_that_nothing_goes_by(settings: Any, names: list[str]) -> None:
+def test_unknown_settings_are_rejected(settings: Any, names: list[str]) -> None:
     with raises_naming(InputError, *names):
         find_scenario("localized-jump+blips", settings)
 
@@ -136,15 +136,15 @@ def test_settings_that_nothing_goes_by(settings: Any, names: list[str]) -> None:
         ("blips+delayed+arm-churn+periodic", "TF+PC"),
     ],
 )
-def test_categories_are_those_of_the_table(name: str, category: str) -> None:
+def test_categories_are_those_of_table_1(name: str, category: str) -> None:
     assert find_scenario(name).category == category
 
 
-def test_the_world_of_arm_churn_holds_one_more() -> None:
+def test_arm_churn_adds_one_arm() -> None:
     assert [find_scenario(name).extra_arms for name in ("blips", "arm-churn", "arm-churn+blips")] == [0, 1, 1]
 
 
-def test_an_effect_twice_is_refused() -> None:
+def test_a_repeated_effect_is_rejected() -> None:
     blips = find_scenario("blips").effects
     with raises_naming(InputError, "effects", "blips"):
         Scenario("mine", "", blips * 2).check(100, 3)

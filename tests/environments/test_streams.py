@@ -10,7 +10,7 @@ from environments.base import Effect
 from environments.catalog import EFFECTS, find_scenario
 from environments.draw import draw_worlds
 from environments.effects.fixed_levels import FixedLevels
-from environments.published import scenarios as published
+from environments.published import published_scenarios as published
 from environments.scenario import Scenario
 from environments.streams import Stream, generator
 
@@ -73,7 +73,7 @@ def test_a_renamed_effect_draws_the_same_worlds() -> None:
     assert (worlds[0].level == draw_worlds(find_scenario("blips"), 100, 3, seed=1).level).all()
 
 
-def test_a_name_gives_the_same_numbers_and_every_other_name_others() -> None:
+def test_equal_keys_give_equal_numbers_and_different_keys_different_ones() -> None:
     names = itertools.product((0, 1), (Stream.SIMULATE, Stream.REPORT), (0, 1), ("base", "noise"))
     drawn = {name: generator(*name).random(4).tolist() for name in names}
     assert all(generator(*name).random(4).tolist() == numbers for name, numbers in drawn.items())
@@ -85,5 +85,5 @@ def test_no_two_keys_share_a_stream() -> None:
     assert len({zlib.crc32(key.encode()) for key in keys}) == len(keys) == 17
 
 
-def test_search_selection_report_and_grid_are_apart() -> None:
+def test_search_selection_report_and_grid_streams_are_disjoint() -> None:
     assert len({int(stream) for stream in Stream}) == len(Stream) == 5

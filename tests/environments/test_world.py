@@ -1,4 +1,4 @@
-"""The fast worlds against the page of definitions, moment by moment."""
+"""Worlds against the reference implementation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.catalog import EFFECTS
 from environments.draw import draw_worlds
-from environments.world import DELAYED, tables
+from environments.world import DELAYED, world_tables
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
-from tests.environments.plain_means import PlainWorld
+from tests.environments import reference_world
 from tests.environments.properties import quick
+from tests.environments.reference_means import PlainWorld
 
 SCENARIOS: list[tuple[str, dict[str, Any]]] = [
     ("stationary", {}),
@@ -36,13 +36,13 @@ SCENARIOS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "settings"), [case for case in SCENARIOS if "published" not in case[0]])
-def test_means_variances_open_arms_and_best_are_the_formulas(name: str, settings: dict[str, Any]) -> None:
+def test_worlds_equal_the_reference_implementation(name: str, settings: dict[str, Any]) -> None:
     horizon, arms, seed = 97, 5, 3
     scenario = find_scenario(name, settings)
     worlds = draw_worlds(scenario, horizon, arms, seed, replications=2)
     for r in range(2):
         plain = PlainWorld(scenario, horizon, arms, seed, r)
-        means, variances = tables(worlds, r)
+        means, variances = world_tables(worlds, r)
         for t in range(1, horizon + 1):
             for k in range(plain.arms):
                 if plain.is_open(k, t):
@@ -59,7 +59,7 @@ def test_best_is_the_largest_mean_of_the_open_arms(name: str, settings: dict[str
     worlds = draw_worlds(find_scenario(name, settings), 150, 6, seed=4, replications=2)
     for r in range(2):
         for t in range(1, 151):
-            expected = max(plain_world.mean(worlds, r, k, t) for k in plain_world.open_arms(worlds, r, t))
+            expected = max(reference_world.mean(worlds, r, k, t) for k in reference_world.open_arms(worlds, r, t))
             assert worlds.best[r, t - 1] == pytest.approx(expected, abs=1e-12)
 
 
@@ -72,19 +72,19 @@ def test_regret_reward_and_suboptimal_pulls_follow_from_the_pulls(name: str, set
     for r in range(2):
         regret = reward = suboptimal = 0.0
         for t in range(1, horizon + 1):
-            open_arms, k = plain_world.open_arms(worlds, r, t), int(result.pulls[r, t - 1])
+            open_arms, k = reference_world.open_arms(worlds, r, t), int(result.pulls[r, t - 1])
             assert k in open_arms
-            gap = max(plain_world.mean(worlds, r, j, t) for j in open_arms) - plain_world.mean(worlds, r, k, t)
+            gap = max(reference_world.mean(worlds, r, j, t) for j in open_arms) - reference_world.mean(worlds, r, k, t)
             regret += gap
             suboptimal += gap > 1e-12
-            reward += plain_world.reward(worlds, r, k, t)
+            reward += reference_world.reward(worlds, r, k, t)
         assert result.regret[r] == pytest.approx(regret, abs=1e-9)
         assert result.reward[r] == pytest.approx(reward, abs=1e-9)
         assert result.suboptimal_pulls[r] == suboptimal
 
 
 @pytest.mark.parametrize("policy", ["ucb1", "raven-ucb"])
-def test_every_policy_meets_the_same_worlds(policy: str) -> None:
+def test_all_policies_play_the_same_worlds(policy: str) -> None:
     """The reward of an arm at a step is a function of the world: whoever pulls it there is paid the same."""
     runs = [
         simulate(policy, "blips", horizon=200, arms=4, replications=3, seed=2, params=params, pulls=True)
@@ -95,12 +95,12 @@ def test_every_policy_meets_the_same_worlds(policy: str) -> None:
     for run in runs:
         assert run.pulls is not None
         for r in range(3):
-            paid = sum(plain_world.reward(worlds, r, int(k), t) for t, k in enumerate(run.pulls[r], start=1))
+            paid = sum(reference_world.reward(worlds, r, int(k), t) for t, k in enumerate(run.pulls[r], start=1))
             assert run.reward[r] == pytest.approx(paid, abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "settings"), SCENARIOS)
-def test_nothing_is_as_large_as_steps_times_arms(name: str, settings: dict[str, Any]) -> None:
+def test_no_array_has_steps_times_arms_entries(name: str, settings: dict[str, Any]) -> None:
     horizon, arms, replications = 4000, 100, 2
     shares = {key: value for key, value in settings.items() if not isinstance(value, int)}
     worlds = draw_worlds(find_scenario(name, shares), horizon, arms, 1, 0, replications)
@@ -108,7 +108,7 @@ def test_nothing_is_as_large_as_steps_times_arms(name: str, settings: dict[str, 
         assert array.size <= 3 * replications * horizon < replications * horizon * arms
 
 
-def test_the_memory_that_is_planned_is_the_memory_that_is_used() -> None:
+def test_the_estimated_memory_is_the_memory_used() -> None:
     for name, _ in SCENARIOS:
         scenario = find_scenario(name)
         worlds = draw_worlds(scenario, 3000, 20, 1, 0, 2)
@@ -120,19 +120,19 @@ def test_the_memory_that_is_planned_is_the_memory_that_is_used() -> None:
 
 @quick
 @given(drift=st.floats(0, 5), seed=st.integers(0, 10**6))
-def test_a_bernoulli_mean_is_clipped_and_no_other(drift: float, seed: int) -> None:
+def test_only_bernoulli_means_are_clipped(drift: float, seed: int) -> None:
     for noise in ("bernoulli", "normal"):
         scenario = find_scenario("incremental-drift", {"drift": drift, "noise": noise})
-        means, _ = tables(draw_worlds(scenario, 40, 3, seed))
+        means, _ = world_tables(draw_worlds(scenario, 40, 3, seed))
         raw = draw_worlds(find_scenario("incremental-drift", {"drift": drift}), 40, 3, seed)
         line = raw.level[0, 0, :, 0] + raw.motion[0, :, 0] * np.arange(1, 41)[:, None]
         assert np.allclose(means, np.clip(line, 0, 1) if noise == "bernoulli" else line, atol=1e-12)
 
 
-def test_delayed_feedback_loses_nothing_but_what_falls_due_after_the_end() -> None:
+def test_delayed_feedback_only_loses_parts_after_the_horizon() -> None:
     worlds = draw_worlds(find_scenario("delayed"), 300, 3, seed=1)
     assert worlds.kind & DELAYED
-    feedback = plain_world.Feedback(worlds, 0)
+    feedback = reference_world.Feedback(worlds, 0)
     seen = sum(feedback(0, t) for t in range(1, 301))
-    paid = sum(plain_world.reward(worlds, 0, 0, t) for t in range(1, 301))
+    paid = sum(reference_world.reward(worlds, 0, 0, t) for t in range(1, 301))
     assert seen + sum(feedback.due.values()) == pytest.approx(paid, abs=1e-9)

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from environments.compiled import cache_folder
-from environments.files import cache_home
+from environments.compiled import numba_cache_folder
+from environments.paths import user_cache_folder
 from tests.command import said_by
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -34,7 +34,7 @@ CHANGING = {
 """How many of an event's first arguments are places that change."""
 
 
-LOCKS = cache_home() / "locks"
+LOCKS = user_cache_folder() / "locks"
 """Where locks of databases are that are no files."""
 
 
@@ -126,7 +126,7 @@ class Box:
         done = Done(code, out, err, seen, before, contents(self.place))
         if not done.changed():
             self.before = before
-        allowed = (f"{self.place}/", f"{cache_folder()}/", f"{LOCKS}/", "/dev/")
+        allowed = (f"{self.place}/", f"{numba_cache_folder()}/", f"{LOCKS}/", "/dev/")
         seen.elsewhere += [place for place in sorted(seen.written) if not f"{place}/".startswith(allowed)]
         return done
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.draw import memory
+from environments.draw import system_memory
 from tests.command import refused, said_by
 from tests.messages import assert_names
 
@@ -57,13 +57,13 @@ PLAYING = [
 @pytest.mark.parametrize("words", PLAYING)
 def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
-    monkeypatch.setattr("environments.draw.memory", lambda: (2**40, 10**9))
+    monkeypatch.setattr("environments.draw.system_memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
     assert_names(line, "horizon", "100000000", "1.7 GB", "1.0 GB")
 
 
 def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("environments.draw.memory", lambda: (10**9, None))
+    monkeypatch.setattr("environments.draw.system_memory", lambda: (10**9, None))
     line = refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
     assert_names(line, "pulls", "1000")
 
@@ -141,9 +141,9 @@ def test_completion_is_shown_for_shells_that_have_it(shell: str, ends: int, monk
 def test_memory_of_a_container_is_its_limit(tmp_path: Path) -> None:
     meminfo, limit = tmp_path / "meminfo", tmp_path / "memory.max"
     meminfo.write_text("MemTotal:  8000000 kB\nMemFree: 1 kB\nMemAvailable:  6000000 kB\n")
-    assert memory(meminfo, (str(limit),)) == (8_192_000_000, 6_144_000_000)
+    assert system_memory(meminfo, (str(limit),)) == (8_192_000_000, 6_144_000_000)
     limit.write_text("max\n")
-    assert memory(meminfo, (str(limit),)) == (8_192_000_000, 6_144_000_000)
+    assert system_memory(meminfo, (str(limit),)) == (8_192_000_000, 6_144_000_000)
     limit.write_text("500000000\n")
-    assert memory(meminfo, (str(limit),)) == (500_000_000, 500_000_000)
-    assert memory(tmp_path / "none", ()) == (None, None)
+    assert system_memory(meminfo, (str(limit),)) == (500_000_000, 500_000_000)
+    assert system_memory(tmp_path / "none", ()) == (None, None)

@@ -13,7 +13,7 @@ import pytest
 from optuna_dashboard import get_note, save_note, save_plotly_graph_object
 from sqlalchemy import Engine, MetaData, create_engine, event, select
 
-from studies.storage.database import open_storage, opened
+from studies.storage.database import open_storage, use_storage
 from studies.storage.lock import lock_studies
 from tests.faults.studies import exported
 from tests.postgres import Server
@@ -97,7 +97,7 @@ def test_there_and_back(rich: str, database: str, tmp_path: Path) -> None:
     assert everything(back) == everything(rich)
     assert exported(database) == exported(rich) == exported(back)
     for place in (rich, database, back):
-        with opened(place) as storage:
+        with use_storage(place) as storage:
             study = optuna.load_study(study_name=WILD, storage=storage)
             assert get_note(study) == LONG
             assert get_note(optuna.Trial(study, study.trials[-1]._trial_id)).startswith("a note of a trial")

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from dashboards.optuna_dashboard.server import make_server
-from studies.storage.database import opened
+from studies.storage.database import use_storage
 from studies.storage.urls import mask_url
 from tests.faults.studies import asked
 from tests.messages import assert_names
@@ -54,7 +54,7 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
     assert said[0].replace(mask_url(database), here[1]) == said[1]
     assert run(["report", "-o", str(tmp_path / "report.html"), *there]) == 0
     assert run(["studies", *there]) == 0
-    with opened(database) as storage, make_server(storage, port=0) as server:
+    with use_storage(database) as storage, make_server(storage, port=0) as server:
         attach_to(database)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with urllib.request.urlopen(f"{server.url}api/studies") as answer:

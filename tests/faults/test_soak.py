@@ -59,9 +59,9 @@ def test_memory_and_files_are_flat(tmp_path: Path) -> None:
 
 def test_small_worlds_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory that they are kept in is bounded in bytes, which thousands of short studies never reach."""
-    kept = problem._Kept()
-    monkeypatch.setattr(problem, "KEPT_RANGES", 4)
+    kept = problem._WorldCache()
+    monkeypatch.setattr(problem, "CACHED_RANGES", 4)
     for seed in range(10):
-        game = problem.Problem.of(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
+        game = problem.Problem.from_spec(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
         kept.get(game, 1, 0, 2)
     assert [key[3] for key in kept.worlds] == [6, 7, 8, 9]

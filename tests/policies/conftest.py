@@ -1,4 +1,4 @@
-"""A policy of the tests' own, as if it were one of ours."""
+"""Fixture of a policy that exists only in tests."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from tests.policies.online import Lottery
 
 @pytest.fixture
 def lottery(monkeypatch: pytest.MonkeyPatch) -> type[Lottery]:
-    """A random policy that `from_state` can find."""
+    """Register the random test policy, so that `from_state` finds it."""
     monkeypatch.setattr(policies, "find_policy", lambda name: Lottery if name == "lottery" else find_policy(name))
     return Lottery

@@ -1,4 +1,4 @@
-"""What the tests of the online object share: policies that were taught, and one whose rules are all made up."""
+"""Helpers for tests of online use: policies with a history, and a random test policy."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MEAN = 1
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Nothing is known."""
+    """Start at zero."""
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The arm that waits for no reward and whose draw is largest; -1 if all wait."""
+    """The largest random draw of the arms that do not wait for a reward; −1 if all wait."""
     best, chosen = -1.0, -1
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED and open_[k] != WAITING:
@@ -35,14 +35,14 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The last reward, and its step in a ring of 4."""
+    """Store the last reward, and its step in a ring of 4."""
     arms[MEAN, k] = x
     memory[int(cells[0])] = t
     cells[0] = (cells[0] + 1.0) % 4.0
 
 
 class Lottery(Policy):
-    """Draws, keeps a ring, and passes over arms that wait."""
+    """Selects at random, keeps a ring, and skips arms that wait for a reward."""
 
     name = "lottery"
     family = "sampling"
@@ -57,17 +57,17 @@ class Lottery(Policy):
         return Sizes(rows=2, cells=1, memory=4)
 
 
-def made(name: str, arms: int, **params: Any) -> Policy:
+def make(name: str, arms: int, **params: Any) -> Policy:
     return find_policy(name)(arms, **params)
 
 
-def through_json(policy: Policy) -> Policy:
+def restore_from_json(policy: Policy) -> Policy:
     return Policy.from_state(json.loads(json.dumps(policy.state(), allow_nan=False)))
 
 
-def taught(name: str = "raven-ucb", arms: int = 4, steps: int = 30) -> Policy:
-    """A policy that has seen some rewards, all of them in time."""
-    policy, rng = made(name, arms), np.random.default_rng(1)
+def make_trained(name: str = "raven-ucb", arms: int = 4, steps: int = 30) -> Policy:
+    """Create a policy and update it with some rewards."""
+    policy, rng = make(name, arms), np.random.default_rng(1)
     for _ in range(steps):
         policy.update(policy.select(), rng.normal())
     return policy

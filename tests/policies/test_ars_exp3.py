@@ -12,9 +12,8 @@ from environments.errors import InputError
 from policies import find_policy
 from policies.ars_exp3 import rounds_that_fit
 from policies.engine.simulation import simulate
-from tests.policies.slow_draw import by_share
-from tests.policies.slow_exp3 import SlowWeights
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import RelativeWeights, scores_by_share
 
 
 def slow_rounds(horizon: int) -> int:
@@ -23,12 +22,12 @@ def slow_rounds(horizon: int) -> int:
     return sum(1 for _ in itertools.takewhile(lambda end: end <= horizon, lengths))
 
 
-class SlowARSEXP3:
+class ReferenceARSEXP3:
     """Rounds by draws from w/W; when one is over, w ← w·exp(−λ·(1 − mean)/p)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
         self.values, self.rng = values, rng
-        self.weights = SlowWeights(arms)
+        self.weights = RelativeWeights(arms)
         self.fit = slow_rounds(int(values["horizon"]))
         self.rounds, self.left = 0, 0
         self.arm: int | None = None
@@ -44,10 +43,10 @@ class SlowARSEXP3:
             count = len(self.p)
             rate = self.values["eta"] * math.sqrt(math.log(count) / (count * self.fit))
             self.weights.multiple[self.arm] *= math.exp(-rate * (1 - float(np.mean(self.seen))) / self.p[self.arm])
-            self.weights.average(self.weights.open)
+            self.weights.normalize(self.weights.open)
         self.p = self.weights.shares(open_arms)
         self.choosing = True
-        return by_share(self.p, self.rng.random())
+        return scores_by_share(self.p, self.rng.random())
 
     def learn(self, t: int, k: int, x: float) -> None:
         if self.choosing:
@@ -64,14 +63,19 @@ class SlowARSEXP3:
     "params",
     [{}, {"eta": 10.0}, {"eta": 0.01, "horizon": 3}, {"eta": 4.0, "low": 0.4, "high": 0.6}, {"horizon": 1}],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    assert check_twin("ars-exp3", SlowARSEXP3, scenario, horizon=500, arms=4, params=params) == 0
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    assert check_against_reference("ars-exp3", ReferenceARSEXP3, scenario, horizon=500, arms=4, params=params) == 0
 
 
 @pytest.mark.parametrize("arms", [1, 2, 6])
-def test_rounds_are_cut_by_arms_that_come_and_go(arms: int) -> None:
+def test_matches_reference_with_arms_that_open_and_close(arms: int) -> None:
     world, params = "arm-churn+delayed", {"eta": 3.0}
-    assert check_twin("ars-exp3", SlowARSEXP3, world, horizon=400, arms=arms, params=params, replications=4) == 0
+    assert (
+        check_against_reference(
+            "ars-exp3", ReferenceARSEXP3, world, horizon=400, arms=arms, params=params, replications=4
+        )
+        == 0
+    )
 
 
 @pytest.mark.parametrize("horizon", [*range(1, 40), 1000, 9999, 10_000, 123_456])
@@ -79,13 +83,13 @@ def test_rounds_that_fit(horizon: int) -> None:
     assert rounds_that_fit(float(horizon)) == slow_rounds(horizon)
 
 
-def test_beats_exp3_step_by_step_where_feedback_is_late() -> None:
+def test_better_than_exp3_with_delayed_feedback() -> None:
     play: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
     gain = simulate("rexp3", params={"variation": 0.0}, **play).regret - simulate("ars-exp3", **play).regret
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
-def test_online_rewards_may_come_after_their_round() -> None:
+def test_online_rewards_may_arrive_after_their_round() -> None:
     policy = find_policy("ars-exp3")(arms=3, horizon=1000, eta=5.0, seed=2)
     policy.update_many([0, 1, 2], [0.5, 0.5, 0.5])
     asked = [policy.select() for _ in range(200)]
@@ -96,7 +100,7 @@ def test_online_rewards_may_come_after_their_round() -> None:
     assert min(policy.state()["stats"][1]) < 1.0
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"eta": -1.0}, {"high": 0.0}, {"eta": "x"}):
         with pytest.raises(InputError, match=next(iter(bad))):
             find_policy("ars-exp3")(arms=2, horizon=100, **bad)

@@ -9,10 +9,10 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
-class SlowCCB:
+class ReferenceCCB:
     """m + a·(Δ/2)·sqrt(sqrt(T/N)), Δ halved at deadlines."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -46,12 +46,12 @@ class SlowCCB:
 @pytest.mark.parametrize(
     "params", [{}, {"a": 0.01}, {"a": 10.0, "horizon": 5000}, {"horizon": 60}, {"horizon": 3}, {"horizon": 1}]
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    ties = check_twin("ccb", SlowCCB, scenario, horizon=500, arms=4, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    ties = check_against_reference("ccb", ReferenceCCB, scenario, horizon=500, arms=4, params=params)
     assert ties == 0 or scenario == "bernoulli"
 
 
-def test_halves_until_there_is_nothing_left_to_tell_apart() -> None:
+def test_halving_stops() -> None:
     policy = find_policy("ccb")(arms=2, horizon=100)
     deltas = []
     for _ in range(3000):
@@ -62,6 +62,6 @@ def test_halves_until_there_is_nothing_left_to_tell_apart() -> None:
     assert sorted(set(deltas), reverse=True) == [1.0, 0.5, 0.25, 0.125]
 
 
-def test_wants_a_horizon() -> None:
+def test_requires_a_horizon() -> None:
     with pytest.raises(InputError, match="horizon"):
         find_policy("ccb")(arms=2)

@@ -11,15 +11,15 @@ from policies import find_policy
 from policies.cusum_ucb import ALARMS, CUSUMUCB, select
 from policies.engine.base import CLOSED, OPEN, WAITING
 from policies.engine.simulation import simulate
-from tests.policies.slow_restart import SlowRestart, rewards_until_alarm
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceRestart, rewards_until_alarm
 
 
-class SlowCUSUMUCB(SlowRestart):
+class ReferenceCUSUMUCB(ReferenceRestart):
     """m + sqrt(ln n / N) since an arm's restart, when a sum of deviations from its first M rewards reaches h."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        unknown = self.unknown(open_arms)
+        unknown = self.restarted_arm(open_arms)
         if unknown is not None:
             return unknown
         if self.rng.random() < self.values["a"]:
@@ -52,14 +52,14 @@ class SlowCUSUMUCB(SlowRestart):
         {"m": 30, "h": 1.57, "a": 1.0, "low": 0.3, "high": 0.8},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    SlowCUSUMUCB.alarms = 0
-    check_twin("cusum-ucb", SlowCUSUMUCB, scenario, horizon=400, arms=4, params=params)
-    assert SlowCUSUMUCB.alarms > 0 or not params
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    ReferenceCUSUMUCB.alarms = 0
+    check_against_reference("cusum-ucb", ReferenceCUSUMUCB, scenario, horizon=400, arms=4, params=params)
+    assert ReferenceCUSUMUCB.alarms > 0 or not params
 
 
 @pytest.mark.parametrize("jump", [0.5, -0.25])
-def test_deviations_that_reach_h_restart_that_arm_alone(jump: float) -> None:
+def test_alarm_restarts_only_its_arm(jump: float) -> None:
     policy = find_policy("cusum-ucb")(arms=2, horizon=100, m=20, h=2.0, epsilon=0.125, a=0.0)
     policy.update(1, 0.5)
     assert rewards_until_alarm(policy, 0, [0.5] * 100) is None
@@ -69,7 +69,7 @@ def test_deviations_that_reach_h_restart_that_arm_alone(jump: float) -> None:
     assert policy.select() == 0
 
 
-def test_few_false_alarms_and_a_change_that_is_noticed() -> None:
+def test_few_false_alarms_and_changes_detected() -> None:
     """Noise of 0.2 leaves the reference within 0.02·2.5 = ε of the mean; then h = 6.9 is crossed hardly ever."""
     rng, arms = np.random.default_rng(2), 40
     policy = find_policy("cusum-ucb")(arms=arms, horizon=10_000)
@@ -82,7 +82,7 @@ def test_few_false_alarms_and_a_change_that_is_noticed() -> None:
     assert policy.state()["cells"][ALARMS] - before >= 0.9 * arms
 
 
-def test_its_defaults() -> None:
+def test_defaults() -> None:
     values = CUSUMUCB.resolve({}, 10, 10_000)
     assert values["h"] == pytest.approx(math.log(1000))
     assert values["a"] == pytest.approx(math.sqrt(10 * math.log(1000) / 10_000))
@@ -97,7 +97,7 @@ def test_better_than_ucb1_on_jumps() -> None:
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
-def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
+def test_restarted_arm_waits_for_its_reward() -> None:
     policy = CUSUMUCB(3, horizon=100)
     policy.update(1, 0.5)
     rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
@@ -106,7 +106,7 @@ def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
     assert select(4, np.array([WAITING, CLOSED, CLOSED]), *rest[:3], np.zeros(7), rest[4]) == -1
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"m": 0}, {"m": 2.5}, {"h": -1.0}, {"a": 1.5}, {"low": 1.0}):
         with pytest.raises(InputError):
             find_policy("cusum-ucb")(arms=2, horizon=100, **bad)

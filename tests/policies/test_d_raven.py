@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.policies.history import History
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import History
 
 
-class SlowDRaven:
+class ReferenceDRaven:
     """M + α_t·sqrt(ln(t+1)/(W+1)) + β₀·sqrt(S²/(W+1) + ε) with weights γ^(steps since)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -42,5 +42,5 @@ class SlowDRaven:
 @pytest.mark.parametrize(
     "params", [{}, {"gamma": 0.7, "alpha0": 0.01}, {"gamma": 0.95, "epsilon": 0.001}, {"gamma": 1.0, "beta0": 10.0}]
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    check_twin("d-raven", SlowDRaven, scenario, horizon=400, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    check_against_reference("d-raven", ReferenceDRaven, scenario, horizon=400, arms=5, params=params)

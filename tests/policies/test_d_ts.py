@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from policies.d_ts import DTS
-from tests.policies.history import History
-from tests.policies.slow_posterior import slow_draw
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import History, draw_posterior_mean
 
 
-class SlowDTS:
+class ReferenceDTS:
     """Thompson sampling on discounted rewards."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -20,7 +19,10 @@ class SlowDTS:
         self.history = History()
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
-        return {k: slow_draw(*self.history.weighted(k, self.values["gamma"]), self.values, self.rng) for k in open_arms}
+        return {
+            k: draw_posterior_mean(*self.history.weighted(k, self.values["gamma"]), self.values, self.rng)
+            for k in open_arms
+        }
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.history.add(k, x)
@@ -37,11 +39,11 @@ class SlowDTS:
         {"gamma": 0.99999, "likelihood": "bernoulli", "low": 0.2, "high": 0.9},
     ],
 )
-def test_draws_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    check_twin("d-ts", SlowDTS, scenario, horizon=400, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    check_against_reference("d-ts", ReferenceDTS, scenario, horizon=400, arms=5, params=params)
 
 
-def test_an_arm_that_rests_for_ever_is_drawn_from_the_prior() -> None:
+def test_idle_arm_returns_to_the_prior() -> None:
     policy = DTS(2, gamma=0.5, mu0=-50.0, a0=10.0, seed=3)
     policy.update(0, 0.5)
     for _ in range(3000):

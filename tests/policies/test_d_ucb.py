@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from policies.d_ucb import DUCB, TOTAL, WIDTH
-from tests.policies.history import History
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import History
 
 
-class SlowDUCB:
+class ReferenceDUCB:
     """m_γ + 2·sqrt(ξ·ln ΣN_γ / N_γ)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -38,12 +38,12 @@ class SlowDUCB:
 @pytest.mark.parametrize(
     "params", [{}, {"gamma": 0.7, "xi": 0.001}, {"gamma": 0.99999}, {"gamma": 1.0}, {"gamma": 0.0}]
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    check_twin("d-ucb", SlowDUCB, scenario, horizon=400, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    check_against_reference("d-ucb", ReferenceDUCB, scenario, horizon=400, arms=5, params=params)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 0.9])
-def test_an_arm_that_rests_for_ever_stays_finite(gamma: float) -> None:
+def test_idle_arm_stays_finite(gamma: float) -> None:
     policy = DUCB(3, gamma=gamma)
     for arm in range(3):
         policy.update(arm, 0.5)

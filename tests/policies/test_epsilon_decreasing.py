@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
-class SlowEpsilonDecreasing:
+class ReferenceEpsilonDecreasing:
     """With probability min(1, r·K / t) any open arm, else argmax m."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -27,6 +27,8 @@ class SlowEpsilonDecreasing:
 
 @pytest.mark.parametrize("scenario", ["stationary", "gradual-drift", "arm-churn", "bernoulli"])
 @pytest.mark.parametrize("r", [10.0, 0.01, 1e4])
-def test_pulls_the_arms_of_its_formula(scenario: str, r: float) -> None:
-    ties = check_twin("epsilon-decreasing", SlowEpsilonDecreasing, scenario, horizon=500, arms=5, params={"r": r})
+def test_matches_reference_implementation(scenario: str, r: float) -> None:
+    ties = check_against_reference(
+        "epsilon-decreasing", ReferenceEpsilonDecreasing, scenario, horizon=500, arms=5, params={"r": r}
+    )
     assert ties == 0 or scenario == "bernoulli"

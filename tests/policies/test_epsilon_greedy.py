@@ -9,10 +9,10 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
-class SlowEpsilonGreedy:
+class ReferenceEpsilonGreedy:
     """With probability ε any open arm, else argmax m."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -30,12 +30,14 @@ class SlowEpsilonGreedy:
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
 @pytest.mark.parametrize("epsilon", [0.1, 0.0, 0.5, 1.0])
-def test_pulls_the_arms_of_its_formula(scenario: str, epsilon: float) -> None:
-    ties = check_twin("epsilon-greedy", SlowEpsilonGreedy, scenario, horizon=400, arms=5, params={"epsilon": epsilon})
+def test_matches_reference_implementation(scenario: str, epsilon: float) -> None:
+    ties = check_against_reference(
+        "epsilon-greedy", ReferenceEpsilonGreedy, scenario, horizon=400, arms=5, params={"epsilon": epsilon}
+    )
     assert ties == 0 or scenario == "bernoulli"
 
 
-def test_explores_every_open_arm_alike() -> None:
+def test_explores_uniformly() -> None:
     result = simulate(
         "epsilon-greedy", "stationary", horizon=20_000, arms=4, replications=1, params={"epsilon": 1.0}, pulls=True
     )
@@ -44,6 +46,6 @@ def test_explores_every_open_arm_alike() -> None:
     assert (abs(counts - 5000) < 5 * np.sqrt(20_000 * 0.25 * 0.75)).all()
 
 
-def test_refuses_what_is_no_probability() -> None:
+def test_rejects_invalid_probabilities() -> None:
     with pytest.raises(InputError, match="epsilon"):
         find_policy("epsilon-greedy")(arms=2, epsilon=1.5)

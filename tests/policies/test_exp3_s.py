@@ -9,11 +9,11 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.policies.slow_exp3 import SlowEXP3
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceEXP3
 
 
-class SlowEXP3S(SlowEXP3):
+class ReferenceEXP3S(ReferenceEXP3):
     """EXP3 whose every open arm then gets (e·α/K)·W, W being the sum before."""
 
     def grow(self, k: int, factor: float) -> None:
@@ -35,21 +35,23 @@ class SlowEXP3S(SlowEXP3):
         {"gamma": 1.0, "low": -1.0, "high": 2.0},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    assert check_twin("exp3-s", SlowEXP3S, scenario, horizon=300, arms=4, params=params) == 0
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    assert check_against_reference("exp3-s", ReferenceEXP3S, scenario, horizon=300, arms=4, params=params) == 0
 
 
-def test_arms_that_come_and_go_find_their_place_among_the_others() -> None:
-    check_twin("exp3-s", SlowEXP3S, "arm-churn+localized-jump", horizon=800, arms=3, params={"gamma": 0.3})
+def test_matches_reference_with_arms_that_open_and_close() -> None:
+    check_against_reference(
+        "exp3-s", ReferenceEXP3S, "arm-churn+localized-jump", horizon=800, arms=3, params={"gamma": 0.3}
+    )
 
 
-def test_default_rate_is_the_one_for_the_changes_expected() -> None:
+def test_default_rate_follows_expected_changes() -> None:
     values = find_policy("exp3-s").resolve({"changes": 4}, 5, 3000)
     assert values["gamma"] == pytest.approx(math.sqrt(5 * (4 * math.log(15000) + math.e) / ((math.e - 1) * 3000)))
     assert find_policy("exp3-s").resolve({}, 50, 10)["gamma"] == 1.0
 
 
-def test_shares_of_pulls_are_those_of_the_formula() -> None:
+def test_frequencies_match_the_formula() -> None:
     policy = find_policy("exp3-s")(arms=3, horizon=1000, gamma=0.4, seed=4)
     policy.update_many([0, 1, 2], [1.0, 1.0, 1.0])
     weights = np.ones(3)
@@ -65,13 +67,13 @@ def test_shares_of_pulls_are_those_of_the_formula() -> None:
     assert np.all(np.abs(counts / 4000 - p) < 5 * np.sqrt(p * (1 - p) / 4000))
 
 
-def test_beats_uniform_play_where_arms_jump() -> None:
+def test_better_than_uniform_on_jumps() -> None:
     play: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
     gain = simulate("exp3-s", params={"gamma": 1.0}, **play).regret - simulate("exp3-s", **play).regret
     assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"gamma": 1.1}, {"gamma": -0.1}, {"high": 0.0}, {"changes": -1}):
         with pytest.raises(InputError, match=next(iter(bad))):
             find_policy("exp3-s")(arms=2, horizon=100, **bad)

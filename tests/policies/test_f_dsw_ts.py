@@ -9,8 +9,8 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.families import draw_beta
-from tests.policies.twin import check_twin
+from policies.engine.posterior import draw_beta
+from tests.policies.reference import check_against_reference
 
 JOINED: dict[str, Callable[[float, float], float]] = {
     "min": lambda x, y: min(x, y),
@@ -19,7 +19,7 @@ JOINED: dict[str, Callable[[float, float], float]] = {
 }
 
 
-class SlowFDSWTS:
+class ReferenceFDSWTS:
     """θ = g(draw Beta(S+1, F+1), draw Beta(1+s, 1+f)); the first one only where it can matter."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -57,12 +57,12 @@ class SlowFDSWTS:
         {"gamma": 0.0, "n": 1000, "low": 0.4, "high": 0.6},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    assert check_twin("f-dsw-ts", SlowFDSWTS, scenario, horizon=300, arms=4, params=params) == 0
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    assert check_against_reference("f-dsw-ts", ReferenceFDSWTS, scenario, horizon=300, arms=4, params=params) == 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 50])
-def test_window_and_discounted_sums_are_those_of_the_rewards(n: int) -> None:
+def test_window_and_discounted_sums(n: int) -> None:
     policy = find_policy("f-dsw-ts")(arms=2, n=n, gamma=0.9)
     rng = np.random.default_rng(n)
     rewards: list[list[float]] = [[], []]
@@ -81,7 +81,7 @@ def test_window_and_discounted_sums_are_those_of_the_rewards(n: int) -> None:
             assert failures[k] == pytest.approx(sum(w * (1 - z) for w, z in weights), abs=1e-9)
 
 
-def test_an_arm_left_alone_for_long_is_forgotten_but_finite() -> None:
+def test_idle_arm_stays_finite() -> None:
     policy = find_policy("f-dsw-ts")(arms=2, gamma=0.5, n=10, seed=3)
     policy.update(0, 0.3)
     policy.update_many([1] * 2000, [0.6] * 2000)
@@ -92,7 +92,7 @@ def test_an_arm_left_alone_for_long_is_forgotten_but_finite() -> None:
     assert policy.select() in (0, 1)
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"n": 0}, {"n": 2.5}, {"gamma": 1.1}, {"g": "median"}, {"low": 2.0}):
         with pytest.raises(InputError):
             find_policy("f-dsw-ts")(arms=2, **bad)

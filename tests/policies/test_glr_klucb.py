@@ -11,8 +11,8 @@ from policies import find_policy
 from policies.engine.base import CLOSED, OPEN, WAITING
 from policies.engine.simulation import simulate
 from policies.glr_klucb import ALARMS, GLRKLUCB, select
-from tests.policies.slow_restart import SlowRestart, forced, rewards_until_alarm
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards_until_alarm
 
 
 def splits(n: int) -> set[int]:
@@ -26,14 +26,14 @@ def ratio(rewards: list[float], s: int, s2: float) -> float:
     return float(s * (first - mean) ** 2 + (len(rewards) - s) * (last - mean) ** 2) / (2 * s2)
 
 
-class SlowGLRKLUCB(SlowRestart):
+class ReferenceGLRKLUCB(ReferenceRestart):
     """m + sqrt(2s²·ln(t − τ) / N) since an arm's restart, when two means fit much better than one."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        unknown = self.unknown(open_arms)
+        unknown = self.restarted_arm(open_arms)
         if unknown is not None:
             return unknown
-        turn = forced(t, open_arms, self.values["exploration"])
+        turn = forced_arm(t, open_arms, self.values["exploration"])
         if turn is not None:
             return turn
         return {
@@ -61,15 +61,17 @@ class SlowGLRKLUCB(SlowRestart):
         {"s2": 0.05, "delta": 0.0, "exploration": 1.0},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    SlowGLRKLUCB.alarms = 0
-    check_twin("glr-klucb", SlowGLRKLUCB, scenario, horizon=400, arms=4, params=params, replications=1)
-    assert SlowGLRKLUCB.alarms > 0 or params.get("s2") != 0.003
-    assert SlowGLRKLUCB.alarms == 0 or params.get("delta") != 0.0
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    ReferenceGLRKLUCB.alarms = 0
+    check_against_reference(
+        "glr-klucb", ReferenceGLRKLUCB, scenario, horizon=400, arms=4, params=params, replications=1
+    )
+    assert ReferenceGLRKLUCB.alarms > 0 or params.get("s2") != 0.003
+    assert ReferenceGLRKLUCB.alarms == 0 or params.get("delta") != 0.0
 
 
 @pytest.mark.parametrize(("jump", "level"), [(0.4, 0.0), (-0.8, 0.0), (0.4, 1e6)])
-def test_an_alarm_comes_when_the_formula_says_so_and_restarts_that_arm_alone(jump: float, level: float) -> None:
+def test_alarm_follows_the_formula_and_restarts_only_its_arm(jump: float, level: float) -> None:
     policy, rng = find_policy("glr-klucb")(arms=2, horizon=1000, s2=0.04, exploration=0.0), np.random.default_rng(3)
     policy.update(1, level)
     before = (level + rng.normal(0.0, 0.2, 300)).tolist()
@@ -87,7 +89,7 @@ def test_an_alarm_comes_when_the_formula_says_so_and_restarts_that_arm_alone(jum
     assert policy.select() == 0
 
 
-def test_false_alarms_are_rarer_than_delta() -> None:
+def test_false_alarm_rate_is_below_delta() -> None:
     """With the variance that it is told, an arm that never changes raises one with probability δ at most."""
     arms, delta, rng = 120, 0.05, np.random.default_rng(7)
     shares = {}
@@ -101,14 +103,14 @@ def test_false_alarms_are_rarer_than_delta() -> None:
     assert shares[0.01] > 4 * delta
 
 
-def test_its_defaults() -> None:
+def test_defaults() -> None:
     values = GLRKLUCB.resolve({}, 10, 10_000)
     assert values["delta"] == pytest.approx(1 / math.sqrt(10 * 10 * 10_000))
     assert values["exploration"] == pytest.approx(0.1 * math.sqrt(100 * math.log(10_000) / 10_000))
     assert GLRKLUCB.resolve({"changes": 0}, 1, 1)["delta"] == 1.0
 
 
-def test_memory_does_not_grow_with_the_horizon() -> None:
+def test_memory_is_independent_of_the_horizon() -> None:
     sizes = GLRKLUCB.sizes(100, GLRKLUCB.resolve({}, 100, 50_000))
     assert 8 * sizes.memory == 100 * 8192
 
@@ -119,7 +121,7 @@ def test_better_than_ucb1_on_jumps() -> None:
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
-def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
+def test_restarted_arm_waits_for_its_reward() -> None:
     policy = GLRKLUCB(3, horizon=100)
     policy.update(1, 0.5)
     rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
@@ -129,6 +131,6 @@ def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"delta": 1.5}, {"exploration": -0.1}, {"s2": -1.0}])
-def test_refuses_bad_parameters(bad: dict[str, Any]) -> None:
+def test_rejects_invalid_parameters(bad: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         find_policy("glr-klucb")(arms=2, horizon=100, **bad)

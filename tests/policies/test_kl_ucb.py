@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from environments.errors import InputError
 from policies import find_policy
 from policies.kl_ucb import negative_entropy, upper_bound
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
 def entropy(m: float, q: float) -> float:
@@ -32,7 +32,7 @@ def bisected(m: float, level: float) -> float:
     return low
 
 
-class SlowKLUCB:
+class ReferenceKLUCB:
     """The largest q with N·d(m, q) ≤ ln t."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -66,8 +66,8 @@ class SlowKLUCB:
         {"likelihood": "bernoulli", "low": 0.5, "high": 0.6},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    check_twin("kl-ucb", SlowKLUCB, scenario, horizon=300, arms=5, params=params, replications=1)
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    check_against_reference("kl-ucb", ReferenceKLUCB, scenario, horizon=300, arms=5, params=params, replications=1)
 
 
 LOGS = st.floats(-17.0, 4.0).map(lambda x: 10.0**x)
@@ -76,22 +76,22 @@ MEANS = st.floats(0.0, 1.0) | LOGS.map(lambda x: min(x, 1.0)) | LOGS.map(lambda 
 
 @settings(max_examples=300)
 @given(MEANS, LOGS, st.floats(0, 1))
-def test_the_bound_is_where_the_entropy_reaches_the_level(m: float, level: float, guess: float) -> None:
+def test_upper_bound_matches_bisection(m: float, level: float, guess: float) -> None:
     """Newton's steps from any guess against bisection, for means and levels near every end."""
     q = float(upper_bound(m, negative_entropy(m), level, guess))
     assert m <= q <= 1.0
-    slow = bisected(m, level)
+    exact = bisected(m, level)
     # where d is flat, around m, rounding of d itself moves the root by the root of it
-    assert abs(q - slow) <= 1e-9 or abs(q - m) + abs(slow - m) <= 2e-7
+    assert abs(q - exact) <= 1e-9 or abs(q - m) + abs(exact - m) <= 2e-7
 
 
-def test_a_bound_that_is_known_in_closed_form() -> None:
+def test_upper_bound_in_closed_form() -> None:
     assert upper_bound(0.0, 0.0, 0.7, 0.3) == pytest.approx(1 - math.exp(-0.7), abs=1e-15)
     assert upper_bound(1.0, 0.0, 0.7, 0.3) == 1.0
     assert upper_bound(0.4, negative_entropy(0.4), 0.0, 0.9) == 0.4
 
 
-def test_the_lowest_of_perfect_arms_is_pulled() -> None:
+def test_ties_of_perfect_arms_go_to_the_lowest_index() -> None:
     policy = find_policy("kl-ucb")(arms=3, likelihood="bernoulli")
     for _ in range(30):
         policy.update_many([0, 1, 2], [0.0, 1.0, 1.0])
@@ -99,7 +99,7 @@ def test_the_lowest_of_perfect_arms_is_pulled() -> None:
         policy.update(1, 1.0)
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"likelihood": "poisson"}, {"s2": -1.0}, {"low": 1.0}):
         with pytest.raises(InputError):
             find_policy("kl-ucb")(arms=2, **bad)

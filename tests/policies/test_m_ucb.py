@@ -11,19 +11,19 @@ from policies import find_policy
 from policies.engine.base import OPEN, WAITING
 from policies.engine.simulation import simulate
 from policies.m_ucb import ALARMS, MUCB, select
-from tests.policies.slow_restart import SlowRestart, forced, rewards_until_alarm
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards_until_alarm
 
 
-class SlowMUCB(SlowRestart):
+class ReferenceMUCB(ReferenceRestart):
     """UCB1 since a restart of all arms, when the halves of an arm's last w rewards differ in sum by more than b."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        unknown = self.unknown(open_arms)
+        unknown = self.restarted_arm(open_arms)
         if unknown is not None:
             return unknown
         since = t - self.restarted[0]
-        turn = forced(since, open_arms, self.values["gamma"])
+        turn = forced_arm(since, open_arms, self.values["gamma"])
         if turn is not None:
             return turn
         return {
@@ -51,13 +51,13 @@ class SlowMUCB(SlowRestart):
         {"w": 50, "b": 3.2, "low": 0.3, "high": 0.8},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    SlowMUCB.alarms = 0
-    check_twin("m-ucb", SlowMUCB, scenario, horizon=600, arms=5, params=params)
-    assert SlowMUCB.alarms > 0 or not params or "high" in params
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    ReferenceMUCB.alarms = 0
+    check_against_reference("m-ucb", ReferenceMUCB, scenario, horizon=600, arms=5, params=params)
+    assert ReferenceMUCB.alarms > 0 or not params or "high" in params
 
 
-def test_a_difference_of_more_than_b_restarts_all_arms() -> None:
+def test_alarm_restarts_all_arms() -> None:
     policy = find_policy("m-ucb")(arms=3, w=20, b=5.0, gamma=0.0)
     policy.update_many([1, 2], [0.5, 0.5])
     assert rewards_until_alarm(policy, 0, [0.25] * 100) is None
@@ -67,7 +67,7 @@ def test_a_difference_of_more_than_b_restarts_all_arms() -> None:
     assert [policy.select() for _ in range(3)] == [0, 1, 2]
 
 
-def test_the_window_slides_without_losing_digits() -> None:
+def test_sliding_window_keeps_precision() -> None:
     policy, rng = find_policy("m-ucb")(arms=1, w=30, b=100.0), np.random.default_rng(5)
     rewards = [*rng.random(100).tolist(), *[0.0] * 100]
     for i, x in enumerate(rewards):
@@ -86,12 +86,12 @@ def test_few_false_alarms() -> None:
         assert (policy.state()["cells"][ALARMS] > 0) == alarms
 
 
-def test_its_default_threshold() -> None:
+def test_default_threshold() -> None:
     values = MUCB.resolve({"w": 50}, 10, 1000)
     assert values["b"] == pytest.approx(math.sqrt(50 * math.log(2 * 10 * 1000**2) / 2))
 
 
-def test_better_than_ucb1_where_all_arms_jump_seldom() -> None:
+def test_better_than_ucb1_on_rare_jumps() -> None:
     world: dict[str, Any] = {"horizon": 20_000, "arms": 3, "replications": 100, "seed": 11}
     settings = {"every": "25%", "fraction": 1.0}
     aware = simulate("m-ucb", "localized-jump", settings=settings, params={"w": 800, "gamma": 0.01}, **world).regret
@@ -100,14 +100,14 @@ def test_better_than_ucb1_where_all_arms_jump_seldom() -> None:
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
-def test_an_arm_that_starts_again_waits_for_the_reward_to_come() -> None:
+def test_restarted_arm_waits_for_its_reward() -> None:
     policy = MUCB(3, horizon=100)
     rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
     assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
     assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 1
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"w": 1}, {"w": 2.5}, {"b": -1.0}, {"gamma": 1.5}, {"low": 1.0}):
         with pytest.raises(InputError):
             find_policy("m-ucb")(arms=2, horizon=100, **bad)

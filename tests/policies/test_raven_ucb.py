@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
-class SlowRavenUCB:
+class ReferenceRavenUCB:
     """M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε), α_t = α₀/ln(t+ε)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -47,12 +47,12 @@ class SlowRavenUCB:
 
 @pytest.mark.parametrize("scenario", ["stationary", "variance-drift", "localized-jump", "arm-churn", "delayed"])
 @pytest.mark.parametrize("params", [{}, {"alpha0": 5.0, "beta0": 0.3, "epsilon": 0.01}, {"epsilon": 20.0}])
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    assert check_twin("raven-ucb", SlowRavenUCB, scenario, horizon=500, arms=5, params=params) == 0
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    assert check_against_reference("raven-ucb", ReferenceRavenUCB, scenario, horizon=500, arms=5, params=params) == 0
 
 
 @pytest.mark.parametrize("variance", ["printed", "accumulated"])
 @pytest.mark.parametrize("logarithm", ["t", "t+1"])
-def test_pulls_the_arms_of_each_published_variant(variance: str, logarithm: str) -> None:
+def test_published_variants_match_reference_implementation(variance: str, logarithm: str) -> None:
     params = {"beta0": 3.0, "variance": variance, "logarithm": logarithm}
-    assert check_twin("raven-ucb", SlowRavenUCB, "blips", horizon=200, arms=4, params=params) == 0
+    assert check_against_reference("raven-ucb", ReferenceRavenUCB, "blips", horizon=200, arms=4, params=params) == 0

@@ -8,11 +8,11 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.policies.slow_exp3 import SlowEXP3
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceEXP3
 
 
-class SlowREXP3(SlowEXP3):
+class ReferenceREXP3(ReferenceEXP3):
     """EXP3 with all weights 1 again at steps 1, B + 1, 2B + 1, …"""
 
     batch_before = -1
@@ -38,11 +38,11 @@ class SlowREXP3(SlowEXP3):
         {"gamma": 0.0},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    assert check_twin("rexp3", SlowREXP3, scenario, horizon=300, arms=4, params=params) == 0
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    assert check_against_reference("rexp3", ReferenceREXP3, scenario, horizon=300, arms=4, params=params) == 0
 
 
-def test_defaults_are_those_for_the_variation_expected() -> None:
+def test_defaults_follow_expected_variation() -> None:
     values = find_policy("rexp3").resolve({"variation": 3}, 5, 3000)
     batch = math.ceil((5 * math.log(5)) ** (1 / 3) * 1000 ** (2 / 3))
     assert values["batch"] == batch
@@ -53,7 +53,7 @@ def test_defaults_are_those_for_the_variation_expected() -> None:
     assert find_policy("rexp3").resolve({}, 1, 3000)["batch"] == 1
 
 
-def test_starts_again_on_time() -> None:
+def test_restarts_on_time() -> None:
     policy = find_policy("rexp3")(arms=2, horizon=100, batch=20, gamma=0.5, seed=1)
     for step in range(1, 61):
         arm = policy.select()
@@ -66,13 +66,13 @@ def test_starts_again_on_time() -> None:
         policy.update(arm, 1.0)
 
 
-def test_beats_uniform_play_where_arms_jump() -> None:
+def test_better_than_uniform_on_jumps() -> None:
     play: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
     gain = simulate("rexp3", params={"gamma": 1.0}, **play).regret - simulate("rexp3", **play).regret
     assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
-def test_refuses_bad_parameters() -> None:
+def test_rejects_invalid_parameters() -> None:
     for bad in ({"batch": 0}, {"batch": 2.5}, {"gamma": 1.1}, {"high": 0.0}, {"variation": -1}):
         with pytest.raises(InputError, match=next(iter(bad))):
             find_policy("rexp3")(arms=2, horizon=100, **bad)

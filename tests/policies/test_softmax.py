@@ -10,11 +10,11 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from tests.policies.slow_draw import by_share
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import scores_by_share
 
 
-class SlowSoftmax:
+class ReferenceSoftmax:
     """p ∝ exp(m / τ); the score of an arm is how near u lies to its share of [0, 1], 0 inside."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -24,7 +24,7 @@ class SlowSoftmax:
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         means = np.array([np.mean(self.rewards[k]) for k in open_arms])
         weights = np.exp((means - means.max()) / self.tau)
-        return by_share(dict(zip(open_arms, weights / weights.sum(), strict=True)), self.rng.random())
+        return scores_by_share(dict(zip(open_arms, weights / weights.sum(), strict=True)), self.rng.random())
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.rewards[k].append(x)
@@ -32,11 +32,11 @@ class SlowSoftmax:
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "incremental-drift", "arm-churn", "bernoulli"])
 @pytest.mark.parametrize("tau", [0.1, 0.001, 1.0, 1e-6])
-def test_pulls_the_arms_of_its_formula(scenario: str, tau: float) -> None:
-    check_twin("softmax", SlowSoftmax, scenario, horizon=400, arms=5, params={"tau": tau})
+def test_matches_reference_implementation(scenario: str, tau: float) -> None:
+    check_against_reference("softmax", ReferenceSoftmax, scenario, horizon=400, arms=5, params={"tau": tau})
 
 
-def test_rewards_of_any_scale_keep_the_state_finite() -> None:
+def test_state_stays_finite_for_any_reward_scale() -> None:
     policy = find_policy("softmax")(arms=4, tau=1e-9, seed=1)
     for step, scale in enumerate([1.0, -1e6, 1e12, -1e12, 0.0] * 20):
         policy.update(step % 4, scale)
@@ -48,7 +48,7 @@ def test_rewards_of_any_scale_keep_the_state_finite() -> None:
     json.dumps(policy.state(), allow_nan=False)
 
 
-def test_shares_of_pulls_are_those_of_the_formula() -> None:
+def test_frequencies_match_the_formula() -> None:
     policy = find_policy("softmax")(arms=3, tau=0.5, seed=4)
     policy.update_many([0, 1, 2], [0.2, 0.5, 0.9])
     weights = [math.exp(m / 0.5) for m in (0.2, 0.5, 0.9)]
@@ -58,6 +58,6 @@ def test_shares_of_pulls_are_those_of_the_formula() -> None:
         assert abs(count / 4000 - share) < 5 * math.sqrt(share * (1 - share) / 4000)
 
 
-def test_refuses_no_temperature() -> None:
+def test_rejects_zero_temperature() -> None:
     with pytest.raises(InputError, match="tau"):
         find_policy("softmax")(arms=2, tau=0.0)

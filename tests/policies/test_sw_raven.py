@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.policies.history import History
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import History
 
 
-class SlowSWRaven:
+class ReferenceSWRaven:
     """M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε) over the last τ steps."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -43,5 +43,5 @@ class SlowSWRaven:
 @pytest.mark.parametrize(
     "params", [{}, {"tau": 1}, {"tau": 77, "alpha0": 0.01, "epsilon": 0.001}, {"tau": 9999, "beta0": 10.0}]
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    check_twin("sw-raven", SlowSWRaven, scenario, horizon=500, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    check_against_reference("sw-raven", ReferenceSWRaven, scenario, horizon=500, arms=5, params=params)

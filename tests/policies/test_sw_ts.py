@@ -8,12 +8,11 @@ import pytest
 
 from environments.errors import InputError
 from policies.sw_ts import SWTS
-from tests.policies.history import History
-from tests.policies.slow_posterior import slow_draw
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import History, draw_posterior_mean
 
 
-class SlowSWTS:
+class ReferenceSWTS:
     """Thompson sampling on the last τ rewards."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -22,7 +21,7 @@ class SlowSWTS:
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         seen = {k: np.array(self.history.window(k, self.values["tau"])) for k in open_arms}
-        return {k: slow_draw(np.ones(len(seen[k])), seen[k], self.values, self.rng) for k in open_arms}
+        return {k: draw_posterior_mean(np.ones(len(seen[k])), seen[k], self.values, self.rng) for k in open_arms}
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.history.add(k, x)
@@ -39,11 +38,11 @@ class SlowSWTS:
         {"tau": 9999, "likelihood": "bernoulli", "low": 0.2, "high": 0.9},
     ],
 )
-def test_draws_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    check_twin("sw-ts", SlowSWTS, scenario, horizon=400, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    check_against_reference("sw-ts", ReferenceSWTS, scenario, horizon=400, arms=5, params=params)
 
 
-def test_an_arm_out_of_the_window_is_drawn_from_the_prior() -> None:
+def test_arm_outside_the_window_is_drawn_from_the_prior() -> None:
     policy = SWTS(2, tau=5, mu0=-50.0, a0=10.0, seed=3)
     for arm in (0, 1, 1, 1, 1, 1):
         policy.update(arm, 0.5)
@@ -51,6 +50,6 @@ def test_an_arm_out_of_the_window_is_drawn_from_the_prior() -> None:
 
 
 @pytest.mark.parametrize("params", [{"low": 1.0}, {"kappa0": 0.0}, {"tau": 0}, {"tau": 2.5}, {"a0": 0.0}])
-def test_refuses(params: dict[str, Any]) -> None:
+def test_rejects_invalid_parameters(params: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         SWTS(3, horizon=100, **params)

@@ -9,11 +9,11 @@ import pytest
 
 from policies.engine.base import OPEN, WAITING
 from policies.sw_ucb import SWUCB, select
-from tests.policies.history import History
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import History
 
 
-class SlowSWUCB:
+class ReferenceSWUCB:
     """m_τ + sqrt(ξ·ln min(t, τ) / N_τ)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -34,11 +34,11 @@ class SlowSWUCB:
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])
 @pytest.mark.parametrize("params", [{}, {"tau": 1}, {"tau": 60, "xi": 0.01}, {"tau": 10000, "xi": 5.0}])
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    check_twin("sw-ucb", SlowSWUCB, scenario, horizon=500, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    check_against_reference("sw-ucb", ReferenceSWUCB, scenario, horizon=500, arms=5, params=params)
 
 
-def test_an_empty_window_waits_for_the_reward_to_come() -> None:
+def test_arm_with_empty_window_waits_for_its_reward() -> None:
     policy = SWUCB(3, tau=2)
     for arm in range(3):
         policy.update(arm, 0.5)

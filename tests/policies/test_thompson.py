@@ -9,13 +9,13 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.families import draw_mean
+from policies.engine.posterior import draw_mean
 from tests.messages import raises_naming
-from tests.policies.slow_posterior import slow_draw
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import draw_posterior_mean
 
 
-class SlowThompson:
+class ReferenceThompson:
     """A draw of θ for every open arm: normal–inverse-gamma, or Beta(1+S, 1+F) on rewards clipped to [0, 1]."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -24,7 +24,7 @@ class SlowThompson:
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         seen = {k: np.array(self.rewards[k]) for k in open_arms}
-        return {k: slow_draw(np.ones(x.size), x, self.values, self.rng) for k, x in seen.items()}
+        return {k: draw_posterior_mean(np.ones(x.size), x, self.values, self.rng) for k, x in seen.items()}
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.rewards[k].append(x)
@@ -41,11 +41,11 @@ class SlowThompson:
         {"likelihood": "bernoulli", "low": -1.0, "high": 2.5},
     ],
 )
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    assert check_twin("thompson", SlowThompson, scenario, horizon=300, arms=4, params=params) == 0
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    assert check_against_reference("thompson", ReferenceThompson, scenario, horizon=300, arms=4, params=params) == 0
 
 
-def test_posterior_draws_have_the_moments_of_the_posterior() -> None:
+def test_moments_of_posterior_draws() -> None:
     rng = np.random.default_rng(8)
     n, mean, squares, mu0, kappa0, a0, b0 = 6, 0.4, 2.0, 1.0, 0.5, 1.0, 0.7
     draws = np.array([draw_mean(n, mean, squares, mu0, kappa0, a0, b0, rng) for _ in range(20_000)])
@@ -57,7 +57,7 @@ def test_posterior_draws_have_the_moments_of_the_posterior() -> None:
     assert abs(draws.var() / variance - 1) < 5 * math.sqrt((2 + 6 / (2 * a - 4)) / draws.size)
 
 
-def test_statistics_are_numpys() -> None:
+def test_statistics_match_numpy() -> None:
     rewards = np.random.default_rng(2).normal(0.5, 0.4, 400)
     gaussian = find_policy("thompson")(arms=1)
     gaussian.update_many([0] * rewards.size, rewards.tolist())
@@ -69,7 +69,7 @@ def test_statistics_are_numpys() -> None:
     assert bernoulli.state()["stats"][1][0] == pytest.approx(np.clip((rewards - 0.1) / 0.5, 0, 1).sum(), abs=1e-9)
 
 
-def test_refuses_an_empty_range_and_an_unknown_likelihood() -> None:
+def test_rejects_invalid_parameters() -> None:
     with raises_naming(InputError, "high", "low"):
         find_policy("thompson")(arms=2, low=1.0)
     with pytest.raises(InputError, match="likelihood"):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
-class SlowUCB1:
+class ReferenceUCB1:
     """m + sqrt(c·ln t / N)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -29,6 +29,6 @@ class SlowUCB1:
 
 @pytest.mark.parametrize("scenario", ["stationary", "arm-churn", "blips", "bernoulli", "delayed"])
 @pytest.mark.parametrize("params", [{}, {"c": 0.05}])
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    ties = check_twin("ucb1", SlowUCB1, scenario, horizon=600, arms=5, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    ties = check_against_reference("ucb1", ReferenceUCB1, scenario, horizon=600, arms=5, params=params)
     assert ties == 0 or scenario == "bernoulli"

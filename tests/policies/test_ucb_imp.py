@@ -9,10 +9,10 @@ import pytest
 
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 
-class SlowUCBImp:
+class ReferenceUCBImp:
     """Rounds of equal pulls and eliminations, begun again when an arm opens or the last active one closes."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -57,16 +57,18 @@ class SlowUCBImp:
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
 @pytest.mark.parametrize("params", [{}, {"a": 0.01}, {"a": 0.3}, {"a": 10.0, "horizon": 40}, {"horizon": 2}])
-def test_pulls_the_arms_of_its_formula(scenario: str, params: dict[str, float]) -> None:
-    check_twin("ucb-imp", SlowUCBImp, scenario, horizon=400, arms=4, params=params)
+def test_matches_reference_implementation(scenario: str, params: dict[str, float]) -> None:
+    check_against_reference("ucb-imp", ReferenceUCBImp, scenario, horizon=400, arms=4, params=params)
 
 
 @pytest.mark.parametrize("arms", [1, 2, 7])
-def test_begins_again_when_arms_come_and_go(arms: int) -> None:
-    check_twin("ucb-imp", SlowUCBImp, "arm-churn", horizon=400, arms=arms, params={"a": 0.05}, replications=4)
+def test_restarts_when_arms_open_and_close(arms: int) -> None:
+    check_against_reference(
+        "ucb-imp", ReferenceUCBImp, "arm-churn", horizon=400, arms=arms, params={"a": 0.05}, replications=4
+    )
 
 
-def test_a_new_start_pulls_all_open_arms_alike() -> None:
+def test_restart_pulls_all_open_arms_equally() -> None:
     horizon = 3000
     result = simulate("ucb-imp", "arm-churn", horizon=horizon, arms=3, replications=1, params={"a": 0.05}, pulls=True)
     assert result.pulls is not None
@@ -85,7 +87,7 @@ def play(policy: Any, means: list[float], steps: int) -> list[int]:
     return pulled
 
 
-def test_online_a_reopened_arm_begins_it_all_again() -> None:
+def test_reopened_arm_causes_a_restart() -> None:
     policy = find_policy("ucb-imp")(arms=3, horizon=1000, a=0.1)
     means = [0.1, 0.9, 0.5]
     needed = math.ceil(2 * math.log(1000))
@@ -100,7 +102,7 @@ def test_online_a_reopened_arm_begins_it_all_again() -> None:
     assert set(play(policy, means, 20)) == {1}
 
 
-def test_online_late_rewards_keep_the_turns_going() -> None:
+def test_late_rewards_do_not_block_the_turns() -> None:
     policy = find_policy("ucb-imp")(arms=3, horizon=1000)
     assert [policy.select() for _ in range(3)] == [0, 1, 2]
     policy.update(0, 0.5)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from policies.wls_optimistic_ts import DEVIATION, LEVEL, WLSOptimisticTS
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 Long = np.longdouble
-"""A is badly conditioned for arms that rest long, so the plain formula needs more digits than float64 has."""
+"""A is ill-conditioned for idle arms, so the plain formula needs more digits than float64 has."""
 
 
 def fit(lam: float, n: float, rho: float, t: int, pulls: list[tuple[int, float]]) -> tuple[float, float]:
@@ -29,8 +29,8 @@ def fit(lam: float, n: float, rho: float, t: int, pulls: list[tuple[int, float]]
     return float(b[0]), float(np.sqrt(variance))
 
 
-class SlowWLSOptimisticTS:
-    """A fit from nothing for every arm at every step."""
+class ReferenceWLSOptimisticTS:
+    """A full fit of every arm at every step."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
         self.values, self.rng = values, rng
@@ -59,12 +59,14 @@ class SlowWLSOptimisticTS:
         {"n": 2, "rho": 1e-6},
     ],
 )
-def test_draws_the_arms_of_its_formula(scenario: str, params: dict[str, Any]) -> None:
-    check_twin("wls-optimistic-ts", SlowWLSOptimisticTS, scenario, horizon=300, arms=4, params=params, replications=1)
+def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
+    check_against_reference(
+        "wls-optimistic-ts", ReferenceWLSOptimisticTS, scenario, horizon=300, arms=4, params=params, replications=1
+    )
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.7, 0.99, 1.0])
-def test_an_arm_that_rests_for_ever_stays_finite(lam: float) -> None:
+def test_idle_arm_stays_finite(lam: float) -> None:
     policy = WLSOptimisticTS(2, seed=1, lam=lam)
     for step in range(60):
         policy.update(0, 0.5 + 0.01 * step)
@@ -79,7 +81,7 @@ def test_an_arm_that_rests_for_ever_stays_finite(lam: float) -> None:
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize(("lam", "n"), [(0.99, 50), (0.9999, 200), (0.8, 10)])
-def test_level_and_deviation_are_those_of_a_fit_from_nothing(lam: float, n: int, offset: float) -> None:
+def test_incremental_fit_matches_full_fit(lam: float, n: int, offset: float) -> None:
     rng = np.random.default_rng(9)
     policy = WLSOptimisticTS(3, n=n, lam=lam)
     pulls: list[list[tuple[int, float]]] = [[], [], []]

@@ -1,4 +1,4 @@
-"""Studies made by hand, as a search would leave them."""
+"""Stored studies for tests, written without a search."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from studies.storage.keys import write_grid_spec, write_indistinguishable, write
 from studies.storage.trials import store_cell
 
 WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
-"""A name of 200 letters that no format may trip over."""
+"""A name of 200 characters."""
 
 LINES = f"{WILD[:99]}\n\x1b[31m"
-"""A name that we would not give but may meet: with a line's end and a terminal's control code."""
+"""A name with a line break and a terminal control code."""
 
 EVEN = optuna.distributions.FloatDistribution(0.01, 10.0, log=True)
 
@@ -31,13 +31,13 @@ def url(path: Path) -> str:
 
 
 def finished_trials(place: str) -> dict[str, list[tuple[int, Any]]]:
-    """Number and time of every stored trial, by study: the same before and after a command that has nothing to do."""
+    """Return number and time of every stored trial by study, to check that a command stores nothing."""
     studies = [optuna.load_study(study_name=name, storage=place) for name in optuna.get_all_study_names(place)]
     return {study.study_name: [(trial.number, trial.datetime_complete) for trial in study.trials] for study in studies}
 
 
 def recommendation(**changes: Any) -> Recommendation:
-    """A plausible recommendation."""
+    """Make a plausible recommendation."""
     given: dict[str, Any] = {
         "policy": "raven-ucb",
         "scenario": "variance-drift",
@@ -65,7 +65,7 @@ def recommendation(**changes: Any) -> Recommendation:
 
 
 def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None = None) -> optuna.Study:
-    """A study with so many trials, one of them pruned if there are more than two."""
+    """Store a study with trials, one of them pruned if there are more than two."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage, direction="minimize")
     write_spec(study, spec)
     for number in range(done):
@@ -86,7 +86,7 @@ def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None
 
 
 def stored(path: Path, *found: Recommendation) -> str:
-    """A storage with a study for each recommendation; gives its URL."""
+    """Create a storage with a study per recommendation and return its URL."""
     storage = open_storage(url(path), create=True)
     for each in found:
         name = None if each.study.startswith(f"{each.policy}/{each.scenario}/T") else each.study
@@ -107,7 +107,7 @@ def stored(path: Path, *found: Recommendation) -> str:
 def store_grid(
     storage: Any, spec: GridSpec, cells: int | None = None, alike: Sequence[int] | None = (0, 1)
 ) -> tuple[optuna.Study, Floats]:
-    """A grid as a run leaves it, and the samples behind it; with `alike` None one that stopped after so many cells."""
+    """Store a grid and return its samples; with `alike` None, an unfinished one."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage)
     write_grid_spec(study, spec)
     levels = np.array([20.0 + cell["alpha0"] for cell in spec.cells()])[:, None]
@@ -120,7 +120,7 @@ def store_grid(
 
 
 def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:
-    """All that a study's trials hold, short of their ids."""
+    """Return the content of all trials except for their ids."""
     kept: list[dict[str, Any]] = []
     for trial in optuna.load_study(study_name=name, storage=storage).get_trials():
         kept.append(

@@ -1,4 +1,4 @@
-"""Where most tests of this folder keep their studies."""
+"""Storage for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """The URL of a storage that is not there yet."""
+    """The URL of a storage that does not exist yet."""
     return f"sqlite:///{tmp_path}/studies.sqlite3"

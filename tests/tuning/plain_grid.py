@@ -1,4 +1,4 @@
-"""The published sensitivity protocol written down once more in plain NumPy: nothing of the project is used here.
+"""Reference implementation of the published sensitivity protocol in plain NumPy, without code of the project.
 
 Ten arms with μ ~ U(0.3, 0.8) and σ² ~ U(0.01, 0.09), normal rewards, all variances drawn anew at every 5000th step.
 """
@@ -13,7 +13,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def regrets(alpha0: Array, beta0: Array, epsilon: float, horizon: int, replications: int, seed: int) -> Array:
-    """Regret [cells, replications] of RAVEN-UCB; all cells of a replication live in the same world."""
+    """Regret [cells, replications] of RAVEN-UCB; all cells of a replication play the same world."""
     rng = np.random.default_rng(seed)
     arms, shape = 10, (alpha0.size, replications)
     mu = rng.uniform(0.3, 0.8, (replications, arms))

@@ -1,4 +1,4 @@
-"""The commands for Python: one or several of a thing, and what is wrong is said before anything is played."""
+"""The Python API: single and several values, and errors before anything is played."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES: dict[str, Any] = {"arms": 3, "trials": 2, "replications": 5, "selection":
         ((5, 100), ["scenario", "5"]),
     ],
 )
-def test_what_is_neither_one_nor_several(
+def test_invalid_arguments(
     command: Callable[..., Any], where: tuple[Any, Any], names: list[str], tmp_path: Path
 ) -> None:
     with raises_naming(ravenlab.InputError, *names):
@@ -32,7 +32,7 @@ def test_what_is_neither_one_nor_several(
     assert not list(tmp_path.iterdir())
 
 
-def test_time_is_a_number_of_seconds(tmp_path: Path) -> None:
+def test_timeout_must_be_a_number(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     with raises_naming(ravenlab.InputError, "timeout", "'soon'"):
         ravenlab.tune("blips", 100, timeout="soon", storage=url)  # type: ignore[arg-type]
@@ -41,7 +41,7 @@ def test_time_is_a_number_of_seconds(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_one_name_is_not_many_letters(tmp_path: Path) -> None:
+def test_a_single_name_is_not_split_into_letters(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     ravenlab.tune("stationary", 100, storage=url, **NAMES)
     assert ravenlab.export("raven-ucb/stationary", storage=url) == ravenlab.export(storage=url)

@@ -1,4 +1,4 @@
-"""Grids: the known values, the same worlds for all cells, and the same bytes whatever the way there."""
+"""Grids: known values, the same worlds for all cells, independence of workers and interruptions."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def assert_same(one: Grid, other: Grid) -> None:
     np.testing.assert_array_equal(one.indistinguishable, other.indistinguishable)
 
 
-class Told:
-    """A listener that remembers, and may stop a run after a batch."""
+class RecordingListener:
+    """Records the callbacks, and may stop a run after a batch."""
 
     def __init__(self, stop: bool = False) -> None:
         self.said: list[Any] = []
@@ -77,7 +77,7 @@ class Told:
     ],
 )
 def test_known_values(horizon: int, replications: int, known: dict[tuple[float, float], tuple[float, float]]) -> None:
-    """Of an independent implementation with 4000 replications; within 4 standard errors of both."""
+    """Values of an independent implementation with 4,000 replications, within 4 standard errors of both."""
     for (alpha0, beta0), (value, error) in known.items():
         spec = GridSpec(
             scenario=PUBLISHED, horizon=horizon, alpha0=(alpha0,), beta0=(beta0,), replications=replications
@@ -126,43 +126,43 @@ def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
 
 
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "threads"), (3, "threads"), (2, "loky")])
-def test_workers_do_not_show(jobs: int, backend: str, tmp_path: Path) -> None:
+def test_grid_does_not_depend_on_workers(jobs: int, backend: str, tmp_path: Path) -> None:
     one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
     assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalWorkers(jobs, backend)), one)
 
 
-def test_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
     monkeypatch.setattr(grid_run, "BATCH", 3)
     url = f"sqlite:///{tmp_path}/b.sqlite3"
     for landed in (0, 3):
-        told = Told(stop=True)
+        told = RecordingListener(stop=True)
         with pytest.raises(KeyboardInterrupt):
             run_grid(small(), url, listener=told.listener())
         assert told.said == [("begin", landed), ("batch", landed + 3)]
     monkeypatch.setattr(grid_run, "BATCH", 16)
-    told = Told()
+    told = RecordingListener()
     assert_same(run_grid(small(), url, listener=told.listener()), whole)
     assert told.said == [("begin", 6), ("batch", 20), ("compare", 6)]
-    told = Told()
+    told = RecordingListener()
     assert_same(run_grid(small(), url, listener=told.listener()), whole)
     assert told.said == [("complete", small().study_name())]
 
 
-def test_cells_that_were_never_compared_are(url: str) -> None:
+def test_stored_cells_are_compared(url: str) -> None:
     whole = run_grid(small(), url)
     study = optuna.load_study(study_name=whole.study, storage=open_storage(url, create=False))
     study.set_user_attr(keys.INDISTINGUISHABLE, None)
-    told = Told()
+    told = RecordingListener()
     assert_same(run_grid(small(), url, listener=told.listener()), whole)
     assert told.said == [("begin", 20), ("compare", 20)]
     assert len(study.get_trials()) == 20
 
 
-def test_what_another_version_played_is_not_mixed_in(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_of_another_version_are_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid_run, "BATCH", 3)
     with pytest.raises(KeyboardInterrupt):
-        run_grid(small(), url, listener=Told(stop=True).listener())
+        run_grid(small(), url, listener=RecordingListener(stop=True).listener())
     monkeypatch.setattr(grid_run, "Stream", SimpleNamespace(GRID=9))
     with raises_naming(InputError, small().study_name()):
         run_grid(small(), url)
@@ -184,7 +184,7 @@ def test_incomparable_changes_are_refused(fields: dict[str, Any], names: list[st
         run_grid(small(**fields), url)
 
 
-def test_searches_and_grids_keep_apart(url: str) -> None:
+def test_names_of_studies_and_grids_do_not_mix(url: str) -> None:
     run_grid(small(name="g"), url)
     search = {"scenario": "blips", "horizon": 100, "arms": 3, "trials": 2, "replications": 5}
     with raises_naming(InputError, "'g'"):

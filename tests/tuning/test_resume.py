@@ -1,4 +1,4 @@
-"""Whose study a name is: what is of another kind, or not ours, is never signed or gone on with."""
+"""Opening a stored study: other kinds and foreign studies are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def opened(storage: RDBStorage, kind: str, *directions: Direction) -> optuna.Stu
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
-def test_kinds_keep_apart_though_nothing_has_landed(storage: RDBStorage, kind: str, other: str) -> None:
+def test_kinds_do_not_mix_in_empty_studies(storage: RDBStorage, kind: str, other: str) -> None:
     opened(storage, kind)
     if kind == other:
         assert set(opened(storage, other).user_attrs) == {kind}
@@ -38,12 +38,12 @@ def test_kinds_keep_apart_though_nothing_has_landed(storage: RDBStorage, kind: s
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_killed_before_it_was_signed_is_taken_up(storage: RDBStorage, kind: str) -> None:
+def test_study_without_specification_is_resumed(storage: RDBStorage, kind: str) -> None:
     optuna.create_study(study_name="mine", storage=storage).set_user_attr(keys.VERSION, "1.0")
     assert kind in opened(storage, kind).user_attrs
 
 
-def test_what_is_not_as_we_would_make_it_is_not_ours(storage: RDBStorage) -> None:
+def test_foreign_study_is_refused(storage: RDBStorage) -> None:
     study = optuna.create_study(study_name="mine", storage=storage, direction="maximize")
     for directions in (["minimize"], ["maximize", "maximize"]):
         with raises_naming(InputError, "'mine'"):

@@ -44,7 +44,7 @@ def _spec() -> ComparisonSpec:
 
 def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     """Extrapolated simulation time of a policy in seconds."""
-    search = spec.search(policy).resolved()
+    search = spec.search_spec(policy).resolved()
     evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
     mirror = optuna.create_study()
@@ -60,7 +60,7 @@ def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
 
 def _around(spec: ComparisonSpec) -> float:
     """Seconds of a search without simulation: sampling and storing 100 trials."""
-    search = spec.search("ucb1")
+    search = spec.search_spec("ucb1")
     short = StudySpec(**{**search.model_dump(), "horizon": 50, "arms": 5, "name": None, "space": {}, "settings": {}})
     with tempfile.TemporaryDirectory() as folder:
         begin = time.process_time()

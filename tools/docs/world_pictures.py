@@ -13,7 +13,7 @@ from dashboards.figures.style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
 from environments.draw import draw_worlds
 from environments.scenario import Scenario
 from environments.text import format_number
-from environments.view import View, moments_of_change, straight, view_of
+from environments.view import View, change_steps, simplify_line, view_world
 from environments.world import Floats, Ints
 from tools.docs.svg import RULE, SOFT, area, card, path, rect, text
 
@@ -29,7 +29,7 @@ SEED, ARMS, MOST_ARMS = 4, 6, 8
 
 def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str]:
     """The SVG of a scenario's first world, and its alt text."""
-    seen = view_of(draw_worlds(scenario, horizon, arms, SEED))
+    seen = view_world(draw_worlds(scenario, horizon, arms, SEED))
     best = np.where(np.isnan(seen.means), -np.inf, seen.means).argmax(axis=1)
     shown = _shown(seen.means, best)
     few = f", {len(shown)} of the arms drawn" if len(shown) < seen.means.shape[1] else ""
@@ -37,13 +37,13 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
     parts = [
         text(LEFT, 28, scenario.name, font_size=16, font_weight=600),
         text(LEFT, 46, f"One world: T = {horizon}, K = {arms}, seed {SEED}{few}", fill=SOFT),
-        *_legend(len(shown) < seen.means.shape[1], bool(moments_of_change(scenario, horizon))),
+        *_legend(len(shown) < seen.means.shape[1], bool(change_steps(scenario, horizon))),
     ]
     for table, name, (top, height) in zip((seen.means, seen.variances), ("mean μ", "variance σ²"), PANELS, strict=True):
         low, high = _range(table, from_zero=name != "mean μ")
         up = _scale(low, high, top + height, top)
         parts += _frame(name, low, high, top, height)
-        for moment in moments_of_change(scenario, horizon):
+        for moment in change_steps(scenario, horizon):
             x = across(moment)
             parts.append(path([(x, top), (x, top + height)], stroke=CHANGE, stroke_dasharray="2 2"))
         if len(shown) < table.shape[1]:
@@ -141,7 +141,7 @@ def _line(
 ) -> list[str]:
     """One line, interrupted where the arm is unavailable."""
     pieces: list[list[tuple[float, float]]] = [[]]
-    for i in straight(steps, values):
+    for i in simplify_line(steps, values):
         if np.isnan(values[i]):
             pieces.append([])
         else:
@@ -151,7 +151,7 @@ def _line(
 
 def _band(steps: Ints, table: Floats, across: Callable[[float], float], up: Callable[[float], float]) -> str:
     low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
-    kept = sorted({*straight(steps, low), *straight(steps, high)})
+    kept = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
     above = [(across(float(steps[i])), up(float(high[i]))) for i in kept]
     below = [(across(float(steps[i])), up(float(low[i]))) for i in reversed(kept)]
     return area([*above, *below], BAND)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from studies.symbols import use_ascii_where_needed
 from tuning.cli import (
     compare,
@@ -150,7 +150,7 @@ def run(arguments: list[str]) -> int:
         return _say(with_option(error, _named_command(app, arguments)), REFUSED)
     except typer.TyperException as error:
         return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
-    except Fault as error:
+    except ExternalError as error:
         return _say(str(error), FAULT)
     except MemoryError as error:
         return _say(f"out of memory: {error or 'ask for less at a time'}", FAULT)

@@ -182,9 +182,9 @@ def bring(texts: Sequence[str] | None) -> None:
             found, _ = load_plugin(text, "--plugin")
             policy = isinstance(found, type) and callable(getattr(found, "select", None))
             (load_policy_plugin if policy else load_scenario_plugin)(text)
-        elif text in POLICIES.installed():
+        elif text in POLICIES.entry_points():
             load_policy_plugin(text)
-        elif text in SCENARIOS.installed():
+        elif text in SCENARIOS.entry_points():
             load_scenario_plugin(text)
         else:
             raise InputError(f"--plugin must be ./file.py:Name or what an installed package offers but got {text!r}.")

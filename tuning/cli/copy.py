@@ -32,7 +32,7 @@ def copy(
     """
     from environments.errors import InputError
     from studies.storage.copy import read_study_rows, write_study_rows
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.faults import translate_errors
     from studies.storage.library import find_studies
     from studies.storage.lock import lock_studies
@@ -42,14 +42,14 @@ def copy(
     if name is not None and (not 1 <= len(name) <= LONGEST or not name.isprintable() or name != name.strip()):
         raise InputError(f"--as must be 1 to {LONGEST} printable letters without space around but got {name[:50]!r}.")
     url = storage_url(storage)
-    with opened(storage) as source:
+    with use_storage(storage) as source:
         found = find_studies(source, studies)
         if name is not None and len(found) > 1:
             raise InputError(f"--as names one study, but {len(found)} are to be copied.")
         names = [each.study_name for each in found]
         there = names if name is None else [name]
         with lock_studies(url, *names):
-            with opened(to, create=True) as target:
+            with use_storage(to, create=True) as target:
                 taken = {each.study_name for each in target.get_all_studies()}.intersection(there)
             if taken:
                 raise InputError(f"study {min(taken)!r} exists in {mask_url(to)} already.")

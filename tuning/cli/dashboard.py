@@ -23,7 +23,7 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     import optuna
 
     from dashboards.optuna_dashboard.attach import attach
-    from environments.errors import Fault, InputError
+    from environments.errors import ExternalError, InputError
     from studies.storage.keys import GRID, ROBUST, SPEC
     from studies.storage.lock import run_as_driver
 
@@ -40,13 +40,13 @@ def attach_to(url: str, names: Sequence[str] | None = None) -> None:
     said = set()
     try:
         wanted = run_as_driver(url, None, wanting)
-    except (InputError, Fault) as error:
+    except (InputError, ExternalError) as error:
         _say(error)
         return
     for name in wanted:
         try:
             run_as_driver(url, name, partial(attach_here, name=name))
-        except (InputError, Fault) as error:
+        except (InputError, ExternalError) as error:
             if str(error) not in said:  # a storage that can't be written says so once
                 _say(error)
             said.add(str(error))
@@ -97,12 +97,15 @@ def dashboard(
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
     from dashboards.optuna_dashboard.server import describe_exposure, make_server
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.urls import storage_url
     from tuning.cli.options import whole_number
 
     number = whole_number("--port", port)
-    with opened(storage) as there, make_server(there, host, number, writable=writable, names=names or ()) as server:
+    with (
+        use_storage(storage) as there,
+        make_server(there, host, number, writable=writable, names=names or ()) as server,
+    ):
         attach_to(storage_url(storage))
         danger = describe_exposure(host, writable)
         if danger is not None:

@@ -36,13 +36,13 @@ def delete(
     """
     from environments.errors import InputError
     from environments.text import plural
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import find_studies
     from studies.storage.lock import lock_studies
     from studies.storage.urls import storage_url
     from tuning.cli.output import say
 
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         found = find_studies(store, studies, prefixes=False)
         if not yes:
             studies_found = plural(len(found), "study", "studies")

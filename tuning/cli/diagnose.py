@@ -39,7 +39,7 @@ def diagnose(
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
     from dashboards.pages.diagnosis import render_diagnosis
-    from environments.errors import whole
+    from environments.checks import check_integer
     from environments.text import plural
     from studies.diagnosis import diagnose as answer
     from studies.diagnosis.analysis import read_rewards
@@ -49,8 +49,8 @@ def diagnose(
     from tuning.cli.output import called, print_json, print_table, say
     from tuning.files import atomic_write, check_file_writable
 
-    steps = None if horizon is None else whole("--horizon", whole_number("--horizon", horizon), least=1)
-    asked = whole("--halves", whole_number("--halves", halves), least=0, most=1000)
+    steps = None if horizon is None else check_integer("--horizon", whole_number("--horizon", horizon), least=1)
+    asked = check_integer("--halves", whole_number("--halves", halves), least=0, most=1000)
     for place in (output, study_file):
         if place is not None:
             check_file_writable(place)

@@ -47,18 +47,18 @@ def export(
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
-    from environments.errors import InputError, unknown
+    from environments.errors import InputError, unknown_name
     from studies.export import export as written
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
     from tuning.cli.output import put, say
     from tuning.files import atomic_write
 
     if form not in FORMATS:
-        raise unknown("format", form, FORMATS)
-    with opened(storage) as store:
+        raise unknown_name("format", form, FORMATS)
+    with use_storage(storage) as store:
         found, without = split_by_recommendation(store, studies or None)
         over_worlds = read_robust_results(store, studies or None)
         states = {row.name: row.state for row in list_studies(store)} if without else {}

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from environments.errors import unknown
+from environments.errors import unknown_name
 from studies.symbols import to_encoding
 from tuning.interrupts import Interrupted
 
@@ -212,7 +212,7 @@ class Group(_Helping, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """A name that nothing goes by is answered as everywhere."""
         if args[0] not in self.commands and args[0][:1].isalnum() and not ctx.resilient_parsing:
-            raise unknown("command", args[0], self.commands)
+            raise unknown_name("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

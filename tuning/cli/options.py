@@ -127,10 +127,10 @@ def workers(jobs: str | None) -> int:
     >>> workers("2")
     2
     """
-    from environments.errors import whole
+    from environments.checks import check_integer
 
     if jobs is not None:
-        return whole("--jobs", whole_number("--jobs", jobs), least=1, most=1024)
+        return check_integer("--jobs", whole_number("--jobs", jobs), least=1, most=1024)
     from joblib import cpu_count
 
     return int(cpu_count())

@@ -149,10 +149,10 @@ def in_words(begun: Sequence[StartedStudy], kept: Sequence[int]) -> str:
 
 def _counted(url: str, begun: Sequence[StartedStudy]) -> list[int]:
     """What the storage holds; what was last heard of where it can't be asked now."""
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
 
     try:
-        with opened(url) as storage:
+        with use_storage(url) as storage:
             return [storage.get_n_trials(storage.get_study_id_from_name(each.name)) for each in begun]
     except Exception:  # nothing may stand between an interrupt and its end
         return [each.landed for each in begun]

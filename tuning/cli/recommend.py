@@ -32,7 +32,7 @@ def recommend(
         ravenlab recommend variance-drift --horizon 3000 --json
     """
     from studies.results.interpolation import RecommendationQuery, recommend_parameters
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations
     from studies.storage.urls import mask_url, sqlite_file, storage_url
     from tuning.cli.options import whole_number
@@ -52,7 +52,7 @@ def recommend(
     if path is not None and not path.exists():
         found = recommend_parameters(question, [])
     else:
-        with opened(storage) as store:
+        with use_storage(storage) as store:
             found = recommend_parameters(question, read_recommendations(store))
     if as_json:
         print_json(as_object(found))

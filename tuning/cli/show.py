@@ -35,12 +35,12 @@ def show(
     """
     from environments.errors import InputError
     from studies.results.describe import describe_recommendation
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.keys import read_recommendation, read_spec
     from studies.storage.library import describe_study, find_studies
     from tuning.cli.output import print_json, say
 
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         found = find_studies(store, [study])
         if len(found) > 1:
             raise InputError(f"study {study!r} fits {len(found)} studies; show takes one.")

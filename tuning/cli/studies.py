@@ -19,12 +19,12 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     from dataclasses import asdict
 
     from environments.text import format_number
-    from studies.storage.database import opened
+    from studies.storage.database import use_storage
     from studies.storage.library import list_studies
     from studies.storage.urls import mask_url, storage_url
     from tuning.cli.output import print_json, print_table, say
 
-    with opened(storage) as store:
+    with use_storage(storage) as store:
         rows = list_studies(store)
     if as_json:
         print_json([asdict(row) for row in rows])

@@ -1,1 +1,1 @@
-"""The fair fight, run: entries played, judged and gone on with."""
+"""Comparing policies on the same worlds."""

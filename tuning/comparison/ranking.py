@@ -1,10 +1,10 @@
-"""Hold all entries of a comparison against each other: means, all pairs, and ranks.
+"""Statistical comparison of the entries: means, all pairs, and ranks.
 
-- Means: paired t-tests of all pairs with Holm's correction (Holm 1979) for as many, so that what is said about the best
-  one holds though the same worlds chose it; intervals by the studentised bootstrap.
-- Ranks, which ask who is ahead in most worlds: Friedman's test, and where it sees a difference the critical difference
-  of Nemenyi, q·√(k(k+1)/(6R)) with q the studentised range's 95 % quantile over √2 (Demšar 2006, *Statistical
-  Comparisons of Classifiers over Multiple Data Sets*, JMLR 7).
+- Means: studentized bootstrap intervals, and paired t-tests of all pairs with Holm's correction (Holm 1979). Correcting
+  for all pairs keeps statements about the best entry valid although the same worlds selected it.
+- Ranks over worlds: Friedman's test, and if it is significant Nemenyi's critical difference q·√(k(k+1)/(6R)), with q
+  the 95 % quantile of the studentized range over √2 (Demšar 2006, *Statistical Comparisons of Classifiers over
+  Multiple Data Sets*, JMLR 7).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, paired_t_test
 
-NEXT_TO_NOTHING = 1e-9
-"""A mean regret below this can't be the whole of a share."""
+MIN_MEAN = 1e-9
+"""Mean regret of the best policy below which relative differences are not computed."""
 
 
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:
-    """The boards of a comparison."""
+    """Rank the entries of a comparison, separately for each kind of setting."""
     seed = comparison.spec.seed
     return ComparisonResult(
         comparison, tuple(build_board(each, comparison.of(each), seed) for each in comparison.settings)
@@ -43,7 +43,7 @@ def analyze_comparison(comparison: Comparison) -> ComparisonResult:
 
 
 def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
-    """Order entries of the same worlds by their mean regret and say who can be told from whom."""
+    """Order entries by mean regret, and test their differences on the same worlds."""
     order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
     listed = [entries[i] for i in order]
     samples = np.stack([entry.regret for entry in listed])
@@ -54,7 +54,7 @@ def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: 
         behind = None
         if i > 0:
             share = None
-            if samples[0].mean() > NEXT_TO_NOTHING:
+            if samples[0].mean() > MIN_MEAN:
                 share = relative_interval(samples[i], samples[0], seed)
             behind = DifferenceFromBest(
                 *paired_interval(samples[i], samples[0], seed), share, raw[0, i], corrected[0, i]
@@ -64,9 +64,9 @@ def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: 
 
 
 def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
-    """p of the paired t-test of every two rows, before and after Holm's correction for all of them.
+    """Return the p-values of the paired t-tests of all pairs of rows, before and after Holm's correction.
 
-    >>> raw, corrected = all_pairs(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
+    >>> raw, corrected = pairwise_p_values(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
     >>> raw
     {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
     """
@@ -76,10 +76,10 @@ def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], di
 
 
 def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest | None]:
-    """Mean ranks [C] over worlds of samples [C, R], less being better, and what they tell.
+    """Return the mean ranks [C] over worlds of samples [C, R], lower being better, and their tests.
 
     >>> worlds = np.random.default_rng(1).normal(size=(3, 100)) + [[0], [0], [9]]
-    >>> judge_ranks(["a", "b", "c"], worlds)[1].groups
+    >>> analyze_ranks(["a", "b", "c"], worlds)[1].groups
     (('b', 'a'),)
     """
     from scipy.stats import rankdata, studentized_range
@@ -99,7 +99,7 @@ def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTe
 
 
 def _friedman(samples: Floats) -> float:
-    """p of Friedman's test; 1 where all are the same in every world, which leaves nothing to rank."""
+    """Return the p-value of Friedman's test; 1 if all rows are equal."""
     from scipy.stats import friedmanchisquare
 
     if np.ptp(samples, axis=0).max() == 0.0:
@@ -108,14 +108,14 @@ def _friedman(samples: Floats) -> float:
 
 
 def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
-    """Runs of rising ranks that lie within the critical difference, each as long as can be, none of one alone.
+    """Return maximal runs of increasing ranks within the critical difference, of at least two.
 
-    >>> joined([1.0, 1.5, 2.2, 4.0], critical=1.0)
+    >>> rank_groups([1.0, 1.5, 2.2, 4.0], critical=1.0)
     [range(0, 2), range(1, 3)]
     """
-    found: list[range] = []
+    groups: list[range] = []
     for first in range(len(ranks)):
         last = max(i for i in range(first, len(ranks)) if ranks[i] - ranks[first] <= critical)
-        if last > first and (not found or last >= found[-1].stop):
-            found.append(range(first, last + 1))
-    return found
+        if last > first and (not groups or last >= groups[-1].stop):
+            groups.append(range(first, last + 1))
+    return groups

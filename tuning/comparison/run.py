@@ -1,4 +1,4 @@
-"""Play one entry: its regret in every world, how it grew, and what a step cost."""
+"""Running a comparison: tune each policy, play every entry on the same held-out worlds, store the entries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from studies.storage import keys
 from studies.storage.lock import run_as_driver
 from studies.storage.trials import read_entries, store_entry
 from tuning.comparison.ranking import analyze_comparison
-from tuning.study_run import StudyListener, check_comparable, open_study, require_loaded, run_study
+from tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
 from tuning.workers.local import SERIAL, Workers, run_concurrently
 from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
 
 
-POINTS = 48
-"""Steps at which a curve is kept."""
+CURVE_POINTS = 48
+"""Steps at which a regret curve is stored."""
 
 
 @dataclass(frozen=True)
 class PlayedEntry:
-    """What came of it."""
+    """Regret [R] of an entry, its curve, and the nanoseconds per step."""
 
     regret: Floats
     curve: RegretCurve
@@ -55,33 +55,33 @@ class PlayedEntry:
 
 
 def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) -> PlayedEntry:
-    """Play the first worlds of the report stream, in the general loop, the same one for all policies.
+    """Play the first worlds of the report stream in the general loop, which all policies share.
 
     >>> from policies import find_policy
     >>> from environments import find_scenario
-    >>> game = Game("ucb1", find_scenario("blips"), horizon=100, arms=3, seed=0, burn_in=0)
-    >>> play_entry(Evaluator(game), find_policy("ucb1").resolve({}, 3, 100), 5).regret.shape
+    >>> problem = Problem("ucb1", find_scenario("blips"), horizon=100, arms=3, seed=0, burn_in=0)
+    >>> play_entry(Evaluator(problem), find_policy("ucb1").resolve({}, 3, 100), 5).regret.shape
     (5,)
     """
-    game = evaluator.problem
-    warm_up(game.policy)
-    marks = np.unique(np.linspace(1, game.horizon, min(POINTS, game.horizon)).round().astype(np.int64))
+    problem = evaluator.problem
+    warm_up(problem.policy)
+    marks = np.unique(np.linspace(1, problem.horizon, min(CURVE_POINTS, problem.horizon)).round().astype(np.int64))
     parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, 0, count)
     regret, curve = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     seconds = sum(part[2] for part in parts)
-    return PlayedEntry(regret, RegretCurve.of(marks.tolist(), curve), 1e9 * seconds / (count * game.horizon))
+    return PlayedEntry(regret, RegretCurve.of(marks.tolist(), curve), 1e9 * seconds / (count * problem.horizon))
 
 
 def warm_up(policy: str) -> None:
-    """Have the loop compiled or read from its cache, so that the time of a step is that of a step."""
+    """Compile the loop or load it from the cache, so that measured times exclude compilation."""
     simulate(policy, "stationary", horizon=100, arms=3, replications=1, checkpoints=2)
 
 
 def _play_range(
-    problem: Problem, what: tuple[Mapping[str, Value], Ints], stream: int, first: int, count: int
+    problem: Problem, entry: tuple[Mapping[str, Value], Ints], stream: int, first: int, count: int
 ) -> tuple[Floats, Floats, float]:
-    """Regret [count], cumulative regret [count, marks], and this thread's seconds without those to draw the worlds."""
-    values, marks = what
+    """Return regret [count], cumulative regret [count, marks] and thread seconds, without those for drawing worlds."""
+    values, marks = entry
     policy, worlds = problem_policy(problem), cached_worlds(problem, stream, first, count)
     begin = time.thread_time()
     played = play_loop(policy, values, worlds, problem.seed, first, stream, marks)
@@ -90,103 +90,104 @@ def _play_range(
 
 @dataclass(frozen=True)
 class ComparisonListener:
-    """Who wants to know: the start (with entries landed before), who comes next, who landed, and every search."""
+    """Optional callbacks of `run_comparison`, called from the thread that runs it."""
 
-    begin: Callable[[ComparisonSpec, int], None]
-    playing: Callable[[str, SettingKind], None]
-    landed: Callable[[int, ComparisonEntry], None]
-    search: StudyListener | None = None
+    begin: Callable[[ComparisonSpec, int], None] = lambda spec, stored: None
+    """The comparison starts; `stored` entries come from an earlier run."""
+    playing: Callable[[str, SettingKind], None] = lambda policy, setting: None
+    """The next entry starts."""
+    stored: Callable[[int, ComparisonEntry], None] = lambda count, entry: None
+    """An entry was stored; `count` includes it."""
+    search: StudyListener = SILENT
+    """Callbacks of each search."""
+
+
+SILENT_COMPARISON = ComparisonListener()
 
 
 def run_comparison(
     spec: ComparisonSpec,
     url: str,
     workers: Workers = SERIAL,
-    listener: ComparisonListener | None = None,
+    listener: ComparisonListener = SILENT_COMPARISON,
 ) -> Comparison:
-    """Play what is missing of a comparison; do nothing where it is finished.
+    """Play the missing entries of a comparison.
 
-    The same for any number of workers, in one go or in pieces.
+    The result does not depend on the workers or on interruptions.
 
     >>> import tempfile
     >>> spec = ComparisonSpec(
     ...     scenario="stationary", horizon=50, arms=3, policies=("ucb1", "epsilon-greedy"), tune=0, replications=5
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = run_comparison(spec, f"sqlite:///{folder}/studies.sqlite3")
-    >>> [(entry.policy, entry.setting) for entry in found.entries]
+    ...     comparison = run_comparison(spec, f"sqlite:///{folder}/studies.sqlite3")
+    >>> [(entry.policy, entry.setting) for entry in comparison.entries]
     [('ucb1', 'defaults'), ('epsilon-greedy', 'defaults')]
     """
     name = spec.study_name()
 
-    def go_on(storage: RDBStorage) -> Comparison:
-        sign = partial(keys.write_comparison_spec, spec=spec)
-        study = open_study(storage, name, keys.COMPARISON, ["minimize"], sign)
-        agreed = _agreed(spec, study)
-        entries = read_entries(name, agreed, study.get_trials(deepcopy=False))
-        asked = agreed.entries()
-        if listener is not None:
-            listener.begin(agreed, len(entries))
+    def run(storage: RDBStorage) -> Comparison:
+        write_spec = partial(keys.write_comparison_spec, spec=spec)
+        study = open_study(storage, name, keys.COMPARISON, ["minimize"], write_spec)
+        resolved = _resume(spec, study)
+        entries = read_entries(name, resolved, study.get_trials(deepcopy=False))
+        missing = resolved.entries()[len(entries) :]
+        listener.begin(resolved, len(entries))
         if workers.concurrent_studies > 1:
-            searches = [policy for policy, setting in asked[len(entries) :] if setting == "tuned"]
-            run_concurrently(workers, [partial(_tune, agreed, policy, url, workers, None) for policy in searches])
-        for policy, setting in asked[len(entries) :]:
+            searches = [policy for policy, setting in missing if setting == "tuned"]
+            run_concurrently(workers, [partial(_tune, resolved, policy, url, workers, SILENT) for policy in searches])
+        for policy, setting in missing:
             begin = time.perf_counter()
-            if listener is not None:
-                listener.playing(policy, setting)
-            tuned = _tune(agreed, policy, url, workers, listener) if setting == "tuned" else None
-            entry = _play(agreed, policy, setting, tuned, workers)
-            store_entry(study, agreed, entry, time.perf_counter() - begin)
+            listener.playing(policy, setting)
+            params = _tune(resolved, policy, url, workers, listener.search) if setting == "tuned" else None
+            entry = _play(resolved, policy, setting, params, workers)
+            store_entry(study, resolved, entry, time.perf_counter() - begin)
             entries.append(entry)
-            if listener is not None:
-                listener.landed(len(entries), entry)
-        return Comparison(agreed, name, tuple(entries))
+            listener.stored(len(entries), entry)
+        return Comparison(resolved, name, tuple(entries))
 
-    return run_as_driver(url, name, go_on)
+    return run_as_driver(url, name, run)
 
 
-def _tune(
-    spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: ComparisonListener | None
-) -> Values:
-    """What a policy's search recommends: an ordinary study in the same storage."""
-    asked = spec.search(policy)
-    ran = run_study(asked, url, workers, listener=None if listener is None else listener.search)
-    if ran.trials != asked.trials:
+def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
+    """Return the parameters that a policy's search recommends; the search is an ordinary study."""
+    search = spec.search_spec(policy)
+    result = run_study(search, url, workers, listener=listener)
+    if result.trials != search.trials:
         raise InputError(
-            f"study {ran.study!r} has {ran.trials} trials where this comparison gives {policy} {asked.trials}; "
-            "delete it, so that all get the same."
+            f"study {result.study!r} has {result.trials:,} trials, but this comparison gives {policy} "
+            f"{search.trials:,}; delete the study, so that all policies get the same budget."
         )
-    assert ran.recommendation is not None
-    return dict(ran.recommendation.params)
+    return dict(result.recommendation.params)
 
 
 def _play(
     spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, workers: Workers
 ) -> ComparisonEntry:
     source = POLICIES.source(policy)
-    game = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
+    problem = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.values(policy, params or {})
-    played = play_entry(Evaluator(game, workers), values, spec.replications)
+    played = play_entry(Evaluator(problem, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)
     return ComparisonEntry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
     )
 
 
-def _agreed(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec:
-    """The specification to go on with: refuses what would mix entries that can't be compared."""
-    what = f"comparison {study.study_name!r}"
-    stored = require_loaded(keys.read_comparison_spec(study), what)
-    check_comparable(what, "entries", spec.differences(stored))
+def _resume(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec:
+    """Return the specification to run, after checking that its entries are comparable with the stored ones."""
+    label = f"comparison {study.study_name!r}"
+    stored = require_loaded(keys.read_comparison_spec(study), label)
+    check_comparable(label, "entries", spec.differences(stored))
     return spec.resolved()
 
 
 def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
-    """Names with commas between them (./yours.py:Name brings your own), "paper" for the paper's nine, or "all".
+    """Return names of policies from a list or comma-separated text.
 
-    What the paper's authors really ran is there to rebuild its numbers: it is compared only when it is named.
+    "paper" stands for the paper's nine, "all" for all but the published variants, and "./file.py:Name" loads a plugin.
 
-    >>> chosen_policies("ucb1, ccb")
+    >>> parse_policies("ucb1, ccb")
     ('ucb1', 'ccb')
     """
     words = [word.strip() for word in text.split(",")] if isinstance(text, str) else list(text)
@@ -198,21 +199,20 @@ def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def parse_scenarios(words: Sequence[str]) -> list[str]:
-    """Names of scenarios, each once; "all" stands for all but the published ones.
+    """Return names of scenarios without duplicates; "all" stands for all but the published ones.
 
-    >>> chosen_scenarios(["blips", "periodic+blips", "blips"])
+    >>> parse_scenarios(["blips", "periodic+blips", "blips"])
     ['blips', 'periodic+blips']
     """
-    found: list[str] = []
+    names: list[str] = []
     for word in words:
-        found += (
-            [name for name in scenarios() if not name.startswith(PUBLISHED)]
-            if word == ALL_KEYWORD
-            else [load_scenario_plugin(word)]
-        )
-    if not found:
+        if word == ALL_KEYWORD:
+            names += [name for name in scenarios() if not name.startswith(PUBLISHED)]
+        else:
+            names.append(load_scenario_plugin(word))
+    if not names:
         raise InputError("scenarios must have at least one name, or be all.", field="scenarios")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 def comparison_specs(
@@ -221,19 +221,19 @@ def comparison_specs(
     policies: str | Sequence[str],
     fields: Mapping[str, Any],
 ) -> list[ComparisonSpec]:
-    """A comparison for every scenario and horizon, all checked before anything is played."""
-    who = parse_policies(policies)
-    asked = [
-        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": who, **fields})
+    """Return one specification per scenario and horizon; all are checked before anything is played."""
+    compared = parse_policies(policies)
+    specs = [
+        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": compared, **fields})
         for name, steps in product(parse_scenarios(names), horizons)
     ]
-    if fields.get("name") is not None and len(asked) > 1:
-        raise InputError(f"name fits one comparison but {len(asked)} were given.", field="name")
-    return list({spec.study_name(): spec for spec in asked}.values())
+    if fields.get("name") is not None and len(specs) > 1:
+        raise InputError(f"name fits one comparison but {len(specs)} were given.", field="name")
+    return list({spec.study_name(): spec for spec in specs}.values())
 
 
 def run_comparisons(
-    specs: Sequence[ComparisonSpec], url: str, workers: Workers, listener: ComparisonListener | None = None
+    specs: Sequence[ComparisonSpec], url: str, workers: Workers, listener: ComparisonListener = SILENT_COMPARISON
 ) -> ComparisonDocument:
-    """Run one after the other and judge each."""
+    """Run and analyze comparisons one after the other."""
     return ComparisonDocument(tuple(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from environments.fingerprint import ABSENT, LIBRARIES, identity
+from environments.fingerprint import LIBRARIES, NOT_INSTALLED, identity
 from environments.text import plural
 from tuning.doctor import NOTE, OK, PROBLEM, Check, reason
 from tuning.doctor.machine import kernel_speed
@@ -109,7 +109,7 @@ def _dask_versions(versions: Any) -> dict[str, str]:
     packages, host = versions["packages"], versions["host"]
     return {
         "python": ".".join(host["python"].split(".")[:3]),
-        **{name: packages.get(name) or ABSENT for name in (*LIBRARIES, "ravenlab")},
+        **{name: packages.get(name) or NOT_INSTALLED for name in (*LIBRARIES, "ravenlab")},
         "machine": host["machine"],
     }
 
@@ -185,7 +185,7 @@ def _version_check(who: str, node: Node, here: Mapping[str, str], keys: Sequence
     there, names = node.identity, differing(node.identity, here, keys)
     if not names:
         return Check(f"versions, {who}", "as here")
-    parts = [f"{name} {there.get(name, 'unknown')} (here {here.get(name, ABSENT)})" for name in names]
+    parts = [f"{name} {there.get(name, 'unknown')} (here {here.get(name, NOT_INSTALLED)})" for name in names]
     return Check(f"versions, {who}", ", ".join(parts), *_judge(there, here, names))
 
 

@@ -6,7 +6,7 @@ import platform
 import time
 from importlib import metadata
 
-from environments.fingerprint import ABSENT, ROOT, identity, installed
+from environments.fingerprint import NOT_INSTALLED, ROOT, identity, installed_version
 from tuning.doctor import NOTE, PROBLEM, Check, reason
 
 OURS = "ravenlab"
@@ -22,11 +22,11 @@ SECONDS = 0.3
 
 def version_checks() -> list[Check]:
     """Rows on Python, ravenlab and its dependencies."""
-    if installed("packaging") == ABSENT:
+    if installed_version("packaging") == NOT_INSTALLED:
         return [Check("dependencies", "packaging is not installed", PROBLEM, REINSTALL)]
-    version = installed(OURS)
+    version = installed_version(OURS)
     ours = f"{version}, sources {identity()['sources']}, in {ROOT}"
-    if version == ABSENT:
+    if version == NOT_INSTALLED:
         return [Check(OURS, ours, NOTE, "install it with pip to check versions")]
     unmet = unmet_requirements()
     dependencies = "; ".join(unmet) or "all as required"
@@ -50,10 +50,14 @@ def unmet_requirements() -> list[str]:
     for one in map(Requirement, metadata.requires(OURS) or []):
         required = one.marker is None or one.marker.evaluate({"extra": ""})
         optional = not required and any(one.marker.evaluate({"extra": extra}) for extra in extras if one.marker)
-        version = installed(one.name)
-        if version == ABSENT and required:
+        version = installed_version(one.name)
+        if version == NOT_INSTALLED and required:
             unmet.append(f"{OURS} needs {one.name}{one.specifier}, which is not installed")
-        elif version != ABSENT and (required or optional) and not one.specifier.contains(version, prereleases=True):
+        elif (
+            version != NOT_INSTALLED
+            and (required or optional)
+            and not one.specifier.contains(version, prereleases=True)
+        ):
             unmet.append(f"{OURS} needs {one.name}{one.specifier} but {version} is installed")
     return sorted(set(unmet))
 
@@ -82,9 +86,9 @@ def kernel_checks() -> tuple[list[Check], float | None]:
 
 
 def _cache() -> Check:
-    from environments.compiled import cache_folder
+    from environments.compiled import numba_cache_folder
 
-    folder = cache_folder()
+    folder = numba_cache_folder()
     if folder is None:
         advice = "set NUMBA_CACHE_DIR to a writable folder; otherwise every process compiles again"
         return Check("numba cache", "not writable", NOTE, advice)

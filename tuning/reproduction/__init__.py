@@ -1,7 +1,8 @@
 """Reproduction of the paper: one folder per figure or table, listed here in the order of the page.
 
-A folder holds what is played (`run.py`), claims and verdicts (`verdicts.py`) and the section of the page
-(`section.py`); its `__init__.py` exposes them as `EXPERIMENT`.
+A folder contains the simulations (`run.py`), the claims and verdicts (`verdicts.py`) and the section of the page
+(`section.py`); its `__init__.py` combines them as `EXPERIMENT`. Figures 4 and 5 use the runs of Table 3, and the paper
+makes no separate claims about them.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from environments.errors import unknown
+from environments.errors import unknown_name
 
 if TYPE_CHECKING:
     from tuning.reproduction.context import Experiment
+
 
 EXPERIMENTS = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds")
 
@@ -37,5 +39,5 @@ def select_experiments(names: Sequence[str]) -> list[str]:
     """
     for name in names:
         if name not in (*EXPERIMENTS, ALL):
-            raise unknown("figure or table", name, [*EXPERIMENTS, ALL])
+            raise unknown_name("figure or table", name, [*EXPERIMENTS, ALL])
     return [name for name in EXPERIMENTS if not names or name in names or ALL in names]

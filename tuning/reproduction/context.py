@@ -1,4 +1,4 @@
-"""What an experiment consists of and the settings it runs with."""
+"""Experiments, their pieces, and the settings they run with."""
 
 from __future__ import annotations
 
@@ -6,32 +6,37 @@ import hashlib
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboards.pages.reproduction import ReproductionSection
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.fingerprint import computation_fingerprint
+from environments.scenario import Scenario
 from environments.text import join_words
+from environments.world import Floats
 from studies.paper.claims import Claim
 from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.results.recommendation import Recommendation
 from studies.spec.study import StudySpec
+from studies.tables import make_table
 from tuning.reproduction import BOTH, PROTOCOLS
-from tuning.study_run import StudyRun, run_study
+from tuning.study_run import run_study
 from tuning.workers.local import SERIAL, Workers
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 DEFAULT_REPLICATIONS = 50
 """Default precision: the paper's number of replications in Table 3. All other counts are proportional to it."""
 
 MAX_REPLICATIONS = 100_000
+STUDIES = Path("studies", "studies.sqlite3")  # location of the searches in the folder of a reproduction
 
-STUDIES = Path("studies", "studies.sqlite3")
-"""Location of the searches in the folder of a reproduction."""
-
-PieceData = Mapping[str, Any]
-"""Result of a piece as plain data that JSON preserves exactly."""
+PieceData = Mapping[str, Any]  # result of a piece as plain data that JSON preserves exactly
 
 _STUDY_LOCKS: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -50,7 +55,7 @@ class RunContext:
     def count(self, default: int, least: int = 2) -> int:
         """Scale a count to the precision, where `default` is the count at the default precision.
 
-        >>> RunContext(0, 25, PROTOCOLS, ALONE, "").count(4000)
+        >>> RunContext(0, 25, PROTOCOLS, SERIAL, "").count(4000)
         2000
         """
         return max(least, round(default * self.replications / DEFAULT_REPLICATIONS))
@@ -60,11 +65,21 @@ class RunContext:
         settings = {"seed": self.seed, "replications": self.replications, "code": computation_fingerprint()}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
-    def search(self, key: str, spec: StudySpec) -> StudyRun:
+    def search(self, key: str, spec: StudySpec) -> Recommendation:
         """Run or resume a study up to its recommendation."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
         with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
-            return run_study(named, self.url, self.workers)
+            recommendation = run_study(named, self.url, self.workers).recommendation
+        if recommendation is None:
+            raise RuntimeError(f"study {named.study_name()!r} ended without a recommendation")
+        return recommendation
+
+    def simulate_regret(self, policy: str, scenario: str | Scenario, **options: Any) -> Floats:
+        """Simulate a policy and return its cumulative regret [R, checkpoints]."""
+        curve = self.workers.simulate(policy, scenario, seed=self.seed, **options).curve
+        if curve is None:
+            raise ValueError("the regret over time needs checkpoints")
+        return curve.regret
 
 
 def make_context(
@@ -85,8 +100,8 @@ def make_context(
     if replications is None:
         replications = DEFAULT_REPLICATIONS
     return RunContext(
-        seed=whole("seed", seed, least=0, most=2**63 - 1),
-        replications=whole("replications", replications, least=2, most=MAX_REPLICATIONS),
+        seed=check_integer("seed", seed, least=0, most=2**63 - 1),
+        replications=check_integer("replications", replications, least=2, most=MAX_REPLICATIONS),
         protocols=PROTOCOLS if protocol == BOTH else (protocol,),
         workers=workers,
         url=f"sqlite:///{folder.resolve() / STUDIES}",
@@ -95,7 +110,7 @@ def make_context(
 
 @dataclass(frozen=True)
 class RunPiece:
-    """A part of an experiment that is run as a whole and stored when it is complete."""
+    """A part of an experiment that is run at once and stored when it is complete."""
 
     key: str
     """Name of the piece and of its file: words, digits, hyphens and slashes."""
@@ -108,8 +123,6 @@ class RunPiece:
 class Experiment:
     """One figure or table of the paper."""
 
-    name: str
-    title: str
     pieces: Callable[[RunContext], list[RunPiece]]
     """What is to be computed; experiments may share pieces."""
     evaluate: Callable[[RunContext, Mapping[str, PieceData]], ExperimentResult]
@@ -117,10 +130,29 @@ class Experiment:
     section: Callable[[ExperimentResult, ReproductionResult], ReproductionSection]
     """Its section of the page."""
     claims: Mapping[str, Claim] = field(default_factory=dict)
+    """By key, in the order of the page."""
 
     def assemble(self, context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
         """Evaluate the pieces and put the verdicts in the order of the claims."""
         result = self.evaluate(context, pieces)
         order = {key: index for index, key in enumerate(self.claims)}
-        ordered = sorted(result.verdicts, key=lambda each: (order[each.claim.key], each.protocol != "published"))
+        ordered = sorted(
+            result.verdicts, key=lambda verdict: (order[verdict.claim.key], verdict.protocol != "published")
+        )
         return replace(result, verdicts=ordered)
+
+
+def tables_by_protocol(
+    name: str, context: RunContext, pieces: Mapping[str, PieceData], tables: Sequence[str]
+) -> dict[str, DataFrame]:
+    """Combine the rows that an experiment's pieces store by protocol, with the protocol as the first column."""
+    data = {protocol: pieces[f"{name}/{protocol}"] for protocol in context.protocols}
+    return {
+        table: make_table({"protocol": protocol, **row} for protocol, piece in data.items() for row in piece[table])
+        for table in tables
+    }
+
+
+def list_reasons(result: ExperimentResult) -> list[str]:
+    """The reasons of all verdicts, as sentences for a section; groups of similar claims are left to the tables."""
+    return [f"As {verdict.protocol}: {verdict.reason}" for verdict in result.verdicts if not verdict.claim.group]

@@ -1,53 +1,65 @@
-"""Parts of figures that several experiments share: lines with bands, and small multiples."""
+"""Parts of figures and tables that several experiments share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import DASHES, GREY, MARKERS, PlotlyTrace, make_band, make_figure, round_numbers
+from dashboards.figures.style import (
+    DASHES,
+    GREY,
+    MARKERS,
+    PlotlyTrace,
+    format_title,
+    make_band,
+    make_category_axis,
+    make_error_bars,
+    make_figure,
+    round_numbers,
+)
+from dashboards.pages.html import PageTable
+from environments.text import format_interval, format_number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-COLUMNS = 2
-"""Two columns at most, so that panels stay legible on a phone."""
-
-TOP, BOTTOM = 116, 84
-"""Pixels above and below all panels, for the title and for the legend with the last axis."""
-
-GUTTER = 0.14
-"""Horizontal space between panels as a share of the width."""
+HOVER_TEXT = "%{text}<extra></extra>"
+COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
+TOP, BOTTOM = 116, 84  # pixels above and below all panels, for the title and for the legend with the last axis
+GUTTER = 0.14  # horizontal space between panels as a share of the width
 
 
-def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, index: int, **more: Any) -> PlotlyTrace:
-    """Make a line with markers; its index selects dash and marker, so that lines differ by more than colour."""
+def make_line(x: Sequence[float], y: Sequence[float], name: str, color: str, index: int, **more: Any) -> PlotlyTrace:
+    """Make a line with markers; its index selects dash and marker, so that lines differ by more than color."""
     return {
         "type": "scatter",
         "x": round_numbers(x),
         "y": round_numbers(y),
         "mode": "lines+markers",
-        "line": {"color": colour, "dash": DASHES[index % len(DASHES)], "width": 2},
-        "marker": {"symbol": MARKERS[index % len(MARKERS)], "size": 6, "color": colour},
+        "line": {"color": color, "dash": DASHES[index % len(DASHES)], "width": 2},
+        "marker": {"symbol": MARKERS[index % len(MARKERS)], "size": 6, "color": color},
         "name": name,
         "legendgroup": name,
         "hovertemplate": f"<b>{name}</b><br>%{{x}}: %{{y}}<extra></extra>",
     } | more
 
 
-def guide_line(x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", **more: Any) -> PlotlyTrace:
-    """Make a grey line without markers, for theory or for the paper."""
-    return line(x, y, name, GREY, 0, mode="lines", line={"color": GREY, "dash": dash, "width": 2}) | more
+def make_guide_line(
+    x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", color: str = GREY, **more: Any
+) -> PlotlyTrace:
+    """Make a line without markers, for theory or for the paper."""
+    return make_line(x, y, name, color, 0, mode="lines", line={"color": color, "dash": dash, "width": 2}) | more
 
 
-def line_with_band(
+def make_interval_line(
     x: Sequence[float],
     y: Sequence[float],
     low: Sequence[float],
     high: Sequence[float],
     name: str,
-    colour: str,
+    color: str,
     index: int,
     **more: Any,
 ) -> list[PlotlyTrace]:
@@ -56,9 +68,115 @@ def line_with_band(
     hover = f"<b>{name}</b><br>%{{x}}: %{{y}}<br>95 %: %{{customdata[0]}} to %{{customdata[1]}}<extra></extra>"
     limits = [list(pair) for pair in zip(round_numbers(low), round_numbers(high), strict=True)]
     return [
-        make_band(x, low, high, colour, legendgroup=name, **axes),
-        line(x, y, name, colour, index, **({"customdata": limits, "hovertemplate": hover} | more)),
+        make_band(x, low, high, color, legendgroup=name, **axes),
+        make_line(x, y, name, color, index, **({"customdata": limits, "hovertemplate": hover} | more)),
     ]
+
+
+def make_markers(
+    x: Sequence[float], y: Sequence[float], name: str, marker: Mapping[str, Any], text: Sequence[str], **more: Any
+) -> PlotlyTrace:
+    """Make points with one hover text each."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": round_numbers(x),
+        "y": round_numbers(y),
+        "marker": dict(marker),
+        "name": name,
+        "text": list(text),
+        "hovertemplate": HOVER_TEXT,
+    } | more
+
+
+@dataclass(frozen=True)
+class DotSeries:
+    """One value with its interval per row of a dot plot."""
+
+    name: str
+    values: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    marker: Mapping[str, Any]
+
+    @classmethod
+    def from_rows(
+        cls, name: str, rows: Sequence[Mapping[str, Any]], column: str, marker: Mapping[str, Any], scale: float = 1.0
+    ) -> DotSeries:
+        """Read values from a column, and limits from those called `_low` and `_high` if the table has them."""
+        columns = (column, f"{column}_low", f"{column}_high") if f"{column}_low" in rows[0] else (column,) * 3
+        value, low, high = ([scale * row[each] for row in rows] for each in columns)
+        return cls(name, value, low, high, marker)
+
+
+def plot_dots(
+    labels: Sequence[str],
+    series: Sequence[DotSeries],
+    title: str,
+    context: Sequence[str],
+    x_axis: Mapping[str, Any],
+    extra_traces: Sequence[PlotlyTrace] = (),
+    **layout: Any,
+) -> go.Figure:
+    """Plot several series with intervals, one row per label, the first at the top.
+
+    >>> ours = DotSeries("ours", [1.0], [0.5], [1.5], {"symbol": "circle"})
+    >>> plot_dots(["UCB"], [ours], "Regret", ["T = 100"], {}).layout.yaxis.ticktext
+    ('UCB',)
+    """
+    step = 0.56 / len(series)
+    traces = [_plot_series(labels, each, (i - (len(series) - 1) / 2) * step) for i, each in enumerate(series)]
+    plain = [label.replace("<br>", ", ") for label in labels]
+    return make_figure(
+        [*traces, *extra_traces],
+        format_title(title, *context),
+        f"{title}. " + " ".join(_describe_series(plain, each) for each in series),
+        height=170 + (26 + 10 * len(series)) * len(labels),
+        xaxis=x_axis,
+        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        **layout,
+    )
+
+
+def _plot_series(labels: Sequence[str], series: DotSeries, shift: float) -> PlotlyTrace:
+    intervals = list(zip(series.values, series.low, series.high, strict=True))
+    text = [
+        f"<b>{label}</b><br>{series.name}: {format_number(value) if low == high else format_interval(value, low, high)}"
+        for label, (value, low, high) in zip(labels, intervals, strict=True)
+    ]
+    y = [index + shift for index in range(len(labels))]
+    trace = make_markers(series.values, y, series.name, {"size": 9, **series.marker}, text)
+    if any(low < high for _, low, high in intervals):
+        color = series.marker.get("line", series.marker).get("color")
+        trace["error_x"] = make_error_bars(series.values, series.low, series.high, color, thickness=2, width=5)
+    return trace
+
+
+def _describe_series(labels: Sequence[str], series: DotSeries) -> str:
+    parts = [f"{label} {format_number(value)}" for label, value in zip(labels, series.values, strict=True)]
+    return f"{series.name}: {'; '.join(parts)}."
+
+
+def axis_number(index: int) -> str:
+    """The suffix of Plotly's names for the axes of a panel: "" for the first, then 2, 3, …"""
+    return "" if index == 0 else str(index + 1)
+
+
+def stack_panels(count: int, gap: float) -> list[list[float]]:
+    """Compute the vertical domains of panels of equal height, the first at the top.
+
+    >>> stack_panels(2, gap=0.2)
+    [[0.6, 1.0], [0.0, 0.4]]
+    """
+    height = (1.0 - gap * (count - 1)) / count
+    tops = [1.0 - index * (height + gap) for index in range(count)]
+    return [[max(0.0, round(top - height, 6)), round(top, 6)] for top in tops]
+
+
+def make_note(text: str, x: float, y: float, x_anchor: str = "left", **more: Any) -> dict[str, Any]:
+    """Make an annotation without an arrow; x and y are shares of the plot area."""
+    position = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": x_anchor, "yanchor": "bottom"}
+    return {"text": text, **position, "align": x_anchor, "showarrow": False, "font": {"size": 12}} | more
 
 
 def combine_panels(
@@ -74,54 +192,60 @@ def combine_panels(
     """
     rows = -(-len(figures) // COLUMNS)
     inner = rows * height + (rows - 1) * gap
+    y_domains = stack_panels(rows, gap / inner)
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
-    legend_names: set[str] = set()
     for index, (name, figure) in enumerate(figures):
         row, column = divmod(index, COLUMNS)
-        number = "" if index == 0 else str(index + 1)
+        number = axis_number(index)
         content = figure.to_plotly_json()
-        for trace in content["data"]:
-            traces.append(trace | {"xaxis": f"x{number}", "yaxis": f"y{number}"} | _legend_entry(trace, legend_names))
-        top = 1 - row * (height + gap) / inner
+        axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        traces += [
+            trace | axes | ({"showscale": False} if trace["type"] == "heatmap" else {}) for trace in content["data"]
+        ]
         left = column * (1 + GUTTER) / COLUMNS
-        x_domain, y_domain = [left, left + (1 - GUTTER) / COLUMNS], [max(0.0, top - height / inner), top]
+        x_domain, y_domain = [left, left + (1 - GUTTER) / COLUMNS], y_domains[row]
         is_lowest = index + COLUMNS >= len(figures)
         layout[f"xaxis{number}"] = _panel_axis(content["layout"].get("xaxis"), x_domain, f"y{number}", is_lowest)
         layout[f"yaxis{number}"] = _panel_axis(content["layout"].get("yaxis"), y_domain, f"x{number}", column == 0)
-        notes.append(
-            {
-                "text": f"<b>{name}</b>",
-                "xref": "paper",
-                "yref": "paper",
-                "x": x_domain[0],
-                "y": top,
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "align": "left",
-                "showarrow": False,
-                "font": {"size": 12},
-            }
-        )
+        notes.append(make_note(f"<b>{name}</b>", left, y_domain[1]))
     margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
+    traces = show_names_once(traces)
     return make_figure(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
 
 
-def _legend_entry(trace: PlotlyTrace, known: set[str]) -> dict[str, Any]:
-    """Show each name once in the legend; it switches the traces of all panels."""
-    if trace.get("type") == "heatmap":
-        return {"showscale": False}
-    name = trace.get("name")
-    if name is None or trace.get("showlegend") is False:
-        return {}
-    is_first = name not in known
-    known.add(name)
-    return {"legendgroup": trace.get("legendgroup") or name, "showlegend": is_first}
+def show_names_once(traces: Sequence[PlotlyTrace]) -> list[PlotlyTrace]:
+    """Show each name once in the legend, where it switches the traces of all panels.
+
+    >>> [trace["showlegend"] for trace in show_names_once([{"name": "a"}, {"name": "b"}, {"name": "a"}])]
+    [True, True, False]
+    """
+    out: list[PlotlyTrace] = []
+    shown: set[str] = set()
+    for trace in traces:
+        name = trace.get("name")
+        if name is None or trace.get("showlegend") is False:
+            out.append(trace)
+        else:
+            out.append(trace | {"legendgroup": trace.get("legendgroup") or name, "showlegend": name not in shown})
+            shown.add(name)
+    return out
 
 
-def _panel_axis(axis: dict[str, Any] | None, domain: list[float], anchor: str, titled: bool) -> dict[str, Any]:
-    out = dict(axis or {}) | {"domain": domain, "anchor": anchor}
+def _panel_axis(settings: dict[str, Any] | None, domain: list[float], anchor: str, titled: bool) -> dict[str, Any]:
+    out = dict(settings or {}) | {"domain": domain, "anchor": anchor}
     if not titled:
         out.pop("title", None)
     return out
+
+
+def show_table(caption: str, rows: Sequence[Mapping[str, str]], folded: bool = False) -> PageTable:
+    """Make a table from rows of formatted cells; their keys are the column titles.
+
+    >>> show_table("Regret", [{"policy": "UCB1", "regret": "12"}]).columns
+    ['policy', 'regret']
+    """
+    from pandas import DataFrame
+
+    return PageTable(caption, DataFrame(rows), folded)

@@ -25,16 +25,10 @@ from studies.paper.numbers import PUBLISHED, printed_rows
 from studies.spec.study import StudySpec
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 
-POLICIES = tuple(PAPER_POLICIES.values())
-"""In the order of the paper's table; RAVEN-UCB first."""
-
-NAMES = {ours: theirs for theirs, ours in PAPER_POLICIES.items()}
-"""The paper's names of the policies."""
-
+POLICIES = tuple(PAPER_POLICIES.values())  # in the order of the paper's table; RAVEN-UCB first
+NAMES = {ours: theirs for theirs, ours in PAPER_POLICIES.items()}  # the paper's names of the policies
 RAVEN, UCB, CCB = "raven-ucb", "ucb1", "ccb"
-
-COMPARISONS = {"published": ("published",), "defined": ("defaults", "tuned")}
-"""The comparisons of each protocol."""
+COMPARISONS = {"published": ("published",), "defined": ("defaults", "tuned")}  # the comparisons of each protocol
 
 WORLDS = {
     "published": ("published-logistics", Stream.SIMULATE),
@@ -93,7 +87,7 @@ LINE_STYLES: dict[str, dict[str, Any]] = {
     "ccb": {"color": VERMILION, "dash": "dash", "width": 2},
     "ucb-imp": {"color": GREY, "dash": "solid", "width": 2},
 }
-"""No two policies share both colour and dash; RAVEN-UCB has the thick line."""
+"""No two policies share both color and dash; RAVEN-UCB has the thick line."""
 
 PRINTED_MARK = {"symbol": "x-thin", "size": 10, "color": VERMILION, "line": {"color": VERMILION, "width": 2.5}}
 """Mark of the paper's printed numbers."""
@@ -160,9 +154,9 @@ def list_measures(comparison: str) -> list[str]:
 
 def printed_by_policy(measure: str) -> dict[str, float]:
     """The paper's numbers by policy; empty for a measure that it does not print."""
-    column = PRINTED_COLUMNS.get(measure)
-    if column is None:
+    if measure not in PRINTED_COLUMNS:
         return {}
+    column = PRINTED_COLUMNS[measure]
     return {PAPER_POLICIES[row["policy"]]: float(row[column]) for row in printed_rows("logistics_table.csv")}
 
 
@@ -198,7 +192,7 @@ def simulate(
     )
 
 
-def summarise(simulation: Simulation) -> PieceData:
+def summarize(simulation: Simulation) -> PieceData:
     """What a piece stores: the numbers of every world, and mean and standard error of the curves."""
     out: dict[str, Any] = {
         "params": dict(simulation.params),
@@ -221,22 +215,21 @@ def summarise(simulation: Simulation) -> PieceData:
 
 def _play(comparison: str, name: str, context: RunContext) -> PieceData:
     if comparison == "published":
-        return summarise(simulate(context, comparison, f"{PUBLISHED}{name}", {}, CHECKPOINTS))
+        return summarize(simulate(context, comparison, f"{PUBLISHED}{name}", {}, CHECKPOINTS))
     params = _search(name, context)["params"] if comparison == "tuned" else {}
-    return summarise(simulate(context, comparison, name, params, CHECKPOINTS))
+    return summarize(simulate(context, comparison, name, params, CHECKPOINTS))
 
 
 def _search(name: str, context: RunContext) -> PieceData:
-    """Tune one policy; a second call finds the study complete.
+    """Tune one policy; a second call reads the result of the first.
 
     The study's own report is minimal because the comparison evaluates all policies on the report worlds.
     """
     scenario, _ = WORLDS["tuned"]
     budget = search_budget(context)
     spec = StudySpec(policy=name, scenario=scenario, batch=BATCH, report=2, **budget)  # type: ignore[arg-type]
-    recommendation = context.search(_piece_key("search", name), spec).recommendation
-    assert recommendation is not None
-    space = {param: list(each.bounds()) for param, each in spec.resolved().space.items()}
+    recommendation = context.search(_piece_key("search", name), spec)
+    space = {param: list(distribution.bounds()) for param, distribution in spec.resolved().space.items()}
     return {"params": dict(recommendation.params), "space": space}
 
 

@@ -1,16 +1,16 @@
-"""Confidence intervals of means, shares and differences."""
+"""Confidence intervals of means, shares and differences; their columns in tables and their text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import hypot, sqrt
+from typing import Any
 
 from environments.world import Floats
 from studies.paper.claims import Measurement
 from studies.statistics.intervals import mean_interval
 
-Z95 = 1.959964
-"""Half-width of a 95 % interval in standard errors."""
+Z95 = 1.959964  # half-width of a 95 % interval in standard errors
 
 
 def measure_mean(sample: Floats, seed: int) -> Measurement:
@@ -28,6 +28,17 @@ def measure_share(hits: int, count: int) -> Measurement:
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = Z95 * sqrt(share * (1 - share) / count + z2 / (4 * count**2)) / (1 + z2 / count)
     return Measurement(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))
+
+
+def subtract(first: Measurement, second: Measurement) -> Measurement:
+    """Subtract two independent measurements; the half-widths of their intervals add in quadrature on each side.
+
+    >>> subtract(Measurement(9.0, 6.0, 13.0), Measurement(1.0, -2.0, 5.0))
+    Measurement(value=8.0, low=3.0, high=13.0)
+    """
+    value = first.value - second.value
+    low = value - hypot(first.value - first.low, second.high - second.value)
+    return Measurement(value, low, value + hypot(first.high - first.value, second.value - second.low))
 
 
 def to_percent(value: float, low: float, high: float) -> Measurement:
@@ -48,12 +59,15 @@ def interval_columns(name: str, interval: Sequence[float]) -> dict[str, float]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
 
 
-def subtract(first: Measurement, second: Measurement) -> Measurement:
-    """Subtract two independent measurements; the half-widths of their intervals add in quadrature on each side.
+def read_measurement(row: Mapping[str, Any], name: str) -> Measurement:
+    """Read a measurement from the columns that `interval_columns` makes."""
+    return Measurement(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
-    >>> subtract(Measurement(9.0, 6.0, 13.0), Measurement(1.0, -2.0, 5.0))
-    Measurement(value=8.0, low=3.0, high=13.0)
+
+def format_measurement(measured: Measurement, unit: str = "%") -> str:
+    """Format a measurement in percent or percentage points.
+
+    >>> format_measurement(Measurement(12.34, 11.0, 13.5))
+    '12.3 % (11.0 to 13.5)'
     """
-    value = first.value - second.value
-    low = value - hypot(first.value - first.low, second.high - second.value)
-    return Measurement(value, low, value + hypot(first.high - first.value, second.value - second.low))
+    return f"{measured.value:.1f} {unit} ({measured.low:.1f} to {measured.high:.1f})"

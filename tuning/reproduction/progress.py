@@ -91,5 +91,5 @@ def _duration(seconds: float) -> str:
     >>> _duration(42.4), _duration(150.0)
     ('42 s', '2 min 30 s')
     """
-    whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+    rounded = round(seconds)
+    return f"{rounded} s" if rounded < 60 else f"{rounded // 60} min {rounded % 60} s"

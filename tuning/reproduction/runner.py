@@ -28,13 +28,16 @@ CSV_FOLDER = "csv"
 class ReproductionListener:
     """Callbacks for progress: at the start (all pieces, stored pieces), and before and after each piece."""
 
-    begin: Callable[[list[RunPiece], list[RunPiece]], None]
-    start_piece: Callable[[RunPiece], None]
-    finish_piece: Callable[[RunPiece], None]
+    begin: Callable[[list[RunPiece], list[RunPiece]], None] = lambda pieces, stored: None
+    start_piece: Callable[[RunPiece], None] = lambda piece: None
+    finish_piece: Callable[[RunPiece], None] = lambda piece: None
+
+
+SILENT = ReproductionListener()
 
 
 def reproduce(
-    names: list[str], context: RunContext, folder: Path, listener: ReproductionListener | None = None
+    names: list[str], context: RunContext, folder: Path, listener: ReproductionListener = SILENT
 ) -> ReproductionResult:
     """Run experiments; pieces stored in the folder by an earlier run are not run again."""
     from filelock import FileLock, Timeout
@@ -80,32 +83,29 @@ def write_reproduction(result: ReproductionResult, folder: Path) -> list[Path]:
 
 
 def _run_pieces(
-    names: list[str], context: RunContext, folder: Path, listener: ReproductionListener | None
+    names: list[str], context: RunContext, folder: Path, listener: ReproductionListener
 ) -> dict[str, PieceData]:
     pieces = {piece.key: piece for name in names for piece in find_experiment(name).pieces(context)}
     stored = {key: _read_piece(_piece_file(folder, key), context) for key in pieces}
-    data = {key: each for key, each in stored.items() if each is not None}
-    if listener is not None:
-        listener.begin(list(pieces.values()), [pieces[key] for key in data])
+    data = {key: piece_data for key, piece_data in stored.items() if piece_data is not None}
+    listener.begin(list(pieces.values()), [pieces[key] for key in data])
     missing = [piece for key, piece in pieces.items() if key not in data]
     computed = run_concurrently(
         context.workers, [partial(_run_piece, piece, context, folder, listener) for piece in missing]
     )
-    data |= {piece.key: each for piece, each in zip(missing, computed, strict=True)}
+    data |= {piece.key: piece_data for piece, piece_data in zip(missing, computed, strict=True)}
     return {key: data[key] for key in pieces}  # in a fixed order, whichever pieces were stored before
 
 
-def _run_piece(piece: RunPiece, context: RunContext, folder: Path, listener: ReproductionListener | None) -> PieceData:
+def _run_piece(piece: RunPiece, context: RunContext, folder: Path, listener: ReproductionListener) -> PieceData:
     """Run one piece and store it."""
-    if listener is not None:
-        listener.start_piece(piece)
+    listener.start_piece(piece)
     text = json.dumps({"fingerprint": context.fingerprint(), "data": piece.run(context)}, allow_nan=False)
     path = _piece_file(folder, piece.key)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
         file.write(text)
-    if listener is not None:
-        listener.finish_piece(piece)
+    listener.finish_piece(piece)
     data: PieceData = json.loads(text)["data"]  # read back, so that a resumed run uses exactly the same numbers
     return data
 

@@ -1,1 +1,1 @@
-"""One setting for an unknown world: searched over several scenarios at once, chosen and measured on fresh worlds."""
+"""Tuning one setting for several scenarios."""

@@ -1,4 +1,4 @@
-"""Candidates in the worlds of several scenarios at once, for the same search as that of one scenario."""
+"""Evaluators that play candidates in the worlds of several scenarios."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.streams import Stream
+from environments.text import format_number
 from environments.world import Floats
 from policies.engine.base import Value, Values
 from policies.engine.play import REGRET
@@ -17,62 +18,54 @@ from tuning.workers.problem import Evaluator
 
 
 class ScenariosEvaluator(Evaluator):
-    """Regrets in every scenario: what is played is [C, R, S], and a trial has a value a scenario.
+    """Regret [C, R, S] in S scenarios; a trial has one value per scenario.
 
     >>> from studies.spec.robust import parse_robust_spec
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
-    >>> worlds = ScenariosEvaluator(spec)
-    >>> played = worlds.play([spec.base.values({})], stream=1, first=0, count=5)
-    >>> played.shape, worlds.sample(played).shape
+    >>> evaluator = ScenariosEvaluator(spec)
+    >>> played = evaluator.play([spec.base.values({})], stream=1, first=0, count=5)
+    >>> played.shape, evaluator.sample(played).shape
     ((1, 5, 2), (1, 2, 5))
     """
 
     def __init__(self, spec: RobustSpec, workers: Workers = SERIAL) -> None:
         super().__init__(spec.base, workers)
-        self.each = [Evaluator(own, workers) for own in spec.scenario_specs()]
+        self.evaluators = [Evaluator(scenario, workers) for scenario in spec.scenario_specs()]
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-        """Regret [C, count, S] in worlds first … first + count − 1 of a stream, of each scenario."""
-        return np.stack([each.play(candidates, stream, first, count)[..., REGRET] for each in self.each], axis=-1)
+        """Return the regret [C, count, S] in worlds first … first + count − 1 of a stream of each scenario."""
+        played = [evaluator.play(candidates, stream, first, count)[..., REGRET] for evaluator in self.evaluators]
+        return np.stack(played, axis=-1)
 
     def sample(self, played: Floats) -> Floats:
-        """Regrets [C, S, R]: scenarios stay apart."""
+        """Return the regret as [C, S, R]."""
         return np.moveaxis(played, -1, 1)
 
 
 class RelativeEvaluator(ScenariosEvaluator):
-    """Relative regrets made one by a measure: an ordinary search of one value, whose sample is [C, R]."""
+    """Regret relative to the tuned settings, combined by a measure: samples [C, R] of one value per trial."""
 
-    def __init__(
-        self,
-        spec: RobustSpec,
-        measure: Measure,
-        tuned: Sequence[Values],
-        workers: Workers = SERIAL,
-    ) -> None:
+    def __init__(self, spec: RobustSpec, measure: Measure, tuned: Sequence[Values], workers: Workers = SERIAL) -> None:
         super().__init__(spec, workers)
         self.measure = measure
-        self.least = knowing(spec, self, tuned, Stream.SEARCH, spec.base.replications)
+        count = spec.base.replications
+        means = [
+            float(evaluator.play([values], Stream.SEARCH, 0, count)[0, :, REGRET].mean())
+            for evaluator, values in zip(self.evaluators, tuned, strict=True)
+        ]
+        self.tuned_regret = check_positive(spec.scenarios, np.array(means))
 
     def sample(self, played: Floats) -> Floats:
-        """In each replication the mean relative regret of the scenarios that count."""
-        return self.measure.sample(played / self.least)
+        """Return the measure of the relative regrets in each replication."""
+        return self.measure.sample(played / self.tuned_regret)
 
 
-def knowing(
-    spec: RobustSpec, worlds: ScenariosEvaluator, tuned: Sequence[Values], stream: Stream, count: int
-) -> Floats:
-    """Mean regrets [S] of those who know the world, in the worlds that everyone else plays."""
-    means = [
-        float(each.play([values], stream, 0, count)[0, :, REGRET].mean())
-        for each, values in zip(worlds.each, tuned, strict=True)
-    ]
-    return positive(spec.scenarios, np.array(means))
-
-
-def positive(scenarios: Sequence[str], means: Floats) -> Floats:
-    """The means, where regret can be relative to them."""
+def check_positive(scenarios: Sequence[str], means: Floats) -> Floats:
+    """Return the mean regrets of the tuned settings, which relative regret is divided by."""
     for name, mean in zip(scenarios, means, strict=True):
         if not mean > 0.0:
-            raise InputError(f"scenario {name} can't be one of robust: the setting tuned for it has regret {mean:.3g}.")
+            raise InputError(
+                f"scenario {name} can't be part of a robust study: its tuned setting has regret "
+                f"{format_number(mean)}, and relative regret needs a positive one."
+            )
     return means

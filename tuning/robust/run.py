@@ -1,7 +1,7 @@
-"""Run a search over several worlds from where it stands to its end.
+"""Running a robust study: tune each scenario, then search over all of them.
 
-First each scenario's own study, as `tune` runs it; then, against the settings that those recommend, the search over
-all scenarios. The settings are kept with the study before its first trial, so a rerun goes on against the same ones.
+The scenarios' own studies run first, as `tune` runs them. The robust search measures regret relative to the settings
+that they recommend. These settings are stored before the first trial, so that a resumed search uses the same ones.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from studies.storage import keys
 from studies.storage.lock import run_as_driver
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
-from tuning.search.loop import Progress, Tick, search
-from tuning.search.samplers import First, advice_for, inside_the_box
+from tuning.search.loop import Progress, ProgressCallback, search
+from tuning.search.samplers import TrialParams, advice_for, inside_search_space
 from tuning.study_run import (
+    SILENT,
     Direction,
+    FinishedStudy,
     StudyListener,
     StudyRun,
     check_comparable,
@@ -40,7 +42,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RobustRun:
-    """What came of it: `own` are the scenarios' own studies that were run, `found` is None when time was up first."""
+    """Result of a run. `own` are the scenarios' own studies; `found` is None if the time limit was reached first.
+
+    `fresh` is False if an earlier run had already finished the study.
+    """
 
     study: str
     trials: int
@@ -54,81 +59,77 @@ def run_robust(
     url: str,
     workers: Workers = SERIAL,
     timeout: float | None = None,
-    listener: Callable[[], StudyListener] | None = None,
+    make_listener: Callable[[], StudyListener] = lambda: SILENT,
 ) -> RobustRun:
-    """Search, choose and measure; go on where an earlier run stopped, do nothing where it is complete.
+    """Search, select and report; resume a study that an earlier run left unfinished.
 
-    The same for any number of workers, in one go or in pieces. A listener is made for each study.
+    The result does not depend on the workers or on interruptions. `make_listener` is called once per study.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
     own: list[StudyRun] = []
-    worked = False
+    fresh = False
 
-    def go_on(storage: RDBStorage) -> RobustRun:
-        nonlocal worked
+    def run(storage: RDBStorage) -> RobustRun:
+        nonlocal fresh
         study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
-        agreed = _agreed(spec, study)
-        done, landed = keys.read_robust(study), len(study.get_trials(deepcopy=False))
-        if done is not None and landed >= agreed.base.trials:
-            return RobustRun(name, landed, fresh=worked, own=own, found=done)
-        worked = True
+        resolved = _resume(spec, study)
+        result, count = keys.read_robust(study), len(study.get_trials(deepcopy=False))
+        if result is not None and count >= resolved.base.trials:
+            return RobustRun(name, count, fresh, own, result)
+        fresh = True
         tuned = keys.read_tuned(study)
         if tuned is None:
-            own[:], tuned = _run_each(agreed, url, workers, deadline, listener)
-            if tuned is None:
-                return RobustRun(name, landed, fresh=True, own=own, found=None)
+            own[:] = _run_scenarios(resolved, url, workers, deadline, make_listener)
+            finished = [each for each in own if isinstance(each, FinishedStudy)]
+            if len(finished) < len(resolved.scenarios):
+                return RobustRun(name, count, fresh, own, found=None)
+            tuned = [
+                TunedSetting(scenario=scenario, study=each.study, params=each.recommendation.params)
+                for scenario, each in zip(resolved.scenarios, finished, strict=True)
+            ]
             keys.write_tuned(study, tuned)
-        base = agreed.base
-        worlds = ScenariosEvaluator(agreed, workers) if agreed.pareto else _relative(agreed, tuned, workers)
-        here = listener() if listener else None
-        if here is not None:
-            here.begin(base.model_copy(update={"name": name}), landed)
-        tick = None if here is None else _counting_all(here.batch, 1 if agreed.pareto else len(agreed.scenarios))
-        if not search(base, study, worlds, tick, deadline, first_robust_candidates(agreed, tuned)):
-            return RobustRun(name, len(study.get_trials(deepcopy=False)), fresh=True, own=own, found=None)
-        if here is not None:
-            here.validate()
-        found: RobustRecommendation | Front
-        if isinstance(worlds, RelativeEvaluator):
-            found = recommend_robust(agreed, study, worlds, tuned)
+        base, listener = resolved.base, make_listener()
+        first = first_robust_candidates(resolved, tuned)
+        listener.begin(base.model_copy(update={"name": name}), count)
+        evaluator = ScenariosEvaluator(resolved, workers) if resolved.pareto else _relative(resolved, tuned, workers)
+        callback = _multiply_steps(listener.batch, 1 if resolved.pareto else len(resolved.scenarios))
+        if not search(base, study, evaluator, callback, deadline, first):
+            return RobustRun(name, len(study.get_trials(deepcopy=False)), fresh, own, found=None)
+        listener.validate()
+        if isinstance(evaluator, RelativeEvaluator):
+            result = recommend_robust(resolved, study, evaluator, tuned)
         else:
-            found = find_front(agreed, study, worlds, tuned)
-        keys.write_robust(study, found)
-        return RobustRun(name, found.trials, fresh=True, own=own, found=found)
+            result = find_front(resolved, study, evaluator, tuned)
+        keys.write_robust(study, result)
+        return RobustRun(name, result.trials, fresh, own, result)
 
-    return run_as_driver(url, name, go_on)
-
-
-def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[First]:
-    """What is tried first: the defaults, the paper's advice for each scenario, and each scenario's tuned setting."""
-    base = spec.base
-    advised = [advice_for(base, name) or {} for name in spec.scenarios]
-    return inside_the_box(base, [{}, *advised, *(each.params for each in tuned)])
+    return run_as_driver(url, name, run)
 
 
-def _run_each(
+def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:
+    """Return the first trials: the defaults, the paper's advice for each scenario and each tuned setting."""
+    advice = [advice_for(spec.base, name) or {} for name in spec.scenarios]
+    return inside_search_space(spec.base, [{}, *advice, *(each.params for each in tuned)])
+
+
+def _run_scenarios(
     spec: ResolvedRobustSpec,
     url: str,
     workers: Workers,
     deadline: float | None,
-    listener: Callable[[], StudyListener] | None,
-) -> tuple[list[StudyRun], list[TunedSetting] | None]:
-    """Every scenario's own study; None for what they recommend where time was up first."""
+    make_listener: Callable[[], StudyListener],
+) -> list[StudyRun]:
+    """Run the study of each scenario; those not started before the deadline are left out."""
 
-    def one(each: ResolvedStudy) -> StudyRun | None:
+    def run(scenario: ResolvedStudy) -> StudyRun | None:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left < 0.0:
             return None
-        return run_study(each, url, workers, left, listener() if listener else None)
+        return run_study(scenario, url, workers, left, make_listener())
 
-    ran = run_concurrently(workers, [partial(one, each) for each in spec.scenario_specs()])
-    tuned = [
-        TunedSetting(scenario=scenario, study=each.study, params=each.recommendation.params)
-        for scenario, each in zip(spec.scenarios, ran, strict=True)
-        if each is not None and each.recommendation is not None
-    ]
-    return [each for each in ran if each is not None], tuned if len(tuned) == len(ran) else None
+    runs = run_concurrently(workers, [partial(run, scenario) for scenario in spec.scenario_specs()])
+    return [each for each in runs if each is not None]
 
 
 def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], workers: Workers) -> RelativeEvaluator:
@@ -136,30 +137,30 @@ def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], workers: 
     return RelativeEvaluator(spec, parse_measure(spec.measure), values, workers)
 
 
-def _counting_all(tick: Tick, times: int) -> Tick:
-    """A search of one value counts the steps of one scenario; all of them were played."""
-    return lambda progress: tick(Progress(progress.trials, progress.best, times * progress.steps))
+def _multiply_steps(callback: ProgressCallback, scenarios: int) -> ProgressCallback:
+    """Count the steps in all scenarios; the search counts those in one."""
+    return lambda progress: callback(Progress(progress.trials, progress.best, scenarios * progress.steps))
 
 
 def _directions(spec: RobustSpec) -> list[Direction]:
-    """One value a trial, or one a scenario."""
+    """One value per trial, or one per scenario for a Pareto front."""
     return ["minimize"] * (len(spec.scenarios) if spec.pareto else 1)
 
 
-def _agreed(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
-    """The specification to go on with: refuses what would mix trials that can't be compared."""
-    what = f"study {study.study_name!r}"
-    stored = require_loaded(keys.read_robust_spec(study), what)
-    landed = len(study.get_trials(deepcopy=False))
-    check_comparable(what, "trials", spec.differences(stored))
-    here = spec.resolved()
-    base = here.base.model_copy(update={"trials": max(here.base.trials, landed)})
-    agreed = here.model_copy(update={"base": base})
+def _resume(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
+    """Return the specification to run, after checking that its trials are comparable with the stored ones."""
+    label = f"study {study.study_name!r}"
+    stored = require_loaded(keys.read_robust_spec(study), label)
+    count = len(study.get_trials(deepcopy=False))
+    check_comparable(label, "trials", spec.differences(stored))
+    resolved = spec.resolved()
+    base = resolved.base.model_copy(update={"trials": max(resolved.base.trials, count)})
+    resolved = resolved.model_copy(update={"base": base})
     update_budget(
         base,
         stored.base,
-        landed,
-        forget=lambda: keys.write_robust(study, None),
-        write=lambda: keys.write_robust_spec(study, agreed),
+        count,
+        drop_result=lambda: keys.write_robust(study, None),
+        write_spec=lambda: keys.write_robust_spec(study, resolved),
     )
-    return agreed
+    return resolved

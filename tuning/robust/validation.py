@@ -1,4 +1,4 @@
-"""What a setting costs in each scenario against the one that was tuned for it, with intervals that can be believed."""
+"""Selection and report of a robust study: excess regret over each scenario's tuned setting, with intervals."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from studies.statistics.intervals import (
     relative_shares,
 )
 from studies.storage.keys import project_version
-from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, positive
+from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, check_positive
 from tuning.validation.recommend import (
     Candidate,
-    best_and_rivals,
     boundary_hits,
-    box_around,
-    candidate_of,
+    bounding_box,
     importance,
-    scale_of,
+    make_candidate,
+    measure_scale,
     search_estimate,
+    shortlist,
 )
 
 if TYPE_CHECKING:
@@ -51,102 +51,102 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 
-def worlds_of(regret: Floats, least: Floats, scenarios: Sequence[str], seed: int) -> list[ScenarioOutcome]:
-    """Regrets [R, S] of a setting, held against those of each scenario's tuned one in the same worlds."""
-    out = []
+def compare_with_tuned(regret: Floats, tuned: Floats, scenarios: Sequence[str], seed: int) -> list[ScenarioOutcome]:
+    """Regret [R, S] of a setting, and its excess over the tuned settings' regret [R, S] in the same worlds."""
+    outcomes = []
     for s, name in enumerate(scenarios):
         mean, low, high = mean_interval(regret[:, s], seed)
         estimate = Estimate(mean=mean, low=low, high=high, replications=len(regret))
-        price = _price(relative_interval(regret[:, s], least[:, s], seed))
-        out.append(ScenarioOutcome(scenario=name, regret=estimate, price=price))
-    return out
+        price = _price(relative_interval(regret[:, s], tuned[:, s], seed))
+        outcomes.append(ScenarioOutcome(scenario=name, regret=estimate, price=price))
+    return outcomes
 
 
-def overall_price(regret: Floats, least: Floats, measure: Measure, seed: int) -> Price:
-    """The price over all scenarios, by the measure.
+def overall_price(regret: Floats, tuned: Floats, measure: Measure, seed: int) -> Price:
+    """Return the excess regret [R, S] over all scenarios by the measure, with its interval.
 
-    Where only the worst count, which ones these are is itself a finding. So all scenarios get intervals that hold
-    together (Bonferroni), and since the measure can't fall when a price rises, it lies between that of all lower
-    ends and that of all upper ends. The mean needs no such care: it is one number a replication.
+    A measure of only the worst scenarios depends on which these are, which is itself uncertain. So all scenarios get
+    simultaneous intervals (Bonferroni). The measure is monotone in each price, so its interval runs from its value at
+    all lower ends to its value at all upper ends. The mean needs no correction: it is one number per replication.
     """
-    kinds = regret.shape[1]
-    pairs = [(regret[:, s], least[:, s]) for s in range(kinds)]
-    found = np.array([first.mean() / second.mean() - 1.0 for first, second in pairs])
-    if measure.counted(kinds) == kinds:
-        sample = np.mean([relative_shares(first, second) for first, second in pairs], axis=0)
+    count = regret.shape[1]
+    pairs = [(regret[:, s], tuned[:, s]) for s in range(count)]
+    if measure.worst_count(count) == count:
+        sample = np.mean([relative_shares(*pair) for pair in pairs], axis=0)
         return _price(mean_interval(sample, seed))
-    ends = [relative_interval(*pair, seed, level=1.0 - (1.0 - LEVEL) / kinds)[1:] for pair in pairs]
+    prices = np.array([own.mean() / best.mean() - 1.0 for own, best in pairs])
+    ends = [relative_interval(*pair, seed, level=1.0 - (1.0 - LEVEL) / count)[1:] for pair in pairs]
     low, high = (float(measure.value(np.array(end))) for end in zip(*ends, strict=True))
-    return Price(mean=float(measure.value(found)), low=low, high=high)
+    return Price(mean=float(measure.value(prices)), low=low, high=high)
 
 
-def _price(found: tuple[float, float, float]) -> Price:
-    mean, low, high = found
+def _price(interval: tuple[float, float, float]) -> Price:
+    mean, low, high = interval
     return Price(mean=mean, low=low, high=high)
 
 
 RECOMMENDED, DEFAULTS = "recommended", "defaults"
 
 
-def tuned_for(scenario: str) -> str:
-    """What a scenario's own setting is called among those that are held against the chosen one."""
+def tuned_name(scenario: str) -> str:
+    """Return the name of a scenario's tuned setting among the evaluated settings."""
     return f"tuned for {scenario}"
 
 
 def tuned_candidate(base: ResolvedStudy, tuned: TunedSetting) -> Candidate:
-    """The setting of a scenario's own study as a candidate."""
-    return candidate_of(base, {name: x for name, x in tuned.params.items() if name not in base.fixed})  # type: ignore[misc]
+    """Return a scenario's tuned setting as a candidate."""
+    return make_candidate(base, {name: x for name, x in tuned.params.items() if name not in base.fixed})  # type: ignore[misc]
 
 
-def rivals_of(base: ResolvedStudy, tuned: Sequence[TunedSetting]) -> dict[str, Candidate]:
-    """What is held against the chosen one: each scenario's tuned setting, and the defaults."""
-    out = {tuned_for(each.scenario): tuned_candidate(base, each) for each in tuned}
-    return {**out, DEFAULTS: candidate_of(base, {})}
+def list_baselines(base: ResolvedStudy, tuned: Sequence[TunedSetting]) -> dict[str, Candidate]:
+    """Return each scenario's tuned setting and the defaults, by name."""
+    baselines = {tuned_name(each.scenario): tuned_candidate(base, each) for each in tuned}
+    return {**baselines, DEFAULTS: make_candidate(base, {})}
 
 
-def distinct(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int]]:
-    """Each setting once, and where each of those given went."""
-    once: list[Candidate] = []
-    places = []
+def deduplicate(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[int]]:
+    """Return the distinct candidates, and the index of each given candidate among them."""
+    distinct: list[Candidate] = []
+    indices = []
     for candidate in candidates:
-        place = next((i for i, other in enumerate(once) if other.values == candidate.values), len(once))
-        if place == len(once):
-            once.append(candidate)
-        places.append(place)
-    return once, places
+        index = next((i for i, other in enumerate(distinct) if other.values == candidate.values), len(distinct))
+        if index == len(distinct):
+            distinct.append(candidate)
+        indices.append(index)
+    return distinct, indices
 
 
 def recommend_robust(
-    spec: ResolvedRobustSpec, study: optuna.Study, worlds: RelativeEvaluator, tuned: Sequence[TunedSetting]
+    spec: ResolvedRobustSpec, study: optuna.Study, evaluator: RelativeEvaluator, tuned: Sequence[TunedSetting]
 ) -> RobustRecommendation:
-    """Choose on the selection worlds of all scenarios, measure on their report worlds; the same for any workers."""
+    """Select a setting on the selection worlds of all scenarios and evaluate it on their report worlds."""
     base = spec.base
     scenarios = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
     measure = parse_measure(spec.measure)
-    rivals = rivals_of(base, tuned)
-    entered = best_and_rivals(base, study, False, rivals.values())
-    experts = [_place(entered, rivals[tuned_for(name)]) for name in spec.scenarios]
-    played = worlds.play([each.values for each in entered], Stream.SELECTION, 0, base.selection)
-    chosen, equals = _choose(spec, measure, played, experts)
-    best = entered[chosen]
-    contenders = measure_contenders(spec, worlds, measure, {RECOMMENDED: best, **rivals}, tuned)
+    baselines = list_baselines(base, tuned)
+    candidates = shortlist(base, study, False, baselines.values())
+    experts = [_index(candidates, baselines[tuned_name(name)]) for name in spec.scenarios]
+    played = evaluator.play([candidate.values for candidate in candidates], Stream.SELECTION, 0, base.selection)
+    chosen, equals = _select(spec, measure, played, experts)
+    best = candidates[chosen]
+    contenders = evaluate_settings(spec, evaluator, measure, {RECOMMENDED: best, **baselines}, tuned)
     return RobustRecommendation(
-        **described(spec, study, tuned),
+        **_common_fields(spec, study, tuned),
         params=best.shown,
         measure=spec.measure,
         price=contenders[0].price,
-        search_estimate=search_estimate(base, worlds, best),
-        indistinguishable=[entered[i].shown for i in equals],
-        box=box_around(base, [entered[i] for i in equals]),
+        search_estimate=search_estimate(base, evaluator, best),
+        indistinguishable=[candidates[i].shown for i in equals],
+        box=bounding_box(base, [candidates[i] for i in equals]),
         contenders=contenders,
         importance=importance(base, study),
         edge=boundary_hits(base, best.values),
-        scales=[scale_of(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
+        scales=[measure_scale(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
 
 
-def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[TunedSetting]) -> dict[str, Any]:
-    """What a recommendation and a front both say of the study."""
+def _common_fields(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[TunedSetting]) -> dict[str, Any]:
+    """Return the fields that a robust recommendation and a front share."""
     base = spec.base
     return {
         "study": study.study_name,
@@ -163,63 +163,63 @@ def described(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[Tun
     }
 
 
-def measure_contenders(
+def evaluate_settings(
     spec: ResolvedRobustSpec,
-    worlds: ScenariosEvaluator,
+    evaluator: ScenariosEvaluator,
     measure: Measure,
     named: dict[str, Candidate],
     tuned: Sequence[TunedSetting],
 ) -> list[EvaluatedSetting]:
-    """Settings by name, the tuned ones among them, on the report worlds, which choose nothing."""
+    """Evaluate named settings, which include the tuned ones, on the report worlds."""
     base = spec.base
-    once, places = distinct(list(named.values()))
-    played = worlds.play([each.values for each in once], Stream.REPORT, 0, base.report)
-    at = dict(zip(named, places, strict=True))
-    least = np.stack([played[at[tuned_for(name)], :, s] for s, name in enumerate(spec.scenarios)], axis=-1)
-    positive(spec.scenarios, least.mean(axis=0))
-    scenario_of = {tuned_for(each.scenario): each.scenario for each in tuned}
+    distinct, indices = deduplicate(list(named.values()))
+    played = evaluator.play([candidate.values for candidate in distinct], Stream.REPORT, 0, base.report)
+    regret = {name: played[index] for name, index in zip(named, indices, strict=True)}
+    tuned_regret = np.stack([regret[tuned_name(name)][:, s] for s, name in enumerate(spec.scenarios)], axis=-1)
+    check_positive(spec.scenarios, tuned_regret.mean(axis=0))
+    tuned_for = {tuned_name(each.scenario): each.scenario for each in tuned}
     return [
         EvaluatedSetting(
             name=name,
-            tuned_for=scenario_of.get(name),
+            tuned_for=tuned_for.get(name),
             params=candidate.shown,
-            worlds=worlds_of(played[at[name]], least, spec.scenarios, base.seed),
-            price=overall_price(played[at[name]], least, measure, base.seed),
+            worlds=compare_with_tuned(regret[name], tuned_regret, spec.scenarios, base.seed),
+            price=overall_price(regret[name], tuned_regret, measure, base.seed),
         )
         for name, candidate in named.items()
     ]
 
 
-def _place(entered: Sequence[Candidate], wanted: Candidate) -> int:
-    return next(i for i, each in enumerate(entered) if each.values == wanted.values)
+def _index(candidates: Sequence[Candidate], wanted: Candidate) -> int:
+    return next(i for i, candidate in enumerate(candidates) if candidate.values == wanted.values)
 
 
-def _choose(
+def _select(
     spec: ResolvedRobustSpec, measure: Measure, played: Floats, experts: Sequence[int]
 ) -> tuple[int, list[int]]:
-    """The best by the measure, and all that can't be told from it, best first.
+    """Return the best candidate by the measure, and all that are indistinguishable from it, best first.
 
-    Regrets [C, R, S] are resampled whole, so that candidates, scenarios and those who know the world go together.
+    Replications of the regret [C, R, S] are resampled for all candidates and scenarios together. `experts` are the
+    indices of the tuned settings.
     """
 
-    def value(regrets: Floats) -> Floats:
-        means = regrets.mean(axis=-2)
-        least = np.stack([means[place, ..., s] for s, place in enumerate(experts)], axis=-1)
-        return measure.value(means / least)
+    def value(regret: Floats) -> Floats:
+        means = regret.mean(axis=-2)
+        tuned = np.stack([means[index, ..., s] for s, index in enumerate(experts)], axis=-1)
+        return measure.value(means / tuned)
 
-    positive(spec.scenarios, np.array([played[place, :, s].mean() for s, place in enumerate(experts)]))
-    found = value(played)
-    return order_best_first(found, indistinguishable(played, spec.base.seed, value))
+    check_positive(spec.scenarios, np.array([played[index, :, s].mean() for s, index in enumerate(experts)]))
+    return order_best_first(value(played), indistinguishable(played, spec.base.seed, value))
 
 
-MOST_MEMBERS = 200
-"""Of a larger front every so many-th, in the order of the first scenario's regret, is measured anew."""
+MAX_MEMBERS = 200
+"""A larger front is thinned to about this many members, evenly by the first scenario's regret."""
 
 
 def pareto_mask(values: Floats) -> NDArray[np.bool_]:
-    """Which rows of [C, S] no other row beats: as good everywhere and better somewhere.
+    """Return which rows of [C, S] no other row dominates (as good everywhere and better somewhere).
 
-    >>> unbeaten(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
+    >>> pareto_mask(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
     array([ True,  True, False,  True])
     """
     as_good = (values[:, None, :] <= values[None, :, :]).all(axis=-1)
@@ -228,38 +228,38 @@ def pareto_mask(values: Floats) -> NDArray[np.bool_]:
 
 
 def find_front(
-    spec: ResolvedRobustSpec, study: optuna.Study, worlds: ScenariosEvaluator, tuned: Sequence[TunedSetting]
+    spec: ResolvedRobustSpec, study: optuna.Study, evaluator: ScenariosEvaluator, tuned: Sequence[TunedSetting]
 ) -> Front:
-    """The search's front, the tuned ones and the defaults: selection worlds say who stays, report worlds measure."""
+    """Return the Pareto front of the search, the tuned settings and the defaults.
+
+    The selection worlds decide which members are kept; the report worlds give their regret.
+    """
     base = spec.base
-    rivals = rivals_of(base, tuned)
-    named: dict[str, Candidate] = dict(rivals)
+    named = list_baselines(base, tuned)
     numbers: dict[str, int] = {}
-    for trial in _members(study):
-        candidate = candidate_of(base, from_trial_params(base, trial.params))
-        first = next((name for name, other in named.items() if other.values == candidate.values), None)
-        numbers[first or f"trial {trial.number}"] = trial.number
-        if first is None:
-            named[f"trial {trial.number}"] = candidate
-    played = worlds.play([each.values for each in named.values()], Stream.SELECTION, 0, base.selection)
-    kept = pareto_mask(played.mean(axis=1))
-    measured = measure_contenders(spec, worlds, parse_measure("worst"), named, tuned)
-    members: list[FrontMember] = []
-    for each, stays in zip(measured, kept, strict=True):
-        same = next((place for place, member in enumerate(members) if member.params == each.params), None)
+    for trial in _front_trials(study):
+        candidate = make_candidate(base, from_trial_params(base, trial.params))
+        same = next((name for name, other in named.items() if other.values == candidate.values), None)
+        numbers[same or f"trial {trial.number}"] = trial.number
         if same is None:
-            members.append(FrontMember(**each.model_dump(), trial=numbers.get(each.name), kept=bool(stays)))
+            named[f"trial {trial.number}"] = candidate
+    played = evaluator.play([candidate.values for candidate in named.values()], Stream.SELECTION, 0, base.selection)
+    kept = pareto_mask(played.mean(axis=1))
+    settings = evaluate_settings(spec, evaluator, parse_measure("worst"), named, tuned)
+    members: list[FrontMember] = []
+    for setting, keep in zip(settings, kept, strict=True):
+        index = next((i for i, member in enumerate(members) if member.params == setting.params), None)
+        if index is None:
+            members.append(FrontMember(**setting.model_dump(), trial=numbers.get(setting.name), kept=bool(keep)))
         else:
-            members[same] = members[same].model_copy(update={"name": f"{members[same].name}, {each.name}"})
-    return Front(
-        **described(spec, study, tuned),
-        members=sorted(members, key=lambda each: (not each.kept, each.worlds[0].regret.mean, each.name)),
-    )
+            members[index] = members[index].model_copy(update={"name": f"{members[index].name}, {setting.name}"})
+    members.sort(key=lambda member: (not member.kept, member.worlds[0].regret.mean, member.name))
+    return Front(**_common_fields(spec, study, tuned), members=members)
 
 
-def _members(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+def _front_trials(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
     mask = pareto_mask(np.array([trial.values for trial in trials], dtype=np.float64))
-    front = [trial for trial, stays in zip(trials, mask, strict=True) if stays]
+    front = [trial for trial, keep in zip(trials, mask, strict=True) if keep]
     front.sort(key=lambda trial: (trial.values[0], trial.number))
-    return front[:: -(-len(front) // MOST_MEMBERS)]
+    return front[:: -(-len(front) // MAX_MEMBERS)]

@@ -1,0 +1,1 @@
+"""Samplers, pruners and the search loop."""

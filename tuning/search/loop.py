@@ -1,8 +1,8 @@
-"""The search: batches asked from a mirror in memory, played, and landed as finished trials.
+"""The search loop: batches of candidates are sampled from an in-memory mirror, played, and stored as finished trials.
 
-Asking and telling through SQLite costs 40 to 60 ms a trial, landing a finished one about 10. And a
-finished trial is all that ever stands in the storage: after a kill −9 nothing is left RUNNING, and a
-rerun asks the batch that was cut again from the history before it and lands what is missing.
+Ask and tell through SQLite take 40 to 60 ms per trial, adding a finished trial about 10. The storage only ever holds
+finished trials: after a kill nothing is left RUNNING. A resumed search samples the interrupted batch again from the
+trials before it, and stores the missing ones.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from policies.engine.base import Values
 from studies.spec.distributions import from_trial_params, make_distributions
 from studies.spec.study import StudySpec
 from studies.storage import keys
-from tuning.search.pruning import PLAY, Batch, Elite, Outcome, make_pruner
-from tuning.search.samplers import First, ask_batch
+from tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
+from tuning.search.samplers import TrialParams, ask_batch
 from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
@@ -30,43 +30,51 @@ if TYPE_CHECKING:
 
 
 RUNG = "completed_rung_"
-"""System attributes that Hyperband's brackets are rebuilt from."""
+"""Prefix of the system attributes that Hyperband stores per trial."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands, told after every batch."""
+    """State of a search after a batch."""
 
     trials: int
     best: float | None
     steps: float
-    """Simulated steps of the batch."""
+    """Simulated steps in the batch."""
 
 
-Tick = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 def search(
     spec: StudySpec,
     study: optuna.Study,
     evaluator: Evaluator,
-    tick: Tick | None = None,
+    callback: ProgressCallback = lambda progress: None,
     deadline: float | None = None,
-    first: Sequence[First] | None = None,
+    first: Sequence[TrialParams] | None = None,
 ) -> bool:
-    """Land trials until there are as many as the study wants; False when the deadline came first.
+    """Store trials until the study is complete; return False if the deadline came first.
 
-    The trials are the same on any number of workers, in one go or in pieces. `first` stands in for the usual first
-    candidates. Where the evaluator's samples are [C, S, R], a trial has S values.
+    The trials do not depend on the number of workers or on interruptions. If the evaluator's samples are [C, S, R], a
+    trial has S values.
+
+    Args:
+        spec: The study.
+        study: The stored study, which may already hold trials.
+        evaluator: Plays the candidates.
+        callback: Called after every batch.
+        deadline: Time on `time.monotonic()` after which no further batch starts.
+        first: Candidates to try first; by default `samplers.first_candidates`.
     """
-    return _Search(spec.resolved(), study, evaluator, first).run(tick, deadline)
+    return _Search(spec.resolved(), study, evaluator, first).run(callback, deadline)
 
 
 class _Search:
-    """One search while it runs."""
+    """A running search."""
 
     def __init__(
-        self, spec: StudySpec, study: optuna.Study, evaluator: Evaluator, first: Sequence[First] | None
+        self, spec: StudySpec, study: optuna.Study, evaluator: Evaluator, first: Sequence[TrialParams] | None
     ) -> None:
         self.spec, self.study, self.evaluator, self.first = spec, study, evaluator, first
         self.objective = evaluator.objective
@@ -76,51 +84,48 @@ class _Search:
         self.batch = len(self.stored) // spec.batch
         self.elite: Elite | None = None
         if spec.pruner == "race":
-            self._take_up_the_race()
+            self._resume_race()
         self.mirror = _mirror(spec, study)
         self.mirror.add_trials(self.stored[: self.batch * spec.batch])
 
-    def run(self, tick: Tick | None, deadline: float | None) -> bool:
-        """Batch after batch."""
+    def run(self, callback: ProgressCallback, deadline: float | None) -> bool:
+        """Run batches until all trials are stored; False if the deadline came first."""
         while len(self.stored) < self.spec.trials or self._race_lags():
             if deadline is not None and time.monotonic() > deadline:
                 return False
-            steps = self._one_batch()
-            if tick is not None:
-                tick(Progress(len(self.stored), self._best(), steps))
+            steps = self._run_batch()
+            callback(Progress(len(self.stored), self._best(), steps))
         return True
 
-    def _one_batch(self) -> float:
-        """Ask, play, land and tell one batch; gives the number of simulated steps."""
+    def _run_batch(self) -> float:
+        """Ask for, play and store one batch; return the number of simulated steps."""
         begin = time.perf_counter()
         spec, start = self.spec, self.batch * self.spec.batch
         trials = ask_batch(spec, self.mirror, self.batch, self.first)
         candidates = [self._values(trial.params) for trial in trials]
-        landed = min(len(self.stored) - start, spec.batch)
+        stored = min(len(self.stored) - start, spec.batch)
         wanted = min(spec.trials - start, spec.batch)
-        played = PLAY[spec.pruner](spec, self.evaluator, Batch(candidates, trials, start, landed, wanted, self.elite))
-        outcomes = played.outcomes
-        seconds = (time.perf_counter() - begin) / max(1, wanted - landed)
-        for i in range(landed, wanted):
-            outcome = outcomes[i]
-            assert outcome is not None
-            self._land(trials[i], outcome, seconds)
-        if wanted == spec.batch or landed == spec.batch:
+        batch = Batch(candidates, trials, start, stored, wanted, self.elite)
+        played = PLAY_BATCH[spec.pruner](spec, self.evaluator, batch)
+        seconds = (time.perf_counter() - begin) / max(1, wanted - stored)
+        for i in range(stored, wanted):
+            self._store(trials[i], played.outcomes[i], seconds)
+        if wanted == spec.batch or stored == spec.batch:
             self._tell(trials, start)
             self.batch += 1
             if played.elite is not None:
                 self.elite = played.elite
                 keys.write_race(self.study, self.batch, played.elite.number, played.elite.blocks)
-        samples = sum(outcome.sample.size for outcome in outcomes if outcome is not None)
+        samples = sum(outcome.sample.size for outcome in played.outcomes.values())
         return float(samples * self.evaluator.problem.horizon)
 
     def _values(self, trial_params: dict[str, Any]) -> Values:
-        """All parameters of a trial's candidate."""
-        game = self.evaluator.problem
-        given: Values = {**self.spec.fixed, **from_trial_params(self.spec, trial_params)}
-        return find_policy(game.policy).resolve(given, game.arms + game.scenario.extra_arms, game.horizon)
+        """Return all parameters of a trial's candidate."""
+        problem = self.evaluator.problem
+        params: Values = {**self.spec.fixed, **from_trial_params(self.spec, trial_params)}
+        return find_policy(problem.policy).resolve(params, problem.arms + problem.scenario.extra_arms, problem.horizon)
 
-    def _land(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> None:
+    def _store(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> None:
         """Store one finished trial."""
         import optuna
 
@@ -133,7 +138,7 @@ class _Search:
             params=trial.params,
             distributions=self.space,
             user_attrs={
-                keys.STDERR: _errors(sample),
+                keys.STDERR: _standard_errors(sample),
                 keys.REPLICATIONS: int(sample.shape[-1]),
                 keys.SECONDS: round(seconds, 6),
             },
@@ -145,12 +150,12 @@ class _Search:
         self.stored.append(frozen)
 
     def _tell(self, trials: list[optuna.Trial], start: int) -> None:
-        """Let the mirror know what the storage holds."""
+        """Copy the stored results of a batch to the mirror."""
         for trial, stored in zip(trials, self.stored[start : start + len(trials)], strict=True):
             if self.spec.pruner == "race":
                 for step, value in stored.intermediate_values.items():
                     trial.report(value, step)
-            # Optuna takes a pruned trial's value from its last report.
+            # Optuna takes the value of a pruned trial from its last report.
             pruned = stored.state.name == "PRUNED"
             self.mirror.tell(trial, None if pruned else stored.values, state=stored.state)
 
@@ -162,23 +167,23 @@ class _Search:
             return None
         return max(values) if self.objective.maximize else min(values)
 
-    def _take_up_the_race(self) -> None:
-        """Go on after the batches that the race has seen; a batch that it has not is played again."""
-        standing = keys.read_race(self.study)
-        if standing is None:
+    def _resume_race(self) -> None:
+        """Restore the elite; a stored batch that the race has not processed is played again."""
+        state = keys.read_race(self.study)
+        if state is None:
             self.batch = 0
             return
-        self.batch = int(standing["batches"])
-        number = int(standing["elite"])
-        self.elite = Elite(number, self._values(self.stored[number].params), int(standing["blocks"]))
+        self.batch = int(state["batches"])
+        number = int(state["elite"])
+        self.elite = Elite(number, self._values(self.stored[number].params), int(state["blocks"]))
 
     def _race_lags(self) -> bool:
-        """Whether whole batches have landed that the race has not seen."""
+        """Whether a complete batch is stored that the race has not processed."""
         return self.spec.pruner == "race" and len(self.stored) >= (self.batch + 1) * self.spec.batch
 
 
-def _errors(sample: Floats) -> float | list[float] | None:
-    """The standard error of a trial's value, or of each where it has several."""
+def _standard_errors(sample: Floats) -> float | list[float] | None:
+    """Return the standard error of each value of a trial."""
     if sample.shape[-1] < 2:
         return None
     errors = sample.std(axis=-1, ddof=1) / np.sqrt(sample.shape[-1])
@@ -186,7 +191,7 @@ def _errors(sample: Floats) -> float | list[float] | None:
 
 
 def _mirror(spec: StudySpec, study: optuna.Study) -> optuna.Study:
-    """A study in memory with the same name, which Hyperband's brackets hang on."""
+    """Create an in-memory study with the same name, which determines Hyperband's brackets."""
     import optuna
 
     return optuna.create_study(
@@ -197,11 +202,11 @@ def _mirror(spec: StudySpec, study: optuna.Study) -> optuna.Study:
 
 
 def _check_stored(name: str, stored: list[Any]) -> None:
-    """Only finished trials can stand in a study of ours."""
-    odd = [trial.number for trial in stored if trial.state.name not in ("COMPLETE", "PRUNED")]
-    if odd:
+    """Raise InputError if the study holds an unfinished trial, which ravenlab never stores."""
+    unfinished = [trial.number for trial in stored if trial.state.name not in ("COMPLETE", "PRUNED")]
+    if unfinished:
         raise InputError(
-            f"study {name!r} holds a trial that ravenlab did not finish (number {odd[0]}); "
+            f"study {name!r} holds an unfinished trial (number {unfinished[0]}); "
             "delete the study or choose another name.",
             field="name",
         )

@@ -1,9 +1,8 @@
-"""How a batch is played: whole, or in blocks of replications between which poor candidates stop.
+"""Playing a batch under each pruner: in full, or in blocks of replications after which poor candidates are pruned.
 
-Blocks are the same worlds for every candidate, and the driver decides between them, so pruning is as
-deterministic as everything else. `hyperband` is Optuna's own pruner; `race` works as irace does: a
-paired test against the elite after each block, the elite safe until a rival has played its blocks,
-its own sample growing by a block with every batch that it survives.
+All candidates play the same worlds in a block, and the driver decides between blocks, so pruning is deterministic.
+`hyperband` is Optuna's pruner. `race` follows irace: after each block, a paired test against the elite. The elite can
+only be replaced by a candidate that has played as many blocks, and plays one more block with every batch.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ if TYPE_CHECKING:
 
 
 BLOCKS = 10
-"""Blocks that the replications of a trial are cut into."""
+"""Blocks per trial."""
 
 FIRST_TEST = 2
-"""A race tests from this block on."""
+"""Block after which a race starts to test."""
 
 LEVEL = 0.01
-"""A rival stops when it is worse than the elite at this level, one-sided."""
+"""One-sided significance level at which a candidate is pruned."""
 
-LONGEST = 3
-"""The elite's sample grows to this many times the replications of a trial."""
+MAX_ELITE_BLOCKS = 3
+"""Largest sample of the elite, in multiples of the replications of a trial."""
 
 HYPERBAND = {"min_resource": 1, "reduction_factor": 3, "bootstrap_count": 0}
 
 
 @dataclass
 class Outcome:
-    """What a candidate came to: its sample, the value at the end of each block, and whether it was stopped."""
+    """Result of a candidate: its sample, its value after each block, and whether it was pruned."""
 
     sample: Floats
     intermediate: dict[int, float] = field(default_factory=dict)
@@ -50,7 +49,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Elite:
-    """The best candidate of a race so far, and how many blocks it has played."""
+    """The best candidate of a race so far, and the number of blocks it plays."""
 
     number: int
     params: dict[str, Value]
@@ -59,14 +58,14 @@ class Elite:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of candidates that is to be played."""
+    """A batch of candidates to play."""
 
     candidates: Sequence[dict[str, Value]]
     trials: Sequence[optuna.Trial]
     first: int
     """Number of the first candidate's trial."""
     stored: int
-    """How many of the candidates are stored already."""
+    """Candidates that are already stored."""
     wanted: int
     """How many of the candidates the study needs."""
     elite: Elite | None = None
@@ -74,25 +73,25 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Played:
-    """Outcomes of a batch, None for candidates that were not played again, and the elite after it."""
+class PlayedBatch:
+    """Outcomes of the candidates that were played, by their index in the batch, and the elite after it."""
 
-    outcomes: list[Outcome | None]
+    outcomes: dict[int, Outcome]
     elite: Elite | None = None
 
 
 def block_size(spec: StudySpec) -> int:
-    """Replications in a block."""
+    """Return the number of replications per block."""
     return -(-spec.replications // min(BLOCKS, max(1, spec.replications // 2)))
 
 
 def block_count(spec: StudySpec) -> int:
-    """Blocks that make up a whole trial."""
+    """Return the number of blocks per trial."""
     return -(-spec.replications // block_size(spec))
 
 
 def make_pruner(spec: StudySpec) -> optuna.pruners.BasePruner:
-    """The pruner that the mirror study carries."""
+    """Return the pruner of the mirror study."""
     import optuna
 
     if spec.pruner == "hyperband":
@@ -100,44 +99,48 @@ def make_pruner(spec: StudySpec) -> optuna.pruners.BasePruner:
     return optuna.pruners.NopPruner()
 
 
-def play_whole(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
+def play_full(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:
     """Play all replications of every candidate that is not stored yet."""
-    outcomes: list[Outcome | None] = [None] * batch.stored
-    candidates = batch.candidates[batch.stored : batch.wanted]
-    if candidates:
-        samples = evaluator.sample(evaluator.play(candidates, Stream.SEARCH, 0, spec.replications))
-        outcomes += [Outcome(sample) for sample in samples]
-    return Played(outcomes)
+    indices = range(batch.stored, batch.wanted)
+    if not indices:
+        return PlayedBatch({})
+    candidates = [batch.candidates[i] for i in indices]
+    samples = evaluator.sample(evaluator.play(candidates, Stream.SEARCH, 0, spec.replications))
+    return PlayedBatch({i: Outcome(sample) for i, sample in zip(indices, samples, strict=True)})
 
 
 class Blocks:
-    """The blocks of one batch: plays the next one for those still in it."""
+    """The blocks of one batch; each is played by the candidates that are still active."""
 
     def __init__(self, spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> None:
         self.spec, self.evaluator, self.candidates = spec, evaluator, candidates
         self.outcomes = [Outcome(np.empty(0)) for _ in candidates]
-        self.resting: set[int] = set()
-        """Those that finished as trials and do not challenge the elite any further."""
+        self.withdrawn: set[int] = set()
+        """Candidates that completed their trial and no longer challenge the elite."""
 
-    def alive(self) -> list[int]:
-        """Places of the candidates that are still playing."""
-        return [i for i, outcome in enumerate(self.outcomes) if not outcome.pruned and i not in self.resting]
+    def active(self) -> list[int]:
+        """Return the indices of the candidates that still play."""
+        return [i for i, outcome in enumerate(self.outcomes) if not outcome.pruned and i not in self.withdrawn]
 
     def play(self, block: int) -> None:
-        """Play block number 1, 2, … for all that are alive, and note the value so far."""
-        alive = self.alive()
-        if not alive:
+        """Play block number 1, 2, … for all active candidates, and record the value so far."""
+        active = self.active()
+        if not active:
             return
-        some = [self.candidates[i] for i in alive]
-        for i, sample in zip(alive, play_block(self.spec, self.evaluator, some, block), strict=True):
+        samples = play_block(self.spec, self.evaluator, [self.candidates[i] for i in active], block)
+        for i, sample in zip(active, samples, strict=True):
             outcome = self.outcomes[i]
             outcome.sample = np.concatenate([outcome.sample, sample])
             if block <= block_count(self.spec):
                 outcome.intermediate[block] = float(self.evaluator.objective.value(outcome.sample))
 
+    def result(self, elite: Elite | None = None) -> PlayedBatch:
+        """Return the outcomes of all candidates."""
+        return PlayedBatch(dict(enumerate(self.outcomes)), elite)
+
 
 def play_block(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], block: int) -> Floats:
-    """Samples [C, size] of block number 1, 2, …; the last one of a whole trial may be shorter."""
+    """Return samples [C, size] of block number 1, 2, …; the last block of a trial may be shorter."""
     size = block_size(spec)
     first, last = (block - 1) * size, block * size
     if block <= block_count(spec):
@@ -148,78 +151,76 @@ def play_block(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[
     return evaluator.sample(evaluator.play(candidates, Stream.SEARCH, first, last - first))
 
 
-def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
-    """Optuna's Hyperband decides after each block, candidate by candidate."""
+def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:
+    """Play in blocks; Optuna's Hyperband decides after each block, candidate by candidate."""
     blocks, trials = Blocks(spec, evaluator, batch.candidates), batch.trials
     for block in range(1, block_count(spec) + 1):
         blocks.play(block)
-        for i in blocks.alive():
+        for i in blocks.active():
             trials[i].report(blocks.outcomes[i].intermediate[block], block)
             if block < block_count(spec) and trials[i].should_prune():
                 blocks.outcomes[i].pruned = True
-    return Played([*blocks.outcomes])
+    return blocks.result()
 
 
-def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Played:
-    """Race the candidates of one batch against each other and against the elite."""
-    candidates, elite = batch.candidates, batch.elite
-    whole = block_count(spec)
-    length = elite.blocks if elite is not None else whole
-    blocks = Blocks(spec, evaluator, candidates)
-    defended = np.empty(0)
+def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:
+    """Race the candidates of a batch against each other and against the elite."""
+    elite, full = batch.elite, block_count(spec)
+    length = full if elite is None else elite.blocks
+    blocks = Blocks(spec, evaluator, batch.candidates)
+    elite_sample = np.empty(0)
     for block in range(1, length + 1):
         blocks.play(block)
         if elite is not None:
-            defended = np.concatenate([defended, play_block(spec, evaluator, [elite.params], block)[0]])
+            elite_sample = np.concatenate([elite_sample, play_block(spec, evaluator, [elite.params], block)[0]])
         if FIRST_TEST <= block < length:
-            _drop_the_worse(blocks, evaluator, defended if elite is not None else None, block, whole)
+            _drop_worse(blocks, evaluator, None if elite is None else elite_sample, block, full)
     sign = -1.0 if evaluator.objective.maximize else 1.0
-    best = elite
-    lowest = sign * float(evaluator.objective.value(defended)) if elite is not None else np.inf
+    finalists: list[tuple[float, Elite]] = []
+    if elite is not None:
+        finalists.append((sign * float(evaluator.objective.value(elite_sample)), elite))
     for i, outcome in enumerate(blocks.outcomes):
-        if outcome.sample.size < defended.size or outcome.pruned:
-            continue
-        value = sign * float(evaluator.objective.value(outcome.sample))
-        if value < lowest:
-            lowest, best = value, Elite(batch.first + i, dict(candidates[i]), length)
-    assert best is not None
+        if outcome.sample.size >= elite_sample.size and not outcome.pruned:
+            value = sign * float(evaluator.objective.value(outcome.sample))
+            finalists.append((value, Elite(batch.first + i, dict(batch.candidates[i]), length)))
+    _, best = min(finalists, key=lambda finalist: finalist[0])
     for outcome in blocks.outcomes:
         outcome.sample = outcome.sample[: spec.replications]
-    return Played([*blocks.outcomes], Elite(best.number, best.params, min(length + 1, LONGEST * whole)))
+    return blocks.result(Elite(best.number, best.params, min(length + 1, MAX_ELITE_BLOCKS * full)))
 
 
-PLAY: dict[str, Callable[[StudySpec, Evaluator, Batch], Played]] = {
-    "none": play_whole,
+PLAY_BATCH: dict[str, Callable[[StudySpec, Evaluator, Batch], PlayedBatch]] = {
+    "none": play_full,
     "hyperband": play_hyperband,
     "race": play_race,
 }
-"""How a batch is played under each registered pruner."""
+"""How a batch is played, by the name of the pruner."""
 
 
-def _drop_the_worse(blocks: Blocks, evaluator: Evaluator, defended: Floats | None, block: int, whole: int) -> None:
-    """Stop who is worse than the elite (in the first batch: than the best so far) by a paired test.
+def _drop_worse(blocks: Blocks, evaluator: Evaluator, elite_sample: Floats | None, block: int, full: int) -> None:
+    """Drop candidates that a paired test finds worse than the elite, or in the first batch than the best so far.
 
-    After a whole trial's blocks nobody is stopped as a trial any more, but only leaves the challenge.
+    Before the last block of a trial they are pruned; after it, their trial is complete and they only leave the race.
     """
     from scipy.stats import ttest_rel
 
-    alive = blocks.alive()
-    if not alive:
+    active = blocks.active()
+    if not active:
         return
     sign = -1.0 if evaluator.objective.maximize else 1.0
-    if defended is None:
-        means = [sign * blocks.outcomes[i].sample.mean() for i in alive]
-        defended = blocks.outcomes[alive[int(np.argmin(means))]].sample
-    for i in alive:
-        rival = blocks.outcomes[i].sample
-        difference = sign * (rival - defended)
+    if elite_sample is None:
+        means = [sign * blocks.outcomes[i].sample.mean() for i in active]
+        elite_sample = blocks.outcomes[active[int(np.argmin(means))]].sample
+    for i in active:
+        sample = blocks.outcomes[i].sample
+        difference = sign * (sample - elite_sample)
         if not difference.any():
             continue
         if np.ptp(difference) == 0.0:
             worse = difference[0] > 0.0
         else:
-            worse = bool(ttest_rel(sign * rival, sign * defended, alternative="greater").pvalue < LEVEL)
-        if worse and block < whole:
+            worse = bool(ttest_rel(sign * sample, sign * elite_sample, alternative="greater").pvalue < LEVEL)
+        if worse and block < full:
             blocks.outcomes[i].pruned = True
         elif worse:
-            blocks.resting.add(i)
+            blocks.withdrawn.add(i)

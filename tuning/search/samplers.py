@@ -1,6 +1,7 @@
-"""Candidates by their number alone: a low-discrepancy sequence, and a grid that refines itself.
+"""Samplers: Optuna's, and samplers that compute points of the unit cube by their number.
 
-Neither depends on how many are wanted, so a search that is extended goes on where it stood.
+A batch is sampled from the seed, its number and the trials before it, so an extended or resumed search continues the
+same sequence.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def sobol_points(dimensions: int, first: int, count: int, seed: int) -> Floats:
-    """Scrambled Sobol points number first … first + count − 1 in the unit cube.
+    """Return scrambled Sobol points number first … first + count − 1 in the unit cube.
 
     >>> both = sobol_points(2, 0, 8, seed=1)
     >>> bool((sobol_points(2, 3, 5, seed=1) == both[3:]).all())
@@ -40,7 +41,7 @@ def sobol_points(dimensions: int, first: int, count: int, seed: int) -> Floats:
 
 
 def grid_points(dimensions: int, first: int, count: int) -> Floats:
-    """Grid points number first … first + count − 1: ends and middle of every axis, then halfway between, and so on.
+    """Return grid points number first … first + count − 1: first ends and middle of every axis, then ever finer.
 
     >>> grid_points(1, 0, 5).ravel().tolist()
     [0.0, 0.5, 1.0, 0.25, 0.75]
@@ -70,56 +71,55 @@ TPE: dict[str, Any] = {
     "constant_liar": True,
 }
 GP: dict[str, Any] = {"n_startup_trials": 16, "deterministic_objective": False}
-"""Every argument that decides what is sampled is written out: a later Optuna must not change old studies."""
+# All sampler arguments are explicit, so that new defaults of Optuna do not change existing studies.
 
-SMALLEST_GENERATION = 4
-"""A batch is a generation of CMA-ES."""
+MIN_GENERATION = 4
+"""Smallest generation of CMA-ES; a batch is one generation."""
 
 CMA_STEP = 1.0 / 6.0
-"""First standard deviation of CMA-ES, of the unit cube."""
+"""Initial standard deviation of CMA-ES in the unit cube."""
 
-
-First = dict[str, float | int]
-"""A candidate that is tried before any sampler is asked."""
+TrialParams = dict[str, float | int]
+"""Parameters under the names and on the scales of the trials."""
 
 
 def batch_seed(seed: int, batch: int) -> int:
-    """The seed of a batch's sampler."""
+    """Return the seed of a batch's sampler."""
     return int(np.random.SeedSequence([seed, batch]).generate_state(1)[0])
 
 
-def first_candidates(spec: StudySpec) -> list[First]:
-    """What every search tries first: the policy's defaults and the paper's advice, where they lie in the box."""
-    here = spec.resolved()
-    return inside_the_box(here, [{}, advice_for(here, here.scenario) or {}])
+def first_candidates(spec: StudySpec) -> list[TrialParams]:
+    """Return the first trials: the policy's defaults and the paper's advice, if inside the search space."""
+    resolved = spec.resolved()
+    return inside_search_space(resolved, [{}, advice_for(resolved, resolved.scenario) or {}])
 
 
 def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
-    """What the paper advises in a scenario at a study's horizon; None where it has no advice for the policy.
+    """Return the paper's advice for a scenario at the study's horizon, or None if it has none for the policy.
 
     >>> advice_for(StudySpec(scenario="blips", horizon=1000), "blips")
     {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
     """
-    here = spec.resolved()
-    return paper_advice(scenario, here.horizon, here.policy)
+    resolved = spec.resolved()
+    return paper_advice(scenario, resolved.horizon, resolved.policy)
 
 
-def inside_the_box(spec: StudySpec, wanted: Sequence[Mapping[str, Any]]) -> list[First]:
-    """Parameters as trials hold them, each once, those outside the box left out."""
-    first: list[First] = []
-    for params in wanted:
-        inside = to_trial_params(spec, params)
-        if inside is not None and inside not in first:
-            first.append(inside)
-    return first
+def inside_search_space(spec: StudySpec, candidates: Sequence[Mapping[str, Any]]) -> list[TrialParams]:
+    """Convert parameters to those of trials; drop duplicates and those outside the search space."""
+    distinct: list[TrialParams] = []
+    for candidate in candidates:
+        params = to_trial_params(spec, candidate)
+        if params is not None and params not in distinct:
+            distinct.append(params)
+    return distinct
 
 
 def ask_batch(
-    spec: StudySpec, mirror: optuna.Study, batch: int, first: Sequence[First] | None = None
+    spec: StudySpec, mirror: optuna.Study, batch: int, first: Sequence[TrialParams] | None = None
 ) -> list[optuna.Trial]:
-    """Ask the mirror for the whole of a batch, given that it holds just the trials before it.
+    """Sample a batch from the mirror, which holds the trials before it.
 
-    `first` stands in for the usual first candidates.
+    `first` replaces the usual first candidates.
     """
     start = batch * spec.batch
     space = make_distributions(spec)
@@ -130,8 +130,8 @@ def ask_batch(
         mirror.enqueue_trial(params)
     queued = max(0, min(len(first) - start, spec.batch))
     if spec.sampler in POINT_SAMPLERS and queued < spec.batch:
-        wanted = _Wanted(spec, mirror, space, batch, start + queued - len(first), spec.batch - queued)
-        for point in POINT_SAMPLERS[spec.sampler](wanted):
+        request = _PointRequest(spec, mirror, space, batch, start + queued - len(first), spec.batch - queued)
+        for point in POINT_SAMPLERS[spec.sampler](request):
             mirror.enqueue_trial(_from_unit(space, point))
     return [mirror.ask(space) for _ in range(spec.batch)]
 
@@ -160,12 +160,12 @@ def _random(seed: int) -> optuna.samplers.BaseSampler:
 
 
 OPTUNA_SAMPLERS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {"tpe": _tpe, "gp": _gp, "random": _random}
-"""Registered samplers of Optuna, built from the seed of a batch."""
+"""Samplers of Optuna, built from the seed of a batch."""
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """The points of the unit cube that a batch still needs: `count` of them, the first with the number `first`."""
+class _PointRequest:
+    """A request for points number first … first + count − 1 of the unit cube, for a batch."""
 
     spec: StudySpec
     mirror: optuna.Study
@@ -175,27 +175,27 @@ class _Wanted:
     count: int
 
 
-def _qmc_points(wanted: _Wanted) -> Floats:
-    return sobol_points(len(wanted.space), wanted.first, wanted.count, wanted.spec.seed)
+def _qmc_points(request: _PointRequest) -> Floats:
+    return sobol_points(len(request.space), request.first, request.count, request.spec.seed)
 
 
-def _grid_points(wanted: _Wanted) -> Floats:
-    return grid_points(len(wanted.space), wanted.first, wanted.count)
+def _grid_points(request: _PointRequest) -> Floats:
+    return grid_points(len(request.space), request.first, request.count)
 
 
-def _cma_points(wanted: _Wanted) -> Floats:
-    """The next generation of CMA-ES after all batches before it have been told to a fresh one in turn.
+def _cma_points(request: _PointRequest) -> Floats:
+    """Return the next generation of CMA-ES, rebuilt from the history by telling it all earlier batches.
 
-    A trial that was no proposal of CMA-ES (the first candidates) takes the place of one.
+    The first candidates, which CMA-ES did not propose, count as members of the first generation.
     """
     from cmaes import CMA
 
-    spec, mirror, space = wanted.spec, wanted.mirror, wanted.space
+    spec, mirror, space = request.spec, request.mirror, request.space
     size, dimensions = spec.batch, len(space)
     if dimensions < 2:
         raise InputError(f"sampler cmaes needs at least 2 parameters to search but got {dimensions}.")
-    if size < SMALLEST_GENERATION:
-        raise InputError(f"batch must be at least {SMALLEST_GENERATION} with sampler cmaes but got {size}.")
+    if size < MIN_GENERATION:
+        raise InputError(f"batch must be at least {MIN_GENERATION} with sampler cmaes but got {size}.")
     cma = CMA(
         mean=np.full(dimensions, 0.5),
         sigma=CMA_STEP,
@@ -205,24 +205,24 @@ def _cma_points(wanted: _Wanted) -> Floats:
     )
     sign = -1.0 if mirror.direction.name == "MAXIMIZE" else 1.0
     past = mirror.get_trials(deepcopy=False)
-    for past_batch in range(wanted.batch):
+    for past_batch in range(request.batch):
         for _ in range(size):
             cma.ask()
         generation = past[past_batch * size : (past_batch + 1) * size]
         cma.tell([(_to_unit(space, trial.params), sign * float(trial.value or 0.0)) for trial in generation])
-    return np.array([cma.ask() for _ in range(size)])[-wanted.count :]
+    return np.array([cma.ask() for _ in range(size)])[-request.count :]
 
 
-POINT_SAMPLERS: dict[str, Callable[[_Wanted], Floats]] = {
+POINT_SAMPLERS: dict[str, Callable[[_PointRequest], Floats]] = {
     "qmc": _qmc_points,
     "grid": _grid_points,
     "cmaes": _cma_points,
 }
-"""Registered samplers that compute points of the unit cube."""
+"""Samplers that compute points of the unit cube."""
 
 
 def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> dict[str, float | int]:
-    """A point of the unit cube as a trial's parameters."""
+    """Convert a point of the unit cube to the parameters of a trial."""
     from optuna.distributions import IntDistribution
 
     params: dict[str, float | int] = {}
@@ -235,7 +235,7 @@ def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> dict[str
 
 
 def _to_unit(space: Mapping[str, BaseDistribution], params: Mapping[str, Any]) -> Floats:
-    """The inverse of `_from_unit`."""
+    """Convert the parameters of a trial to a point of the unit cube."""
     point = []
     for name, distribution in space.items():
         low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]

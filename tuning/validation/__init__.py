@@ -1,0 +1,1 @@
+"""Selection and evaluation on held-out data."""

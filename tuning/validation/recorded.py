@@ -1,4 +1,4 @@
-"""What a trace and a log both say of the chosen parameters, from the stretch that was held out."""
+"""Selection and evaluation of candidates on the held-out segments of a trace or log."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from environments.recorded.log_world import LogScenario, LogWorlds
-from environments.recorded.recording import STRETCHES
+from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
-from policies.engine.base import Value
+from policies.engine.base import Value, Values
 from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
 from policies.engine.replay import estimate_interval, split_by_log
 from studies.results.recommendation import (
@@ -31,31 +31,35 @@ from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_po
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What a rival lost more than the chosen one."""
+class BaselineDifference:
+    """A baseline's regret, and its excess over the selected parameters' regret with an interval."""
 
     regret: float
     mean: float
     low: float
     high: float
-    enough: bool
-    """Whether there are enough independent rows or events to decide."""
+    conclusive: bool | None = None
+    """Whether a trace or log has enough independent rows or events; None in simulated worlds."""
 
 
 @dataclass(frozen=True)
-class Reported:
-    """What the last stretch says of the chosen parameters and of their rivals."""
+class Validation:
+    """The selected candidate and its evaluation on held-out data."""
 
+    chosen: int
+    """Index of the selected candidate."""
+    indistinguishable: list[int]
+    """Indices of the candidates that are statistically indistinguishable from it, best first."""
     regret: Estimate
-    rivals: list[Difference]
-    facts: TraceFacts | LogFacts
+    differences: list[BaselineDifference]
     scale: RewardScale
+    facts: TraceFacts | LogFacts | None = None
 
 
-def stretches_of(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
-    """First and last row of each stretch, counted from 1, by what it is for."""
-    found = {stream.name.lower(): scenario.stretch(stream) for stream in STRETCHES}
-    return {name: (here.first + 1, here.last) for name, here in found.items()}
+def _segment_rows(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
+    """Return the first and last row of each stream's segment, counted from 1."""
+    segments = {stream.name.lower(): scenario.segment(stream) for stream in SEGMENT_SHARES}
+    return {name: (segment.first + 1, segment.last) for name, segment in segments.items()}
 
 
 NO_MARKS = np.empty(0, dtype=np.int64)
@@ -63,7 +67,7 @@ NO_MARKS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class TracePlay:
-    """Candidates [C] in the same R windows of one stretch of n rows."""
+    """Candidates [C] in the same R windows of one segment of n rows."""
 
     regret: Floats
     """[C, R]."""
@@ -72,7 +76,7 @@ class TracePlay:
     fixed: Floats
     """[C, R] regret against the best fixed arm of each window."""
     parts: Floats
-    """[C, n] what each row adds to the mean regret beyond the average."""
+    """[C, n] contribution of each row to the mean regret, minus the average contribution."""
     fixed_parts: Floats
     """[C, n] the same for the regret against the best fixed arm."""
 
@@ -82,77 +86,71 @@ def play_on_trace(
 ) -> TracePlay:
     """Play windows 0 … count − 1 of a stream of a trace.
 
-    Each candidate plays them in one go, so that sums are the same on any number of workers.
+    One task per candidate plays all windows, so that sums do not depend on the number of workers.
     """
     calls = [(evaluator.problem, values, stream, count) for values in candidates]
-    played = evaluator.workers.run(place_one, calls)
+    played = evaluator.workers.run(_play_candidate, calls)
     return TracePlay(*(np.stack(some) for some in zip(*played, strict=True)))
 
 
-def place_one(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
-    """What `Placed` holds, of one candidate."""
+def _play_candidate(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
+    """Return the fields of `TracePlay` for one candidate."""
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    here = scenario.stretch(stream)
+    segment = scenario.segment(stream)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     policy = problem_policy(problem)
     played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
-    held, sums = scenario.fixed(worlds)
+    best_arms, sums = scenario.best_fixed_arm(worlds)
     by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
-    for offset, arm in zip(worlds.offsets, held, strict=True):
+    for offset, arm in zip(worlds.offsets, best_arms, strict=True):
         window = slice(offset, offset + problem.horizon)
-        lost = worlds.best[window] - scenario.filled[window, arm]
-        by_row[window] += lost
-        by_step += lost
-    begun = np.bincount(worlds.offsets - here.first, minlength=here.rows - problem.horizon + 1)
-    rows = slice(here.first, here.last)
-    parts = _parts(played.regret_by_row[rows], played.regret_by_step, begun)
-    fixed_parts = parts - _parts(by_row[rows], by_step, begun)
+        loss = worlds.best[window] - scenario.filled_means[window, arm]
+        by_row[window] += loss
+        by_step += loss
+    starts = np.bincount(worlds.offsets - segment.first, minlength=segment.rows - problem.horizon + 1)
+    rows = slice(segment.first, segment.last)
+    parts = _parts(played.regret_by_row[rows], played.regret_by_step, starts)
+    fixed_parts = parts - _parts(by_row[rows], by_step, starts)
     regret = played.out[:, REGRET]
     return regret, played.out[:, REWARD], regret - played.best + sums, parts, fixed_parts
 
 
-def _parts(regret_by_row: Floats, regret_by_step: Floats, begun: Ints) -> Floats:
-    """By rows [n], by steps [T] and how many windows begin at each row: what a row adds beyond the average."""
+def _parts(regret_by_row: Floats, regret_by_step: Floats, starts: Ints) -> Floats:
+    """Return each row's contribution to the mean regret, minus the average contribution.
+
+    Arguments are the regret by row [n] and by step [T], and the number of windows that start at each row.
+    """
     from scipy.signal import oaconvolve
 
-    count = begun.sum()
-    return np.asarray((regret_by_row - oaconvolve(begun.astype(np.float64), regret_by_step / count)) / count)
+    count = starts.sum()
+    return np.asarray((regret_by_row - oaconvolve(starts.astype(np.float64), regret_by_step / count)) / count)
 
 
-MEMORY_SHARE = 2
-"""A block is at least the window over this: what a policy saw early decides what it does for the rest of a window, too
-weakly for correlations to show it."""
+MIN_BLOCK_SHARE = 2
+"""A bootstrap block has at least this fraction (1/2) of a window: early observations affect a policy for the rest of
+the window, too weakly to show in autocorrelations."""
 
 
-def choose_on_trace(
-    trace: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int, seed: int
-) -> tuple[int, list[int]]:
-    """The best on the stretch that chooses, and all that can't be told from it, best first."""
-    placed = play_on_trace(evaluator, candidates, Stream.SELECTION, count)
-    found = placed.regret.mean(axis=1)
-    others = placed.parts - placed.parts[np.argmin(found)]
-    known = [row_autocorrelation(trace, evaluator.problem.horizon, series, Stream.SELECTION) for series in others]
-    longest = max(known, key=lambda each: each.block)
-    mask = np.ones(len(candidates), dtype=np.bool_)
-    if all(each.enough for each in known):
-        mask = step_down(found, longest.widening * resample_sums(others, longest.block, seed))
-    return order_best_first(found, mask)
-
-
-def report_on_trace(
-    spec: StudySpec, path: str, scenario: TraceScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]
-) -> Reported:
-    """The first candidate is the chosen one, the others are its rivals."""
+def validate_on_trace(
+    spec: StudySpec,
+    path: str,
+    scenario: TraceScenario,
+    evaluator: Evaluator,
+    candidates: Sequence[Values],
+    baselines: Sequence[Values],
+) -> Validation:
+    """Select on the selection segment of a trace, and evaluate on its report segment."""
+    chosen, equals = _select_on_trace(spec, scenario, evaluator, candidates)
     window = evaluator.problem.horizon
-    placed = play_on_trace(evaluator, candidates, Stream.REPORT, spec.report)
-    own = row_autocorrelation(scenario, window, placed.parts[0], Stream.REPORT)
-    rivals = []
-    for regret, parts in zip(placed.regret[1:], placed.parts[1:], strict=True):
-        mean = float((regret - placed.regret[0]).mean())
-        known = row_autocorrelation(scenario, window, parts - placed.parts[0], Stream.REPORT)
-        low, high = sum_interval(parts - placed.parts[0], known, spec.seed)
-        rivals.append(Difference(float(regret.mean()), mean, mean + low, mean + high, known.enough))
+    played = play_on_trace(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
+    own = row_autocorrelation(scenario, window, played.parts[0], Stream.REPORT)
+    differences = []
+    for regret, parts in zip(played.regret[1:], played.parts[1:], strict=True):
+        mean = float((regret - played.regret[0]).mean())
+        dependence = row_autocorrelation(scenario, window, parts - played.parts[0], Stream.REPORT)
+        low, high = sum_interval(parts - played.parts[0], dependence, spec.seed)
+        differences.append(BaselineDifference(float(regret.mean()), mean, mean + low, mean + high, dependence.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
     facts = TraceFacts(
         file=Path(path).name,
@@ -161,70 +159,81 @@ def report_on_trace(
         empty_rows=trace.empty_rows,
         arms=dict(zip(trace.names, trace.missing, strict=True)),
         minimize=scenario.minimize,
-        segments=stretches_of(scenario),
+        segments=_segment_rows(scenario),
         block=own.block,
         effective=own.effective,
         enough=own.enough,
-        regret_fixed=_estimate(scenario, window, placed.fixed[0], placed.fixed_parts[0], spec.seed),
-        per_step=sign * float(placed.reward[0].mean()) / window,
+        regret_fixed=_estimate(scenario, window, played.fixed[0], played.fixed_parts[0], spec.seed),
+        per_step=sign * float(played.reward[0].mean()) / window,
         scale=scenario.scale.factor,
     )
-    regret = _estimate(scenario, window, placed.regret[0], placed.parts[0], spec.seed)
-    return Reported(regret, rivals, facts, _scale(scenario, sign))
+    regret = _estimate(scenario, window, played.regret[0], played.parts[0], spec.seed)
+    return Validation(chosen, equals, regret, differences, _trace_scale(scenario, sign), facts)
+
+
+def _select_on_trace(
+    spec: StudySpec, trace: TraceScenario, evaluator: Evaluator, candidates: Sequence[Values]
+) -> tuple[int, list[int]]:
+    """Return the best candidate, and all that are indistinguishable from it, best first."""
+    played = play_on_trace(evaluator, candidates, Stream.SELECTION, spec.selection)
+    means = played.regret.mean(axis=1)
+    parts = played.parts - played.parts[np.argmin(means)]
+    dependences = [row_autocorrelation(trace, evaluator.problem.horizon, row, Stream.SELECTION) for row in parts]
+    longest = max(dependences, key=lambda dependence: dependence.block)
+    mask = np.ones(len(candidates), dtype=np.bool_)
+    if all(dependence.enough for dependence in dependences):
+        mask = step_down(means, longest.widening * resample_sums(parts, longest.block, spec.seed))
+    return order_best_first(means, mask)
 
 
 def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
     low, high = sum_interval(parts, row_autocorrelation(trace, window, parts, Stream.REPORT), seed)
-    # What can't be below 0 for any window is not believed to be so on average.
+    # A regret that is nonnegative in every window has a nonnegative mean.
     bottom = 0.0 if sample.min() >= 0.0 else -np.inf
     return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
 
 
 def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
-    """The memory of parts, of which the average over the offsets of a stretch was taken away before."""
-    return estimate_dependence(parts, window // MEMORY_SHARE, trace.stretch(stream).rows - window + 1)
+    """Return the serial dependence of the rows' contributions, whose average over offsets is already subtracted."""
+    return estimate_dependence(parts, window // MIN_BLOCK_SHARE, trace.segment(stream).rows - window + 1)
 
 
-def _scale(scenario: TraceScenario, sign: float) -> RewardScale:
-    """Mean of the searched cells, and their spread around the smoothed table."""
-    here = scenario.stretch(Stream.SEARCH)
+def _trace_scale(scenario: TraceScenario, sign: float) -> RewardScale:
+    """Return the mean of the search segment, and the spread around its smoothed values."""
+    segment = scenario.segment(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
-    cells, smoothed = (table[here.first : here.last] for table in (worlds.values, worlds.smoothed))
+    cells, smoothed = (table[segment.first : segment.last] for table in (worlds.values, worlds.smoothed))
     return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
 
 
-ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
-"""What is kept of each log, a row each."""
+LOG_ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
+"""Fields of `PlayedLogs` with one row per log."""
 
 
-def choose_on_log(evaluator: Evaluator, candidates: Sequence[dict[str, Value]], count: int) -> tuple[int, list[int]]:
-    """The best over the orders of the stretch that chooses, and all that can't be told from it, best first.
-
-    Resampled logs scatter as logs do, so what they give around their mean is how a candidate's score may be off.
-    """
-    split = [split_by_log(-each.score) for each in _played(evaluator, candidates, Stream.SELECTION, count)]
-    found = np.array([own.mean() for own, _ in split])
-    logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
-    return order_best_first(found, step_down(found, logs - logs.mean(axis=0)))
-
-
-def report_on_log(
-    spec: StudySpec, path: str, scenario: LogScenario, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]
-) -> Reported:
-    """The first candidate is the chosen one, the others are its rivals."""
-    best, *others = _played(evaluator, candidates, Stream.REPORT, spec.report)
-    here, sign = scenario.stretch(Stream.REPORT), -1.0 if scenario.minimize else 1.0
+def validate_on_log(
+    spec: StudySpec,
+    path: str,
+    scenario: LogScenario,
+    evaluator: Evaluator,
+    candidates: Sequence[Values],
+    baselines: Sequence[Values],
+) -> Validation:
+    """Select on the selection segment of a log, and evaluate on its report segment."""
+    chosen, equals = _select_on_log(spec, evaluator, candidates)
+    best, *others = _play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
+    segment, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
     worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
     matched, effective = int(best.matched[0]), float(best.effective[0])
-    enough = effective >= MIN_EFFECTIVE_EVENTS
-    rivals = []
+    conclusive = effective >= MIN_EFFECTIVE_EVENTS
+    differences = []
     for other in others:
         lost = estimate_interval(best.logged - other.score)[0]
-        rivals.append(Difference(lost, *estimate_interval(best.score - other.score), enough))
+        differences.append(BaselineDifference(lost, *estimate_interval(best.score - other.score), conclusive))
+    defaults = differences[-1]
     behind = estimate_interval(best.logged - best.score)
     propensity = scenario.log.propensity
-    clipped = 0 if propensity is None else int((1.0 / propensity[here.first : here.last] > scenario.clip).sum())
+    clipped = 0 if propensity is None else int((1.0 / propensity[segment.first : segment.last] > scenario.clip).sum())
     facts = LogFacts(
         file=Path(path).name,
         digest=scenario.digest,
@@ -234,29 +243,39 @@ def report_on_log(
         propensities=propensity is not None,
         clipped=clipped,
         clip=scenario.clip,
-        segments=stretches_of(scenario),
+        segments=_segment_rows(scenario),
         block=worlds.block,
         matched=matched,
         effective=effective,
-        enough=enough,
-        score=_log_validation_estimate(best.score, sign),
-        logged=_log_validation_estimate(best.logged, sign),
-        versus_logged=_needed(*behind, enough, best),
-        versus_defaults=_needed(rivals[-1].mean, rivals[-1].low, rivals[-1].high, enough, best) if rivals else None,
+        enough=conclusive,
+        score=_log_estimate(best.score, sign),
+        logged=_log_estimate(best.logged, sign),
+        versus_logged=_required_sample(*behind, conclusive, best),
+        versus_defaults=_required_sample(defaults.mean, defaults.low, defaults.high, conclusive, best),
         scale=scenario.scale.factor,
     )
     regret = Estimate(mean=behind[0], low=behind[1], high=behind[2], replications=spec.report)
-    return Reported(regret, rivals, facts, _log_validation_scale(scenario, sign))
+    return Validation(chosen, equals, regret, differences, _log_scale(scenario, sign), facts)
 
 
-def _played(
-    evaluator: Evaluator, candidates: Sequence[dict[str, Value]], stream: Stream, count: int
-) -> list[PlayedLogs]:
-    """Each candidate on logs 0 … count − 1 of a stream."""
+def _select_on_log(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[Values]) -> tuple[int, list[int]]:
+    """Return the best candidate, and all that are indistinguishable from it, best first.
+
+    Resampled logs vary as logs do, so their scores around the mean estimate the error of a candidate's score.
+    """
+    played = _play_on_log(evaluator, candidates, Stream.SELECTION, spec.selection)
+    split = [split_by_log(-each.score) for each in played]
+    means = np.array([own.mean() for own, _ in split])
+    logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
+    return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))
+
+
+def _play_on_log(evaluator: Evaluator, candidates: Sequence[Values], stream: Stream, count: int) -> list[PlayedLogs]:
+    """Play each candidate on logs 0 … count − 1 of a stream."""
     parts = evaluator.map_ranges(replay_range, list(candidates), stream, 0, count)
     return [
         PlayedLogs(
-            **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in ARRAYS},
+            **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in LOG_ARRAYS},
             events=parts[0][i].events,
         )
         for i in range(len(candidates))
@@ -264,35 +283,40 @@ def _played(
 
 
 def replay_range(
-    problem: Problem, candidates: Sequence[dict[str, Value]], stream: int, first: int, count: int
+    problem: Problem, candidates: Sequence[Values], stream: int, first: int, count: int
 ) -> list[PlayedLogs]:
-    """Candidates on logs first … first + count − 1."""
+    """Play candidates on logs first … first + count − 1."""
     worlds = cached_worlds(problem, stream, first, count)
     assert isinstance(worlds, LogWorlds)
     return [play_logs(problem_policy(problem), values, worlds, problem.seed, first, stream) for values in candidates]
 
 
-def _log_validation_estimate(found: Floats, sign: float) -> Estimate:
-    mean, *ends = (sign * end for end in estimate_interval(found))
-    return Estimate(mean=mean, low=min(ends), high=max(ends), replications=found.size)
+def _log_estimate(scores: Floats, sign: float) -> Estimate:
+    mean, *ends = (sign * end for end in estimate_interval(scores))
+    return Estimate(mean=mean, low=min(ends), high=max(ends), replications=scores.size)
 
 
-def _needed(mean: float, low: float, high: float, enough: bool, played: PlayedLogs) -> RequiredSample | None:
-    """n·(half-width / difference)²; None where the interval excludes 0 already, or there is no difference at all."""
-    if low == high == 0.0 or (enough and not low <= 0.0 <= high):
+def _required_sample(
+    mean: float, low: float, high: float, conclusive: bool, played: PlayedLogs
+) -> RequiredSample | None:
+    """Return the sample size n·(half-width / difference)² at which the difference becomes significant.
+
+    None if it is significant already, or if there is no difference at all.
+    """
+    if low == high == 0.0 or (conclusive and not low <= 0.0 <= high):
         return None
     if mean == 0.0:
         return RequiredSample(matched=None, events=None)
     matched = max(1.0, float(played.matched[0]))
     times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
-    # What is too few to conclude anything is never enough, however clear it looks.
+    # At least as many as any conclusion needs.
     times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
-    whole = played.events / float(STRETCHES[Stream.REPORT])
-    return RequiredSample(matched=times * matched, events=times * whole)
+    events = played.events / float(SEGMENT_SHARES[Stream.REPORT])
+    return RequiredSample(matched=times * matched, events=times * events)
 
 
-def _log_validation_scale(scenario: LogScenario, sign: float) -> RewardScale:
-    """Mean of the searched rewards, and their spread around each arm's mean."""
+def _log_scale(scenario: LogScenario, sign: float) -> RewardScale:
+    """Return the mean of the search segment's rewards, and their spread around each arm's mean."""
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     counts = np.maximum(1, np.bincount(worlds.arm, minlength=scenario.arms))
     means = np.bincount(worlds.arm, worlds.reward, minlength=scenario.arms) / counts

@@ -1,0 +1,1 @@
+"""Workers: threads, processes and Dask clusters."""

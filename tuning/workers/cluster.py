@@ -1,4 +1,4 @@
-"""How work is cut into tasks for a cluster."""
+"""Workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -16,57 +16,57 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.blocks import AnyScenario
-from environments.errors import Fault, InputError
+from environments.errors import ExternalError, InputError
 from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
 from studies.storage.lock import reconnect_seconds
 from tuning.interrupts import acknowledge_interrupt
 from tuning.workers.local import ChunkSize, Skipped, TaskTime, Workers
-from tuning.workers.payload import Done, Home, NotHere, Packer, do_task
+from tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
 
 TASK_SECONDS = 1.0
-"""What a task should take: long against its overhead of some milliseconds, short against the wait for a straggler."""
+"""Target duration of a task: long compared with its overhead of milliseconds, short enough to avoid stragglers."""
 
 MIN_TASK_SECONDS = 0.05
-"""Below this, cutting further costs more than it gains."""
+"""Duration below which the overhead of a task outweighs better balance."""
 
 SCHEDULER_SECONDS = 0.002
-"""What a task costs the scheduler, which has one core for all: the more threads, the longer tasks must be."""
+"""Time of the single-threaded scheduler per task: with more threads, tasks must be longer."""
 
-TASKS_A_THREAD = 2
+TASKS_PER_THREAD = 2
 
 
-def task_seconds(threads: int, whole: float) -> float:
-    """How long a task should take, of work that takes `whole` seconds on one thread.
+def task_seconds(threads: int, total: float) -> float:
+    """Return how long a task should take if the work takes `total` seconds on one thread.
 
     >>> task_seconds(16, 100.0), task_seconds(16, 8.0), task_seconds(1000, 8.0)
     (1.0, 0.25, 2.0)
     """
     least = max(MIN_TASK_SECONDS, SCHEDULER_SECONDS * threads)
-    return max(least, min(TASK_SECONDS, whole / (TASKS_A_THREAD * threads)))
+    return max(least, min(TASK_SECONDS, total / (TASKS_PER_THREAD * threads)))
 
 
-def chunk_size(threads: int, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
-    """Worlds and candidates a task: whole powers of two of worlds, the last ones again while they fit.
+def chunk_size(threads: int, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
+    """Return worlds and candidates per task. The number of worlds is a power of two.
 
-    Workers keep worlds by the range that was asked for, so ranges should be the same from batch to batch.
+    Workers cache worlds by range, so the number is kept from batch to batch while it fits.
 
-    >>> cut_for(2, 200, 16, Pace(0.01))
-    Cut(worlds=4, candidates=16)
-    >>> cut_for(2, 200, 16, Pace(0.5))
-    Cut(worlds=1, candidates=2)
+    >>> chunk_size(2, 200, 16, TaskTime(0.01))
+    ChunkSize(worlds=4, candidates=16)
+    >>> chunk_size(2, 200, 16, TaskTime(0.5))
+    ChunkSize(worlds=1, candidates=2)
     """
-    wanted = task_seconds(threads, pace.seconds * count * candidates)
-    worlds = wanted / max(pace.seconds * candidates, 1e-12)
+    seconds = task_seconds(threads, task_time.seconds * count * candidates)
+    worlds = seconds / max(task_time.seconds * candidates, 1e-12)
     if worlds < 1.0:
-        return ChunkSize(1, min(candidates, max(1, int(wanted / pace.seconds))))
-    if not pace.worlds / 1.5 <= worlds < 3.0 * pace.worlds:
-        pace.worlds = 2 ** int(math.log2(worlds))
-    return ChunkSize(min(count, pace.worlds), candidates)
+        return ChunkSize(1, min(candidates, max(1, int(seconds / task_time.seconds))))
+    if not task_time.worlds / 1.5 <= worlds < 3.0 * task_time.worlds:
+        task_time.worlds = 2 ** int(math.log2(worlds))
+    return ChunkSize(min(count, task_time.worlds), candidates)
 
 
 LOCAL = "local"
@@ -75,42 +75,42 @@ CONNECT_SECONDS = 10.0
 
 
 def check_address(address: str) -> None:
-    """Refuse what can't be a scheduler's address.
+    """Raise InputError unless this is "local" or the address of a scheduler.
 
     >>> check_address("localhost")
     Traceback (most recent call last):
     ...
     environments.errors.InputError: cluster must be local or an address such as tcp://host:8786 but got 'localhost'.
     """
-    kind, _, place = address.partition("://")
+    protocol, _, place = address.partition("://")
     host, _, port = place.rpartition(":")
-    if address != LOCAL and not (kind in ("tcp", "tls") and host and port.isdecimal() and 0 < int(port) < 65536):
+    if address != LOCAL and not (protocol in ("tcp", "tls") and host and port.isdecimal() and 0 < int(port) < 65536):
         raise InputError(
             f"cluster must be local or an address such as tcp://host:8786 but got {address!r}.", field="cluster"
         )
 
 
-def check_installed() -> None:
+def check_dask_installed() -> None:
     try:
         import distributed  # noqa: F401
     except ImportError:
         raise InputError('cluster needs Dask: pip install "ravenlab[cluster]".', field="cluster") from None
 
 
-def hush() -> None:
-    """Dask's own log is for its operators; what a user needs to know is said by us."""
+def silence_dask() -> None:
+    """Silence the logs of Dask, which are for its operators; relevant failures are raised as errors."""
     for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextmanager
-def own_cluster(jobs: int) -> Iterator[LocalCluster]:
-    """Processes of this machine. An interrupt of the terminal goes to all of them, but is ours to hear."""
+def local_cluster(jobs: int) -> Iterator[LocalCluster]:
+    """Start a cluster on this machine. Its processes ignore Ctrl-C, which this process handles."""
     from distributed import LocalCluster
 
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
     try:
         cluster = LocalCluster(
             n_workers=jobs,
@@ -120,29 +120,32 @@ def own_cluster(jobs: int) -> Iterator[LocalCluster]:
             silence_logs=logging.CRITICAL,
         )
     finally:
-        if main:
-            signal.signal(signal.SIGINT, before)
+        if in_main_thread:
+            signal.signal(signal.SIGINT, handler)
     with cluster:
         yield cluster
 
 
 def check_scheduler(client: Client, address: str) -> None:
-    """A scheduler unpacks tasks to see what they are: without ravenlab it would wait for ever."""
+    """Raise InputError unless the scheduler has the same ravenlab: it unpickles tasks, and would hang without it."""
     try:
-        there = client.run_on_scheduler(identity)["sources"]
+        sources = client.run_on_scheduler(identity)["sources"]
     except ImportError:
-        raise InputError(f"cluster {address}: its scheduler can't import ravenlab; install it there too.") from None
-    if there != identity()["sources"]:
-        raise InputError(f"cluster {address}: its scheduler runs other sources of ravenlab than this machine.")
+        raise InputError(f"cluster {address}: the scheduler cannot import ravenlab; install it there too.") from None
+    if sources != identity()["sources"]:
+        raise InputError(
+            f"cluster {address}: the scheduler has other sources of ravenlab than this machine; "
+            "install the same version."
+        )
 
 
 def connect(address: str, seconds: float | None = None) -> Client:
-    """A client of a scheduler, or one clear line when nobody answers."""
+    """Connect to a scheduler; raise InputError if it does not answer."""
     seconds = CONNECT_SECONDS if seconds is None else seconds
     from distributed import Client
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about versions, which tasks check themselves and `ravenlab doctor` explains
+        warnings.simplefilter("ignore")  # about versions, which tasks check themselves
         try:
             return Client(address, timeout=seconds, set_as_default=False)
         except (OSError, TimeoutError, ValueError, RuntimeError) as error:
@@ -152,130 +155,132 @@ def connect(address: str, seconds: float | None = None) -> Client:
 
 T = TypeVar("T")
 
-AT_ONCE = 8
-"""Studies side by side: their asking and landing share this process, which is busy with about so many."""
+SAVED = "Completed trials are saved; rerun the same command to resume."
 
-STUCK_SECONDS = 3600.0
-"""A task that nobody answers for in so long is given up, rather than waited for without end."""
+CONCURRENT_STUDIES = 8
+"""Studies that run at the same time: sampling and storing use this process, which about this many keep busy."""
+
+TASK_TIMEOUT = 3600.0
+"""Seconds after which a task without an answer is given up."""
 
 
 @contextmanager
 def open_cluster(address: str, jobs: int = 1, *, inspect_only: bool = False) -> Iterator[ClusterWorkers]:
-    """The workers of a cluster; "local" starts one of `jobs` processes here and ends it afterwards.
+    """Open the workers of a cluster; "local" starts one of `jobs` processes on this machine and stops it afterwards.
 
-    Whoever comes `to_look` is let in whatever the scheduler lacks.
+    `inspect_only` skips the check that the scheduler has the same ravenlab.
     """
     check_address(address)
-    check_installed()
-    hush()
+    check_dask_installed()
+    silence_dask()
     with ExitStack() as stack:
         if address == LOCAL:
-            address = stack.enter_context(own_cluster(jobs)).scheduler_address
-        crew = ClusterWorkers(address, connect(address))
-        stack.callback(crew.close)
-        stack.callback(
-            acknowledge_interrupt
-        )  # from here on things end, and an interrupt that insists would leave some behind
+            address = stack.enter_context(local_cluster(jobs)).scheduler_address
+        workers = ClusterWorkers(address, connect(address))
+        stack.callback(workers.close)
+        stack.callback(acknowledge_interrupt)  # a repeated interrupt would leave processes behind
         if not inspect_only:
-            check_scheduler(crew.client, address)
-        yield crew
+            check_scheduler(workers.client, address)
+        yield workers
 
 
 class ClusterWorkers(Workers):
-    """Workers of a Dask cluster; several studies may use it at the same time."""
+    """Workers of a Dask cluster; several studies may use them at the same time."""
 
-    concurrent_studies = AT_ONCE
+    concurrent_studies = CONCURRENT_STUDIES
 
     def __init__(self, address: str, client: Client) -> None:
         self.address, self.client = address, client
-        self.carrier, self.home = Packer(), Home.here()
+        self.packer, self.driver = Packer(), MachineIdentity.current()
         self.lock = threading.Lock()
         self.stopped = False
-        self.others: set[str] = set()
+        self.reported: set[str] = set()
 
-    def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
-        """Tasks of about a second, shorter where that would leave threads idle."""
-        return chunk_size(max(1, self._threads()), count, candidates, pace)
+    def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
+        """Split into tasks of about a second, or shorter if threads would be idle."""
+        return chunk_size(max(1, self._threads()), count, candidates, task_time)
 
     def run(
         self,
         task: Callable[..., T],
         calls: Sequence[tuple[Any, ...]],
-        pace: TaskTime | None = None,
+        task_time: TaskTime | None = None,
         units: Sequence[int] | None = None,
     ) -> list[T]:
-        """Until every call is answered; what was lost on the way is asked for again."""
-        answers: dict[int, Done] = {}
-        missing, asked_for = list(range(len(calls))), set[int]()
+        """Run until every call has a result; lost calls are submitted again."""
+        results: dict[int, TaskResult] = {}
+        missing, needs_payload = list(range(len(calls))), set[int]()
         lost_since: float | None = None
         while missing:
-            self._give_up_if_stopped()
+            self._check_stopped()
             client = self.client
-            carried = [self.carrier.pack(calls[i], whole=i in asked_for) for i in missing]
-            got = self._attempt(client, task, carried)
-            asked_for |= {i for i, answer in zip(missing, got, strict=True) if isinstance(answer, NotHere)}
-            answers |= {i: answer for i, answer in zip(missing, got, strict=True) if isinstance(answer, Done)}
-            left = [i for i in missing if i not in answers]
-            lost = [i for i, answer in zip(missing, got, strict=True) if not isinstance(answer, Done | NotHere)]
+            packed = [self.packer.pack(calls[i], full=i in needs_payload) for i in missing]
+            lost = []
+            for i, answer in zip(missing, self._attempt(client, task, packed), strict=True):
+                if isinstance(answer, TaskResult):
+                    results[i] = answer
+                elif isinstance(answer, PayloadMissing):
+                    needs_payload.add(i)
+                else:
+                    lost.append(i)
             lost_since = None if len(lost) < len(missing) else lost_since or time.monotonic()
             if lost:
-                self._give_up_if_stopped()
+                self._check_stopped()
                 self._reconnect(client, lost_since or time.monotonic())
-            missing = left
-        done = [answers[i] for i in range(len(calls))]
-        if pace is not None and units is not None:
-            pace.learn(statistics.median(one.seconds / n for one, n in zip(done, units, strict=True)))
-        self._note_others(done)
-        return [one.value for one in done]
+            missing = [i for i in missing if i not in results]
+        ordered = [results[i] for i in range(len(calls))]
+        if task_time is not None and units is not None:
+            task_time.update(statistics.median(each.seconds / n for each, n in zip(ordered, units, strict=True)))
+        self._report_differences(ordered)
+        return [each.value for each in ordered]
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
-        """As one task; pieces of a reproduction run side by side."""
+        """Run as one task: pieces of a reproduction run concurrently."""
         return self.run(partial(simulate, policy, scenario, **options), [()])[0]
 
     def stop(self) -> None:
-        """Let go of all tasks: whoever waits for one is told at once."""
+        """Cancel all tasks."""
         self.stopped = True
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster as it is."""
+        """Disconnect; the cluster keeps running."""
         with suppress(Exception):
             self.client.close(timeout=2)
 
     def _attempt(self, client: Client, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """What came back of each call: an answer, or whatever stands for one that was lost."""
+        """Submit calls once; anything but a `TaskResult` or `PayloadMissing` stands for a lost call."""
         from asyncio import CancelledError
 
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
         from joblib import Parallel, delayed, parallel_config
 
+        all_lost: list[Any] = [None] * len(calls)
         if client.status != "running":
-            return [None] * len(calls)
+            return all_lost
         try:
             with parallel_config(backend=_backend(client)):
-                work = Parallel(batch_size=1, pre_dispatch="all", timeout=STUCK_SECONDS)
-                return list(work(delayed(do_task)(task, call, self.home) for call in calls))
+                parallel = Parallel(batch_size=1, pre_dispatch="all", timeout=TASK_TIMEOUT)
+                return list(parallel(delayed(run_task)(task, call, self.driver) for call in calls))
         except KilledWorker as error:
-            raise Fault(
-                f"cluster {self.address}: a task went down with its worker {error.allowed_failures + 1} times; "
-                "is there enough memory? What had landed is kept."
+            raise ExternalError(
+                f"cluster {self.address}: the workers of a task were killed {error.allowed_failures + 1} times, "
+                f"possibly out of memory. {SAVED}"
             ) from None
         except (CancelledError, CommClosedError):
-            return [None] * len(calls)
+            return all_lost
         except TimeoutError:
             if client.status != "running":
-                return [None] * len(calls)
-            raise Fault(
-                f"cluster {self.address} has no worker that answers. What had landed is kept; rerun to go on."
-            ) from None
+                return all_lost
+            raise ExternalError(f"cluster {self.address} has no worker that answers. {SAVED}") from None
         except (OSError, RuntimeError):
             if client.status == "running":
-                raise  # the task's own
-            return [None] * len(calls)
+                raise  # an error of the task itself
+            return all_lost
 
     def _reconnect(self, broken: Client, lost_since: float) -> None:
-        """A client that works, however many studies ask for it."""
+        """Replace a broken client; several studies may call this at the same time."""
         with self.lock:
             if self.client is not broken:
                 return
@@ -292,14 +297,13 @@ class ClusterWorkers(Workers):
                     return
                 except InputError:
                     if left <= 0.0:
-                        raise Fault(
-                            f"cluster {self.address} is gone and did not come back within {seconds:g} s. "
-                            "What had landed is kept; rerun to go on."
+                        raise ExternalError(
+                            f"cluster {self.address} stopped and did not return within {seconds:g} s. {SAVED}"
                         ) from None
                     time.sleep(0.2)
-        self._give_up_if_stopped()
+        self._check_stopped()
 
-    def _give_up_if_stopped(self) -> None:
+    def _check_stopped(self) -> None:
         if self.stopped:
             raise Skipped
 
@@ -308,23 +312,23 @@ class ClusterWorkers(Workers):
             return 1
         try:
             return int(sum(self.client.ncores().values()))
-        except Exception:  # the scheduler went away between the two lines
+        except Exception:  # the scheduler has just stopped
             return 1
 
-    def _note_others(self, done: Sequence[Done]) -> None:
-        """Say once of each worker's versions that differ: results may then differ in the last digits."""
-        for one in done:
-            if one.differs and one.differs not in self.others:
-                self.others.add(one.differs)
+    def _report_differences(self, results: Sequence[TaskResult]) -> None:
+        """Warn once about each difference between the versions of a worker and of this machine."""
+        for result in results:
+            if result.differences and result.differences not in self.reported:
+                self.reported.add(result.differences)
                 print(
-                    f"ravenlab: workers of {self.address} differ from this machine ({one.differs}), so the last digits "
-                    "may differ too; run ravenlab doctor on this cluster for details.",
+                    f"ravenlab: workers of {self.address} differ from this machine ({result.differences}), so results "
+                    "may differ in the last digits; run ravenlab doctor on this cluster for details.",
                     file=sys.stderr,
                 )
 
 
 def _backend(client: Client) -> Any:
-    """Joblib's backend for Dask, but for this: where a cluster has one thread, joblib would work here instead."""
+    """Return joblib's backend for Dask, with at least two jobs: for one, joblib would run tasks in this process."""
     from joblib._dask import DaskDistributedBackend
 
     class Backend(DaskDistributedBackend):  # type: ignore[misc]

@@ -1,6 +1,6 @@
-"""Who does the work: threads or processes of this machine, or a cluster (`tuning.workers.cluster`).
+"""Workers: threads or processes of this machine; `tuning.workers.cluster` has those of a Dask cluster.
 
-Work is cut into tasks: functions of small descriptions that draw their own worlds. How it is cut changes no result.
+Work is split into tasks that draw their own worlds from a small description. The split does not affect results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.errors import InputError, whole
+from environments.checks import check_integer
+from environments.errors import InputError
 from environments.text import join_words
 from tuning.interrupts import acknowledge_interrupt
 
@@ -42,74 +43,70 @@ BACKENDS: dict[str, Backend] = {
 
 DEFAULT_BACKEND = "threads"
 
-PARTS_PER_JOB = 2
+CHUNKS_PER_JOB = 2
 
-GUESSED_SECONDS_A_STEP = 2e-8
+INITIAL_SECONDS_PER_STEP = 2e-8
 
 
 @dataclass
 class TaskTime:
-    """How fast one kind of task goes, learned while it is done; only a cluster asks for it."""
+    """Running estimate of the time that one kind of task takes; only clusters use it."""
 
     seconds: float
-    """Of one candidate in one world."""
-    learned: bool = False
+    """Seconds per candidate and world."""
+    measured: bool = False
     worlds: int = 0
-    """Worlds a task when it was last cut: kept while it fits, so that workers find their worlds again."""
+    """Worlds per task in the last split; kept while it fits, so that workers reuse their cached worlds."""
 
     @staticmethod
-    def guess(horizon: int) -> TaskTime:
-        """Before anything was played.
+    def initial(horizon: int) -> TaskTime:
+        """Return an estimate before anything was measured."""
+        return TaskTime(INITIAL_SECONDS_PER_STEP * horizon)
 
-        >>> Pace.guess(10_000).learned
-        False
-        """
-        return TaskTime(GUESSED_SECONDS_A_STEP * horizon)
-
-    def learn(self, seconds: float) -> None:
-        """The typical time of the last tasks, a candidate and world; older ones count half, and half again."""
-        self.seconds = seconds if not self.learned else 0.5 * (self.seconds + seconds)
-        self.learned = True
+    def update(self, seconds: float) -> None:
+        """Add the typical time of the last tasks; the weight of older ones halves each time."""
+        self.seconds = seconds if not self.measured else 0.5 * (self.seconds + seconds)
+        self.measured = True
 
 
 @dataclass(frozen=True)
 class ChunkSize:
-    """How work is cut: at most so many worlds and so many candidates a task."""
+    """Largest number of worlds and candidates per task."""
 
     worlds: int
     candidates: int
 
 
 class Workers(ABC):
-    """Does tasks, and says how to cut work for it."""
+    """Runs tasks, and decides how work is split into them."""
 
     concurrent_studies = 1
-    """How many studies it is worth running at the same time."""
+    """How many studies to run at the same time."""
 
-    def stop(self) -> None:  # noqa: B027 (nothing to do for a crew that works by itself)
-        """Have whoever waits for tasks of this crew give up."""
+    def stop(self) -> None:  # noqa: B027 (optional)
+        """Make all threads that wait for tasks give up with `Skipped`."""
 
     @abstractmethod
-    def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
-        """How to cut `candidates` in `count` worlds."""
+    def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
+        """Return how to split `candidates` × `count` worlds."""
 
     @abstractmethod
     def run(
         self,
         task: Callable[..., T],
         calls: Sequence[tuple[Any, ...]],
-        pace: TaskTime | None = None,
+        task_time: TaskTime | None = None,
         units: Sequence[int] | None = None,
     ) -> list[T]:
-        """What the task gives for each call, in order; `units` says how many candidates × worlds each holds."""
+        """Return the task's result for each call, in order; `units` are the candidates × worlds of each call."""
 
     @abstractmethod
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
-        """`policies.simulate`, by this crew."""
+        """Run `policies.engine.simulation.simulate` on these workers."""
 
 
 class LocalWorkers(Workers):
-    """Threads, or processes by loky.
+    """Threads, or processes of loky.
 
     >>> LocalWorkers(2).run(divmod, [(7, 2), (9, 4)])
     [(3, 1), (2, 1)]
@@ -118,21 +115,21 @@ class LocalWorkers(Workers):
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
             raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
-        self.jobs, self.backend = whole("jobs", jobs, least=1, most=1024), backend
+        self.jobs, self.backend = check_integer("jobs", jobs, least=1, most=1024), backend
 
-    def cut(self, count: int, candidates: int, pace: TaskTime) -> ChunkSize:
-        """Two parts a worker, of all candidates each."""
-        wanted = 1 if self.jobs == 1 else PARTS_PER_JOB * self.jobs
-        return ChunkSize(-(-count // wanted), candidates)
+    def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
+        """Split into two chunks of worlds per worker, each with all candidates."""
+        chunks = 1 if self.jobs == 1 else CHUNKS_PER_JOB * self.jobs
+        return ChunkSize(-(-count // chunks), candidates)
 
     def run(
         self,
         task: Callable[..., T],
         calls: Sequence[tuple[Any, ...]],
-        pace: TaskTime | None = None,
+        task_time: TaskTime | None = None,
         units: Sequence[int] | None = None,
     ) -> list[T]:
-        """In this thread where there is one worker or one call."""
+        """Run in this thread if there is one worker or one call."""
         if self.jobs == 1 or len(calls) == 1:
             return [task(*call) for call in calls]
         from joblib import Parallel, delayed
@@ -144,7 +141,7 @@ class LocalWorkers(Workers):
         return list(Parallel(n_jobs=self.jobs, backend=backend)(delayed(task)(*call) for call in calls))
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
-        """In threads."""
+        """Run in threads."""
         from policies.engine.simulation import simulate
 
         return simulate(policy, scenario, jobs=self.jobs, **options)
@@ -155,7 +152,9 @@ SERIAL = LocalWorkers()
 
 @contextmanager
 def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Workers]:
-    """A crew for a while: workers of this machine, or with `cluster` those of a Dask cluster, or "local" for its own.
+    """Open workers of this machine, or those of a Dask cluster.
+
+    `cluster` is the address of a scheduler, or "local" to start one on this machine.
 
     >>> with open_workers(jobs=2) as workers:
     ...     workers.run(divmod, [(7, 2)])
@@ -166,14 +165,13 @@ def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | N
         return
     from tuning.workers.cluster import open_cluster
 
-    with open_cluster(cluster, jobs) as crew:
-        yield crew
+    with open_cluster(cluster, jobs) as workers:
+        yield workers
 
 
 def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[T]:
-    """What each run gives, in order, as many at a time as the crew is good for. The first failure ends them all.
+    """Return the result of each run, in order; as many run at a time as suits the workers. The first error ends all.
 
-    >>> from tuning.workers.local import SERIAL
     >>> run_concurrently(SERIAL, [lambda: 1, lambda: 2])
     [1, 2]
     """
@@ -195,7 +193,7 @@ def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[
     futures = [pool.submit(unless_failed, run) for run in runs]
     try:
         _wait(futures)
-    except BaseException:  # an interrupt falls into this thread: the others end when their tasks are gone
+    except BaseException:  # an interrupt arrives in this thread; the others end when their tasks are canceled
         acknowledge_interrupt()
         failed.set()
         workers.stop()
@@ -210,11 +208,11 @@ def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[
 
 
 class Skipped(Exception):
-    """A run that was not begun or not finished, since another had failed."""
+    """Raised in a run that did not start or finish because another one failed."""
 
 
 def _wait(futures: Sequence[Future[T]]) -> None:
-    """Wait in short stretches, so that an interrupt is heard at once on every platform."""
-    waiting = set(futures)
-    while waiting:
-        _, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+    """Wait in short intervals, so that an interrupt is handled at once on every platform."""
+    pending = set(futures)
+    while pending:
+        _, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)

@@ -1,7 +1,7 @@
-"""What travels to a worker: a game as bytes, or where these are many only their hash, until the worker asks for them.
+"""Payloads of tasks on a cluster: pickled problems, sent in full only when a worker lacks them.
 
-A scenario is a few hundred bytes, but a trace or a log is the user's whole file. Workers keep the last few, so it goes
-over the network once a worker rather than once a task.
+A simulated problem has a few hundred bytes, but a trace or log contains the whole file. Workers cache the last few, so
+a large problem is sent once per worker instead of once per task.
 """
 
 from __future__ import annotations
@@ -24,152 +24,160 @@ from policies.engine.plugins import load_policy_plugin
 from tuning.workers.problem import Problem
 
 SMALL_BYTES = 16_000
-"""What is sent with every task."""
+"""Largest payload that is sent with every task."""
 
 COMPARED = ("python", "numpy", "numba", "llvmlite", "scipy", "machine")
-"""What the last digits of a result may hang on."""
+"""Versions that may affect the last digits of results."""
+
+CACHED_PROBLEMS = 16
+"""Problems in the cache of a worker."""
 
 
 @dataclass(frozen=True)
-class Carried:
-    """A game on its way; `payload` is None where the worker is thought to have it."""
+class ProblemPayload:
+    """A pickled problem and its hash; `data` is None if the worker is expected to have it."""
 
     key: str
-    payload: bytes | None
+    data: bytes | None
 
 
 @dataclass(frozen=True)
-class Home:
-    """The machine that asks, for a worker to compare itself with."""
+class MachineIdentity:
+    """Sources and versions of a machine, to compare a worker with the driver."""
 
     sources: str
     versions: tuple[tuple[str, str], ...]
 
     @staticmethod
-    def here() -> Home:
-        """This one."""
-        found = identity()
-        return Home(found["sources"], tuple((name, found[name]) for name in COMPARED))
+    def current() -> MachineIdentity:
+        """Return those of this machine."""
+        current = identity()
+        return MachineIdentity(current["sources"], tuple((name, current[name]) for name in COMPARED))
 
 
 @dataclass(frozen=True)
-class Baggage:
-    """A game with the file that its policy comes from, where that is the user's own."""
+class PolicyFile:
+    """The source file of a policy plugin, and the name of the policy in it."""
 
-    problem: Problem
-    file: str | None
-    code: bytes | None
+    file: str
+    code: bytes
+    name: str
 
     @staticmethod
-    def of(problem: Problem) -> Baggage:
-        """The file is read here: workers need not have it."""
+    def read(problem: Problem) -> PolicyFile | None:
+        """Read the file if the policy is a plugin, so that workers do not need it."""
         if problem.source is None or not is_plugin(problem.source):
-            return Baggage(problem, None, None)
-        path = Path(problem.source.rpartition(":")[0]).expanduser()
-        return Baggage(problem, path.name, path.read_bytes())
+            return None
+        file, _, name = problem.source.rpartition(":")
+        path = Path(file).expanduser()
+        return PolicyFile(path.name, path.read_bytes(), name)
 
 
 class Packer:
-    """Packs games, each once."""
+    """Replaces the problem in a call by its payload; each problem is pickled once."""
 
     def __init__(self) -> None:
-        self.packed: dict[Problem, Carried] = {}
+        self.payloads: dict[Problem, ProblemPayload] = {}
 
-    def pack(self, call: tuple[Any, ...], whole: bool = False) -> tuple[Any, ...]:
-        """A call as it travels; `whole` where a worker said that it does not have the game."""
+    def pack(self, call: tuple[Any, ...], full: bool = False) -> tuple[Any, ...]:
+        """Return a call to send; `full` if the worker lacks the problem."""
         if not call or not isinstance(call[0], Problem):
             return call
-        carried = self._packed(call[0])
-        if not whole and carried.payload is not None and len(carried.payload) > SMALL_BYTES:
-            carried = Carried(carried.key, None)
-        return (carried, *call[1:])
+        payload = self._payload(call[0])
+        if not full and payload.data is not None and len(payload.data) > SMALL_BYTES:
+            payload = ProblemPayload(payload.key, None)
+        return (payload, *call[1:])
 
-    def _packed(self, problem: Problem) -> Carried:
-        if problem not in self.packed:
+    def _payload(self, problem: Problem) -> ProblemPayload:
+        if problem not in self.payloads:
             import cloudpickle
 
             register_for_pickling()
-            payload = cloudpickle.dumps(Baggage.of(problem))
-            self.packed[problem] = Carried(hashlib.sha256(payload).hexdigest(), payload)
-        return self.packed[problem]
+            data = cloudpickle.dumps((problem, PolicyFile.read(problem)))
+            self.payloads[problem] = ProblemPayload(hashlib.sha256(data).hexdigest(), data)
+        return self.payloads[problem]
 
 
-KEPT_GAMES = 16
-"""Games that a worker holds, the least recently used going first."""
+def unpack(data: bytes) -> Problem:
+    """Unpickle a problem and load its policy. As with any task of a cluster, the sender is trusted."""
+    import cloudpickle
+
+    problem: Problem
+    plugin: PolicyFile | None
+    problem, plugin = cloudpickle.loads(data)
+    if plugin is not None and problem.policy not in POLICIES.names():
+        with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder:  # the file is not read again
+            file = Path(folder, plugin.file)
+            file.write_bytes(plugin.code)
+            load_policy_plugin(f"{file}:{plugin.name}")
+    return problem
 
 
 @dataclass(frozen=True)
-class Done:
-    """An answer, how long it took, and in which versions this worker differs from the one who asked ("" for none)."""
+class TaskResult:
+    """A result, its duration, and the versions in which the worker differs from the driver ("" if none)."""
 
     value: Any
     seconds: float
-    differs: str
+    differences: str
 
 
-class NotHere:
-    """In the place of an answer: the worker does not have the game, send it along."""
+class PayloadMissing:
+    """Returned instead of a result if the worker lacks the problem."""
 
 
-class _Games:
+class _ProblemCache:
+    """Least recently used cache of problems."""
+
     def __init__(self) -> None:
-        self.held: OrderedDict[str, Problem] = OrderedDict()
+        self.problems: OrderedDict[str, Problem] = OrderedDict()
         self.lock = threading.Lock()
 
-    def get(self, carried: Carried) -> Problem | None:
-        """The game that a task is about, unpacked once."""
+    def get(self, payload: ProblemPayload) -> Problem | None:
+        """Return the problem of a payload, or None if the payload has no data and the cache lacks it."""
         with self.lock:
-            if carried.key in self.held:
-                self.held.move_to_end(carried.key)
-            elif carried.payload is None:
+            if payload.key in self.problems:
+                self.problems.move_to_end(payload.key)
+            elif payload.data is None:
                 return None
             else:
-                self.held[carried.key] = _unpacked(carried.payload)
-                while len(self.held) > KEPT_GAMES:
-                    self.held.popitem(last=False)
-            return self.held[carried.key]
+                self.problems[payload.key] = unpack(payload.data)
+                while len(self.problems) > CACHED_PROBLEMS:
+                    self.problems.popitem(last=False)
+            return self.problems[payload.key]
 
 
-_GAMES = _Games()
+_PROBLEMS = _ProblemCache()
 
 
-def do_task(task: Callable[..., Any], call: tuple[Any, ...], home: Home) -> Done | NotHere:
-    """Do one task, and say how long it took."""
-    here = Home.here()
-    if here.sources != home.sources:
+def run_task(task: Callable[..., Any], call: tuple[Any, ...], driver: MachineIdentity) -> TaskResult | PayloadMissing:
+    """Run one task on a worker.
+
+    Raises:
+        InputError: The worker has other sources of ravenlab than the driver.
+    """
+    worker = MachineIdentity.current()
+    if worker.sources != driver.sources:
         raise InputError(
-            "a worker of the cluster runs other sources of ravenlab than this machine "
-            f"({identity()['ravenlab']}, {here.sources}), so results would not fit together; install the same."
+            "a worker of the cluster has other sources of ravenlab than this machine "
+            f"({identity()['ravenlab']}, {worker.sources}), so results would be inconsistent; install the same version."
         )
     begin = time.perf_counter()
-    if call and isinstance(call[0], Carried):
-        game = _GAMES.get(call[0])
-        if game is None:
-            return NotHere()
-        call = (game, *call[1:])
+    if call and isinstance(call[0], ProblemPayload):
+        problem = _PROBLEMS.get(call[0])
+        if problem is None:
+            return PayloadMissing()
+        call = (problem, *call[1:])
     value = task(*call)
-    return Done(value, time.perf_counter() - begin, _difference(dict(here.versions), dict(home.versions)))
+    differences = _describe_differences(dict(worker.versions), dict(driver.versions))
+    return TaskResult(value, time.perf_counter() - begin, differences)
 
 
-def _difference(there: dict[str, str], here: dict[str, str]) -> str:
-    """In the words of the one who asked.
+def _describe_differences(worker: dict[str, str], driver: dict[str, str]) -> str:
+    """Describe the versions that differ.
 
-    >>> _difference({"numpy": "2.4.5"}, {"numpy": "2.4.6"})
+    >>> _describe_differences({"numpy": "2.4.5"}, {"numpy": "2.4.6"})
     'numpy 2.4.5 there and 2.4.6 here'
     """
-    return ", ".join(f"{name} {there[name]} there and {here[name]} here" for name in here if there[name] != here[name])
-
-
-def _unpacked(payload: bytes) -> Problem:
-    """Unpickled as all that comes over a cluster is: whoever may send tasks may run anything there."""
-    import cloudpickle
-
-    baggage: Baggage = cloudpickle.loads(payload)
-    game = baggage.problem
-    if baggage.file is not None and baggage.code is not None and game.policy not in POLICIES.names():
-        assert game.source is not None
-        with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder:  # once it has run, nobody reads the file again
-            file = Path(folder, baggage.file)
-            file.write_bytes(baggage.code)
-            load_policy_plugin(f"{file}:{game.source.rpartition(':')[2]}")
-    return game
+    names = [name for name in driver if worker[name] != driver[name]]
+    return ", ".join(f"{name} {worker[name]} there and {driver[name]} here" for name in names)

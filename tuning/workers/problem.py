@@ -1,7 +1,7 @@
-"""Candidates × worlds, cut into tasks for a crew.
+"""Problems, and the evaluator that plays candidates on their worlds.
 
-A task is (what is played, candidates, a range of replications); it draws its worlds itself and gives
-regrets. A world's numbers do not depend on how the ranges are cut, so neither does anything else.
+A task consists of a problem, candidates and a range of replications. It draws its own worlds and returns regrets. A
+world does not depend on the range that it is drawn in, so results do not depend on how work is split.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_of_a_block
+from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Policy, Value
@@ -27,19 +27,19 @@ from tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 
 T = TypeVar("T")
 
-KEPT_BYTES = 256_000_000
-"""Worlds that a process keeps between batches, in all."""
+CACHED_BYTES = 256_000_000
+"""Memory for worlds that a process keeps between batches."""
 
-KEPT_RANGES = 1024
-"""Ranges of worlds that are kept however small they are: thousands of short studies must not add up."""
+CACHED_RANGES = 1024
+"""Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
 COUNTED_REGRET = 2
-"""The third column of what is played: the regret that the objective counts, after its burn-in."""
+"""Third column of the results: the regret after the objective's burn-in."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is played, short of candidates and replications. Small, hashable and picklable."""
+    """Policy, scenario, horizon, arms and seed. Hashable and picklable."""
 
     policy: str
     scenario: AnyScenario
@@ -48,19 +48,19 @@ class Problem:
     seed: int
     burn_in: int
     source: str | None = None
-    """What brings the policy in another process, where it is the user's own; scenarios travel whole."""
+    """Where another process loads the policy from if it is a plugin; scenarios are pickled."""
 
     @staticmethod
-    def of(spec: StudySpec) -> Problem:
-        """The game of a study."""
-        here = spec.resolved()
-        burn_in = parse_objective(here.objective).burn_in(here.horizon)
-        source = POLICIES.source(here.policy)
-        return Problem(here.policy, here.open_scenario(), here.horizon, here.arms, here.seed, burn_in, source)
+    def from_spec(spec: StudySpec) -> Problem:
+        """Return the problem of a study."""
+        study = spec.resolved()
+        burn_in = parse_objective(study.objective).burn_in(study.horizon)
+        source = POLICIES.source(study.policy)
+        return Problem(study.policy, study.open_scenario(), study.horizon, study.arms, study.seed, burn_in, source)
 
 
-class _Kept:
-    """Worlds of the last few ranges, the least recently used going first."""
+class _WorldCache:
+    """Least recently used cache of ranges of worlds."""
 
     def __init__(self) -> None:
         self.worlds: OrderedDict[Any, tuple[AnyWorlds, int]] = OrderedDict()
@@ -76,24 +76,24 @@ class _Kept:
         size = sum(part.nbytes for part in drawn if isinstance(part, np.ndarray))
         with self.lock:
             self.worlds[key] = (drawn, size)
-            while len(self.worlds) > 1 and self._too_many():
+            while len(self.worlds) > 1 and self._is_full():
                 self.worlds.popitem(last=False)
         return drawn
 
-    def _too_many(self) -> bool:
-        return len(self.worlds) > KEPT_RANGES or sum(kept for _, kept in self.worlds.values()) > KEPT_BYTES
+    def _is_full(self) -> bool:
+        return len(self.worlds) > CACHED_RANGES or sum(size for _, size in self.worlds.values()) > CACHED_BYTES
 
 
-_KEPT = _Kept()
+_WORLDS = _WorldCache()
 
 
 def cached_worlds(problem: Problem, stream: int, first: int, count: int) -> AnyWorlds:
-    """The worlds of a range: those that are held in memory, or drawn now and then held."""
-    return _KEPT.get(problem, stream, first, count)
+    """Return a range of worlds from the cache, or draw and cache them."""
+    return _WORLDS.get(problem, stream, first, count)
 
 
 def problem_policy(problem: Problem) -> type[Policy]:
-    """Who plays; in a worker of another process one of the user's own is brought first."""
+    """Return the policy; in another process, a plugin is loaded first."""
     if problem.source is not None and problem.policy not in POLICIES.names():
         load_policy_plugin(problem.source)
     return find_policy(problem.policy)
@@ -102,7 +102,7 @@ def problem_policy(problem: Problem) -> type[Policy]:
 def play_range(
     problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
 ) -> Floats:
-    """Regret, reward and counted regret [C, count, 3] of candidates in worlds first … first + count − 1."""
+    """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1."""
     policy = problem_policy(problem)
     worlds = cached_worlds(problem, stream, first, count)
     if problem.burn_in == 0:
@@ -119,53 +119,53 @@ def play_range(
 
 
 class Evaluator:
-    """Plays candidates of one study, or of one game, with some crew; the result is the same for any.
+    """Plays candidates of one study or problem; the result does not depend on the workers.
 
     >>> spec = StudySpec(scenario="blips", horizon=200, arms=3)
     >>> Evaluator(spec).play([spec.values({"alpha0": 2.0})], stream=1, first=0, count=5).shape
     (1, 5, 3)
     """
 
-    def __init__(self, what: StudySpec | Problem, workers: Workers = SERIAL) -> None:
-        self.problem = what if isinstance(what, Problem) else Problem.of(what)
-        self.objective = parse_objective("mean" if isinstance(what, Problem) else what.objective)
+    def __init__(self, study: StudySpec | Problem, workers: Workers = SERIAL) -> None:
+        self.problem = study if isinstance(study, Problem) else Problem.from_spec(study)
+        self.objective = parse_objective("mean" if isinstance(study, Problem) else study.objective)
         self.workers = workers
-        self.paces: dict[Callable[..., Any], TaskTime] = {}
+        self.task_times: dict[Callable[..., Any], TaskTime] = {}
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-        """Regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
-        cut = self._cut(play_range, count, len(candidates))
-        groups = [candidates[i : i + cut.candidates] for i in range(0, len(candidates), cut.candidates)]
-        ranges = _ranges(first, count, cut.worlds)
+        """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
+        size = self._chunk_size(play_range, count, len(candidates))
+        groups = [candidates[i : i + size.candidates] for i in range(0, len(candidates), size.candidates)]
+        ranges = _split_range(first, count, size.worlds)
         parts = self._run(play_range, [(group, stream, *part) for group in groups for part in ranges])
         rows = [np.concatenate(parts[i : i + len(ranges)], axis=1) for i in range(0, len(parts), len(ranges))]
         return np.concatenate(rows)
 
-    def map_ranges(self, task: Callable[..., T], what: Any, stream: int, first: int, count: int) -> list[T]:
-        """What a task (game, what, stream, first, count) gives of each range, in order, whoever does it."""
-        ranges = _ranges(first, count, self._cut(task, count, _weight(what)).worlds)
-        return self._run(task, [(what, stream, *part) for part in ranges])
+    def map_ranges(self, task: Callable[..., T], played: Any, stream: int, first: int, count: int) -> list[T]:
+        """Return task(problem, played, stream, first, count) for each range of worlds, in order."""
+        ranges = _split_range(first, count, self._chunk_size(task, count, _count_candidates(played)).worlds)
+        return self._run(task, [(played, stream, *part) for part in ranges])
 
     def sample(self, played: Floats) -> Floats:
-        """The numbers [C, R] that the objective averages or ranks."""
+        """Return the numbers [C, R] that the objective averages or ranks."""
         return self.objective.sample(played[..., COUNTED_REGRET], played[..., REWARD])
 
-    def _cut(self, task: Callable[..., Any], count: int, candidates: int) -> ChunkSize:
-        """As the crew wants it, but no more worlds at once than fit."""
-        game = self.problem
-        wanted = self.workers.cut(count, candidates, self.paces.setdefault(task, TaskTime.guess(game.horizon)))
-        fits = worlds_of_a_block(game.scenario, game.horizon, game.arms)
-        return ChunkSize(min(fits, wanted.worlds), wanted.candidates)
+    def _chunk_size(self, task: Callable[..., Any], count: int, candidates: int) -> ChunkSize:
+        """Return the chunk size that suits the workers, limited to the worlds that fit in memory."""
+        problem = self.problem
+        task_time = self.task_times.setdefault(task, TaskTime.initial(problem.horizon))
+        size = self.workers.chunk_size(count, candidates, task_time)
+        fits = worlds_per_block(problem.scenario, problem.horizon, problem.arms)
+        return ChunkSize(min(fits, size.worlds), size.candidates)
 
     def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:
-        units = [_weight(what) * int(count) for what, *_, count in calls]
-        return self.workers.run(task, [(self.problem, *call) for call in calls], self.paces[task], units)
+        units = [_count_candidates(played) * int(count) for played, *_, count in calls]
+        return self.workers.run(task, [(self.problem, *call) for call in calls], self.task_times[task], units)
 
 
-def _ranges(first: int, count: int, size: int) -> list[tuple[int, int]]:
+def _split_range(first: int, count: int, size: int) -> list[tuple[int, int]]:
     return [(start, min(size, first + count - start)) for start in range(first, first + count, size)]
 
 
-def _weight(what: Any) -> int:
-    """How many candidates a task plays."""
-    return len(what) if isinstance(what, list) else 1
+def _count_candidates(played: Any) -> int:
+    return len(played) if isinstance(played, list) else 1

@@ -15,7 +15,7 @@ from environments.errors import InputError
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.text import format_number
-from environments.view import moments_of_change
+from environments.view import change_steps
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.simulation import Simulation, simulate
@@ -251,7 +251,7 @@ def simulate_recommendation(recommendation: Recommendation, studies: int, spec: 
         )
         for name, params in candidates.items()
     }
-    return Curves(simulations, moments_of_change(scenario, horizon) if isinstance(scenario, Scenario) else [])
+    return Curves(simulations, change_steps(scenario, horizon) if isinstance(scenario, Scenario) else [])
 
 
 def simulate_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:

@@ -206,7 +206,7 @@ def _explain_missing_curves(study: StudyData, recommendation: Recommendation) ->
             return f"No curves over time: {path} does not exist or has changed since the study."
     if recommendation.scenario != spec.scenario:
         return "No curves over time: the recommendation is for a scenario that this version does not define."
-    if POLICY_PLUGINS.absent(spec.policy) or SCENARIO_PLUGINS.absent(spec.scenario):
+    if POLICY_PLUGINS.is_missing(spec.policy) or SCENARIO_PLUGINS.is_missing(spec.scenario):
         return "No curves over time: the study uses a plugin that is not loaded."
     return "No curves over time: simulating a few worlds of this size would take too long."
 

@@ -15,7 +15,8 @@ from dashboards.pages.report.data import GridData, ReportData, StudyData
 from dashboards.pages.report.summary import BASELINES, Sentence, summarize
 from environments import Scenario, find_scenario
 from environments.base import Effect
-from environments.errors import InputError, steps
+from environments.checks import parse_steps
+from environments.errors import InputError
 from environments.text import format_count, format_number, format_percent, format_settings, format_value
 from studies.results.describe import (
     SAMPLE_SIZE_RULE,
@@ -26,13 +27,13 @@ from studies.results.describe import (
 )
 from studies.results.recommendation import (
     MIN_EFFECTIVE_EVENTS,
-    MIN_EFFECTIVE_ROWS,
     LogFacts,
     Recommendation,
     TraceFacts,
 )
 from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
+from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 
 CATEGORIES = {"DPC": "distribution parameters change", "PC": "periodic change", "TF": "temporary fluctuation"}
 CURVE_NAMES = {"recommended": "recommended", **BASELINES}
@@ -269,7 +270,7 @@ def _effect_formula(effect: Effect) -> str:
 def _format_parameter(key: str, value: int | float | str, horizon: int) -> str:
     if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
         try:
-            return f"{value} ({format_count(steps(key, value, horizon))} steps at T = {format_count(horizon)})"
+            return f"{value} ({format_count(parse_steps(key, value, horizon))} steps at T = {format_count(horizon)})"
         except InputError:
             return value
     return format_value(value)

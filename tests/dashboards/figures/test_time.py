@@ -11,8 +11,8 @@ from dashboards.figures import get_alt_text, plot_curves, plot_world
 from environments import find_scenario
 from environments.catalog import scenarios
 from environments.draw import draw_worlds
-from environments.view import moments_of_change
-from environments.world import tables
+from environments.view import change_steps
+from environments.world import world_tables
 from policies.engine.simulation import simulate
 from tests.dashboards.drawn import check, names, shown_text
 from tests.studies.made import WILD
@@ -30,13 +30,13 @@ from tests.studies.made import WILD
     ],
 )
 def test_moments(name: str, settings: dict[str, int | str], moments: list[int]) -> None:
-    assert moments_of_change(find_scenario(name, settings), 1000) == moments
+    assert change_steps(find_scenario(name, settings), 1000) == moments
 
 
 def test_blips_begin_and_end() -> None:
     scenario = find_scenario("blips")
     worlds = draw_worlds(scenario, 1000, 10, seed=3)
-    assert moments_of_change(scenario, 1000) == [int(t) for t in worlds.starts[1:-1]]
+    assert change_steps(scenario, 1000) == [int(t) for t in worlds.starts[1:-1]]
 
 
 SHORT = {"blips": {"every": 5, "lasting": 2}}
@@ -45,7 +45,7 @@ SHORT = {"blips": {"every": 5, "lasting": 2}}
 @pytest.mark.parametrize("name", sorted(scenarios()))
 def test_moments_lie_within_a_short_horizon(name: str) -> None:
     """Also where the horizon is shorter than the scenario's own number of arms."""
-    assert all(1 < t <= 20 for t in moments_of_change(find_scenario(name, SHORT.get(name)), 20))
+    assert all(1 < t <= 20 for t in change_steps(find_scenario(name, SHORT.get(name)), 20))
 
 
 @pytest.mark.parametrize("name", sorted(scenarios()))
@@ -54,7 +54,7 @@ def test_every_world_is_drawn_as_it_is(name: str) -> None:
     scenario = find_scenario(name)
     figure = plot_world(scenario, 2000, scenario.arms, seed=1)
     out = check(figure, most=27_000)
-    means, variances = tables(draw_worlds(scenario, 2000, scenario.arms, seed=1))
+    means, variances = world_tables(draw_worlds(scenario, 2000, scenario.arms, seed=1))
     for column, table in (("y", means), ("y2", variances)):
         best = next(t for t in out["data"] if t.get("name") == "currently best arm" and t["yaxis"] == column)
         places = np.array(best["x"]) - 1

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.errors import InputError
-from environments.world import tables
+from environments.world import world_tables
 from policies.engine.simulation import simulate
-from tests.environments.plain_means import PlainWorld
 from tests.environments.properties import quick
+from tests.environments.reference_means import PlainWorld
 from tests.messages import raises_naming
 
 
@@ -25,10 +25,10 @@ from tests.messages import raises_naming
     closing=st.sampled_from(["best", "random"]),
     seed=st.integers(0, 1000),
 )
-def test_who_is_open_when(opens: int, closes: int, arms: int, closing: str, seed: int) -> None:
+def test_arms_open_and_close_at_the_given_steps(opens: int, closes: int, arms: int, closing: str, seed: int) -> None:
     scenario = find_scenario("arm-churn", {"opens": opens, "closes": closes, "closing": closing})
     worlds = draw_worlds(scenario, 100, arms, seed)
-    means, _ = tables(worlds)
+    means, _ = world_tables(worlds)
     still = worlds.level[0, 0, :, 0]
     assert means.shape == (100, arms + 1)
     for t in range(1, 101):
@@ -44,7 +44,7 @@ def test_who_is_open_when(opens: int, closes: int, arms: int, closing: str, seed
             assert is_open[arms] == (t >= opens)
 
 
-def test_the_best_is_that_of_the_moment_it_closes() -> None:
+def test_the_arm_that_closes_is_the_best_at_that_step() -> None:
     """Judged with everything that moves the means at that step, blips included."""
     for seed in range(20):
         for name in ("periodic+incremental-drift+arm-churn", "blips+arm-churn", "gradual-drift+arm-churn"):
@@ -55,7 +55,7 @@ def test_the_best_is_that_of_the_moment_it_closes() -> None:
             assert worlds.closes[0].min() == 60
 
 
-def test_a_random_arm_may_be_any_open_one() -> None:
+def test_the_random_arm_can_be_any_open_arm() -> None:
     closes = draw_worlds(find_scenario("arm-churn", {"closing": "random"}), 100, 3, 1, replications=400).closes
     gone = closes.argmin(axis=1)
     assert (np.abs(np.bincount(gone, minlength=4) / 400 - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 400)).all()
@@ -73,7 +73,7 @@ def test_the_new_arm_is_pulled_when_it_opens_and_the_closed_one_never_again() ->
         assert worlds.closes[r].argmin() not in pulls[66:]
 
 
-def test_one_arm_may_hand_over_to_the_other_but_leave_no_gap() -> None:
+def test_a_single_arm_must_not_close_before_the_other_opens() -> None:
     scenario = find_scenario("arm-churn", {"opens": 50, "closes": 50})
     assert np.isfinite(draw_worlds(scenario, 100, 1, 1).best).all()
     for settings in ({"opens": 51, "closes": 50}, {"opens": 1, "closes": 50}, {"opens": 500, "closes": 50}):
@@ -82,7 +82,7 @@ def test_one_arm_may_hand_over_to_the_other_but_leave_no_gap() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"opens": 10**14}, {"closes": 10**14}, {"opens": 101}, {"closes": 101}])
-def test_what_lies_after_the_horizon_never_happens(settings: dict[str, Any]) -> None:
+def test_changes_after_the_horizon_are_ignored(settings: dict[str, Any]) -> None:
     worlds = draw_worlds(find_scenario("arm-churn", settings), 100, 3, 1)
     assert (worlds.opens.max() > 100) == ("opens" in settings)
     assert (worlds.closes.min() > 100) == ("closes" in settings)

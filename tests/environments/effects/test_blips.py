@@ -9,7 +9,7 @@ from environments import find_scenario
 from environments.catalog import EFFECTS
 from environments.draw import draw_worlds
 from environments.errors import InputError
-from environments.world import tables
+from environments.world import world_tables
 from tests.environments.properties import quick
 from tests.messages import raises_naming
 
@@ -23,15 +23,15 @@ OTHERS = [name for name in EFFECTS if name not in ("blips", "arm-churn")]
     others=st.lists(st.sampled_from(OTHERS), min_size=1, unique=True),
     seed=st.integers(0, 1000),
 )
-def test_after_a_blip_all_is_bit_for_bit_what_it_would_have_been(
+def test_after_a_blip_the_world_is_bit_identical_to_one_without(
     every: int, lasting: int, others: list[str], seed: int
 ) -> None:
     lasting = 1 + lasting % (every - 1)
     name = "blips.every" if "localized-jump" in others else "every"
     blips = find_scenario("+".join([*others, "blips"]), {name: every, "lasting": lasting})
     without = find_scenario("+".join(others))
-    got = tables(draw_worlds(blips, 100, 4, seed))
-    plain = tables(draw_worlds(without, 100, 4, seed))
+    got = world_tables(draw_worlds(blips, 100, 4, seed))
+    plain = world_tables(draw_worlds(without, 100, 4, seed))
     for t in range(1, 101):
         inside = t >= every and t % every < lasting
         for with_blip, calm in zip(got, plain, strict=True):
@@ -44,7 +44,7 @@ def test_after_a_blip_all_is_bit_for_bit_what_it_would_have_been(
             assert ((got[1][t - 1] >= 0.01) & (got[1][t - 1] < 0.09)).all()
 
 
-def test_the_last_one_is_cut_at_the_horizon() -> None:
+def test_the_last_blip_ends_at_the_horizon() -> None:
     worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 20}), 110, 3, 1)
     assert worlds.starts.tolist() == [1, 50, 70, 100, 111]
     assert worlds.blip.tolist() == [0, 1, 0, 1]
@@ -53,9 +53,9 @@ def test_the_last_one_is_cut_at_the_horizon() -> None:
     assert worlds.blip.tolist() == [0, 1, 0, 1]
 
 
-def test_every_blip_is_a_fresh_draw() -> None:
+def test_every_blip_is_an_independent_draw() -> None:
     worlds = draw_worlds(find_scenario("blips"), 200, 3, 1)
-    means, _ = tables(worlds)
+    means, _ = world_tables(worlds)
     assert len(np.unique(means[:, 0])) == 11
 
 

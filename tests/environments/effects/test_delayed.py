@@ -7,7 +7,7 @@ import pytest
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from policies.engine.simulation import simulate
 
 
@@ -30,7 +30,7 @@ def test_delays_are_uniform_from_0_to_the_longest(longest: int) -> None:
         assert abs((delay == value).mean() - share) <= 4 * math.sqrt(share * (1 - share) / 60_000)
 
 
-def test_without_delay_a_policy_sees_what_it_would_have_seen() -> None:
+def test_zero_delay_equals_no_delay() -> None:
     runs = [
         simulate("ucb1", name, horizon=300, arms=4, settings=settings, replications=3, seed=1, pulls=True)
         for name, settings in (("stationary", {}), ("delayed", {"longest": 0}))
@@ -49,8 +49,8 @@ def test_a_delay_beyond_the_horizon_costs_no_memory() -> None:
 
 def test_the_world_itself_is_stationary() -> None:
     for one, other in zip(
-        tables(draw_worlds(find_scenario("delayed"), 100, 3, 1)),
-        tables(draw_worlds(find_scenario("stationary"), 100, 3, 1)),
+        world_tables(draw_worlds(find_scenario("delayed"), 100, 3, 1)),
+        world_tables(draw_worlds(find_scenario("stationary"), 100, 3, 1)),
         strict=True,
     ):
         assert (one == other).all()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.errors import InputError
-from environments.world import tables
-from tests.environments import plain_world
+from environments.world import world_tables
+from tests.environments import reference_world
 from tests.environments.properties import quick
 from tests.messages import raises_naming
 
@@ -19,7 +19,7 @@ from tests.messages import raises_naming
 def test_the_mixture_has_the_stated_mean_and_variance(start: int, length: int, seed: int) -> None:
     scenario = find_scenario("gradual-drift", {"start": start, "end": start + length})
     worlds = draw_worlds(scenario, 100, 3, seed)
-    means, variances = tables(worlds)
+    means, variances = world_tables(worlds)
     mu, sigma2, new_mu, new_sigma2 = worlds.level[0, 0].T
     for t in range(1, 101):
         rho = min(1.0, max(0.0, (t - start) / length))
@@ -29,7 +29,7 @@ def test_the_mixture_has_the_stated_mean_and_variance(start: int, length: int, s
         assert np.allclose(variances[t - 1], second - mean**2, rtol=0, atol=1e-12)
 
 
-def test_the_coin_falls_at_its_rate_and_independently() -> None:
+def test_coins_are_independent_with_the_stated_probability() -> None:
     worlds = draw_worlds(find_scenario("gradual-drift"), 200, 2, seed=4, replications=2000)
     rho = worlds.share
     assert rho[49] == 0.0
@@ -42,13 +42,13 @@ def test_the_coin_falls_at_its_rate_and_independently() -> None:
     assert abs(both) < 4 * 0.25 / np.sqrt(2000 * 79)
 
 
-def test_a_pull_comes_whole_from_one_of_the_two() -> None:
+def test_a_reward_comes_from_one_of_the_two_levels() -> None:
     worlds = draw_worlds(find_scenario("gradual-drift"), 200, 2, seed=4)
     for t in range(1, 201):
         old, old_variance, new, new_variance = worlds.level[0, 0, 1]
         mean, variance = (new, new_variance) if worlds.coin[0, t - 1] else (old, old_variance)
         expected = mean + np.sqrt(variance) * worlds.noise[0, t - 1]
-        assert plain_world.reward(worlds, 0, 1, t) == pytest.approx(expected, abs=1e-12)
+        assert reference_world.reward(worlds, 0, 1, t) == pytest.approx(expected, abs=1e-12)
 
 
 def test_both_levels_are_independent_base_draws() -> None:
@@ -61,7 +61,7 @@ def test_both_levels_are_independent_base_draws() -> None:
     assert level[..., 3].max() < 0.09
 
 
-def test_a_jump_settles_the_arms_it_hits_and_no_others() -> None:
+def test_a_jump_replaces_both_levels_of_its_arms_only() -> None:
     worlds = draw_worlds(find_scenario("gradual-drift+localized-jump"), 100, 6, seed=3)
     for row in range(1, worlds.level.shape[1]):
         moved = worlds.level[0, row, :, 0] != worlds.level[0, row - 1, :, 0]
@@ -71,6 +71,6 @@ def test_a_jump_settles_the_arms_it_hits_and_no_others() -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(50, 50), (60, 50), ("50%", "25%"), ("1%", 1)])
-def test_the_end_must_come_after_the_start(start: int | str, end: int | str) -> None:
+def test_the_end_must_be_after_the_start(start: int | str, end: int | str) -> None:
     with raises_naming(InputError, "end", "start"):
         find_scenario("gradual-drift", {"start": start, "end": end}).check(100, 3)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from tests.environments.properties import quick
 
 
@@ -16,7 +16,7 @@ from tests.environments.properties import quick
 def test_means_are_straight_lines_from_the_base_draw(drift: float, over: int | str) -> None:
     scenario = find_scenario("incremental-drift", {"drift": drift, "over": over})
     worlds = draw_worlds(scenario, 120, 4, seed=2)
-    means, variances = tables(worlds)
+    means, variances = world_tables(worlds)
     start = draw_worlds(find_scenario("stationary"), 120, 4, seed=2).level[0, 0, :, 0]
     length = over if isinstance(over, int) else 120 * int(over[:-1]) // 100
     slope = worlds.motion[0, :, 0]
@@ -33,6 +33,6 @@ def test_slopes_fill_their_range() -> None:
     assert abs(slope.mean()) < 4 * 0.5 / np.sqrt(12 * slope.size)
 
 
-def test_the_rate_goes_on_after_over() -> None:
-    means, _ = tables(draw_worlds(find_scenario("incremental-drift", {"over": 10}), 100, 3, 1))
+def test_the_drift_continues_after_over() -> None:
+    means, _ = world_tables(draw_worlds(find_scenario("incremental-drift", {"over": 10}), 100, 3, 1))
     assert np.diff(means, axis=0) == pytest.approx(np.tile(means[1] - means[0], (99, 1)), abs=1e-12)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from tests.environments.properties import quick
 
 
@@ -24,7 +24,7 @@ from tests.environments.properties import quick
 )
 def test_number_and_size_of_jumps(horizon: int, every: int, arms: int, fraction: Fraction, seed: int) -> None:
     scenario = find_scenario("localized-jump", {"every": every, "fraction": str(fraction)})
-    means, variances = tables(draw_worlds(scenario, horizon, arms, seed))
+    means, variances = world_tables(draw_worlds(scenario, horizon, arms, seed))
     for t in range(2, horizon + 1):
         moved = means[t - 1] != means[t - 2]
         expected = max(1, math.floor(fraction * arms)) if t % every == 0 else 0
@@ -40,7 +40,7 @@ def test_number_and_size_of_jumps(horizon: int, every: int, arms: int, fraction:
     ("fraction", "arms", "count"), [("1/3", 9, 3), ("1/3", 2, 1), (0.29, 100, 29), ("29%", 100, 29)]
 )
 def test_shares_of_the_arms_are_exact(fraction: float | str, arms: int, count: int) -> None:
-    means, _ = tables(draw_worlds(find_scenario("localized-jump", {"fraction": fraction}), 100, arms, 1))
+    means, _ = world_tables(draw_worlds(find_scenario("localized-jump", {"fraction": fraction}), 100, arms, 1))
     assert (means[9] != means[8]).sum() == count
 
 
@@ -50,14 +50,14 @@ def test_an_extra_arm_does_not_make_jumps_larger() -> None:
     assert ((level[1:] != level[:-1]).sum(axis=1) == 1).all()
 
 
-def test_there_is_one_at_the_last_step_and_none_at_the_first() -> None:
-    means, _ = tables(draw_worlds(find_scenario("localized-jump", {"every": 50}), 50, 4, 1))
+def test_jumps_happen_at_the_last_step_but_not_at_the_first() -> None:
+    means, _ = world_tables(draw_worlds(find_scenario("localized-jump", {"every": 50}), 50, 4, 1))
     assert (means[:49] == means[0]).all()
     assert (means[49] != means[0]).sum() == 1
     worlds = draw_worlds(find_scenario("localized-jump", {"every": 1}), 10, 4, 1)
     assert worlds.starts.tolist() == list(range(1, 12))
     base = draw_worlds(find_scenario("stationary"), 10, 4, 1)
-    assert (tables(worlds)[0][0] == tables(base)[0][0]).all()
+    assert (world_tables(worlds)[0][0] == world_tables(base)[0][0]).all()
 
 
 def test_jumps_choose_their_arms_evenly_and_independently() -> None:

@@ -8,24 +8,24 @@ from hypothesis import strategies as st
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from tests.environments.properties import quick
 
 
 @quick
 @given(period=st.integers(1, 60), amplitude=st.floats(0, 10), seed=st.integers(0, 1000))
-def test_it_repeats_to_the_last_bit(period: int, amplitude: float, seed: int) -> None:
+def test_seasons_repeat_bit_for_bit(period: int, amplitude: float, seed: int) -> None:
     scenario = find_scenario("periodic", {"period": period, "amplitude": amplitude})
-    means, variances = tables(draw_worlds(scenario, 150, 3, seed))
+    means, variances = world_tables(draw_worlds(scenario, 150, 3, seed))
     assert means[period:].tobytes() == means[:-period].tobytes()
     assert (variances == variances[0]).all()
 
 
 @quick
 @given(period=st.integers(1, 10**6), seed=st.integers(0, 1000))
-def test_it_is_a_sine_of_the_drawn_amplitude_and_phase(period: int, seed: int) -> None:
+def test_means_are_sines_of_the_drawn_amplitude_and_phase(period: int, seed: int) -> None:
     worlds = draw_worlds(find_scenario("periodic", {"period": period}), 100, 3, seed)
-    means, _ = tables(worlds)
+    means, _ = world_tables(worlds)
     weights = worlds.motion[0, :, 2:]
     amplitude, phase = np.hypot(*weights.T), np.arctan2(weights[:, 1], weights[:, 0])
     assert (amplitude <= 0.25).all()

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
-from tests.environments import plain_world
+from environments.world import world_tables
+from tests.environments import reference_world
 from tests.environments.properties import quick
 
 
@@ -15,7 +15,7 @@ from tests.environments.properties import quick
 @given(growth=st.floats(0, 10), over=st.integers(1, 300))
 def test_variances_are_straight_lines_and_means_stay(growth: float, over: int) -> None:
     worlds = draw_worlds(find_scenario("variance-drift", {"growth": growth, "over": over}), 120, 4, seed=2)
-    means, variances = tables(worlds)
+    means, variances = world_tables(worlds)
     slope = worlds.motion[0, :, 1]
     assert ((slope >= 0) & (slope <= growth / over)).all()
     start = draw_worlds(find_scenario("stationary"), 120, 4, seed=2).level[0, 0, :, 1]
@@ -25,8 +25,8 @@ def test_variances_are_straight_lines_and_means_stay(growth: float, over: int) -
 
 def test_rewards_have_the_variance_of_their_step() -> None:
     worlds = draw_worlds(find_scenario("variance-drift"), 200, 2, 5, replications=1)
-    _, variances = tables(worlds)
+    _, variances = world_tables(worlds)
     for t in (1, 100, 200):
-        x = plain_world.reward(worlds, 0, 1, t)
+        x = reference_world.reward(worlds, 0, 1, t)
         z = (x - worlds.level[0, 0, 1, 0]) / np.sqrt(variances[t - 1, 1])
         assert np.isclose(z, worlds.noise[0, t - 1])

@@ -1,4 +1,4 @@
-"""Logs from files: what is read, and one clear line for what can't be."""
+"""Reading logs, and one-line errors for invalid files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ HEAD = "step,arm,reward,propensity\n"
         ("step,arm,reward\n", ["row"]),
         (HEAD + "1,a,high,0.5\n", ["line 2", "reward", "'high'"]),
         (HEAD + "1,a,,0.5\n", ["line 2", "reward", "''"]),
-        (HEAD + "1,a,nan,0.5\n", ["line 2", "reward", "'nan'"]),
-        (HEAD + "1,a,inf,0.5\n", ["line 2", "reward", "'inf'"]),
-        (HEAD + "1,a,1,0\n", ["line 2", "propensity", "0", "1", "'0'"]),
-        (HEAD + "1,a,1,1.5\n", ["line 2", "propensity", "0", "1", "'1.5'"]),
+        (HEAD + "1,a,nan,0.5\n", ["line 2", "reward", "nan"]),
+        (HEAD + "1,a,inf,0.5\n", ["line 2", "reward", "inf"]),
+        (HEAD + "1,a,1,0\n", ["line 2", "propensity", "0", "1", "got 0"]),
+        (HEAD + "1,a,1,1.5\n", ["line 2", "propensity", "0", "1", "1.5"]),
         (HEAD + "1,a,1,\n", ["line 2", "propensity", "''"]),
         (HEAD + "1,,1,0.5\n", ["line 2", "arm"]),
         (HEAD + "1,a,1,0.5\n1,b,1,0.5\n", ["line 3", "step", "1"]),
@@ -39,7 +39,7 @@ HEAD = "step,arm,reward,propensity\n"
         (HEAD + "1,a,1,0.5\n2,a,1,0.5\n", ["2", "arms", "'a'"]),
     ],
 )
-def test_bad_files_are_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+def test_invalid_files_are_one_line_errors(text: str, names: list[str], tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(text)
     with pytest.raises(InputError) as error:
@@ -49,9 +49,9 @@ def test_bad_files_are_one_line(text: str, names: list[str], tmp_path: Path) -> 
     assert "\n" not in str(error.value)
 
 
-def test_too_long_is_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "MOST_EVENTS", 100)
-    monkeypatch.setattr(log_file, "MOST_ARMS", 10)
+def test_a_log_that_is_too_long_is_rejected_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_file, "MAX_EVENTS", 100)
+    monkeypatch.setattr(log_file, "MAX_ARMS", 10)
     path = tmp_path / "log.csv"
     path.write_text("step,arm,reward\n" + "".join(f"{i},{i % 2},1\n" for i in range(101)) + "not a row")
     with raises_naming(InputError, "100"):
@@ -61,7 +61,7 @@ def test_too_long_is_refused_while_reading(tmp_path: Path, monkeypatch: pytest.M
         read_log(path)
 
 
-def test_columns_in_any_order_and_others_left_alone(tmp_path: Path) -> None:
+def test_columns_come_in_any_order_and_others_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("\ufeffReward,city,Arm,STEP\n1,x,10,3\n0,y,9,4\n0.5,z,10,8\n", encoding="utf-8")
     log = read_log(path)
@@ -77,19 +77,19 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(examples.log_to_csv(log))
     assert read_log(path) == log
-    changed = Log.of([log.names[k] for k in log.arm], 2 * log.reward, log.propensity)
+    changed = Log.from_columns([log.names[k] for k in log.arm], 2 * log.reward, log.propensity)
     assert changed.digest != log.digest
 
 
-def test_nobody_can_change_what_the_digest_is_of() -> None:
+def test_contents_are_read_only_copies() -> None:
     reward, propensity = np.array([1.0, 2.0]), np.array([0.5, 0.5])
-    log = Log.of(["a", "b"], reward, propensity)
+    log = Log.from_columns(["a", "b"], reward, propensity)
     for column in (log.arm, log.reward, log.propensity, log.step):
         assert column is not None
         with pytest.raises(ValueError, match="read-only"):
             column[0] = 3
     reward[0], propensity[0] = 3.0, 1.0
-    assert log.digest == Log.of(["a", "b"], [1.0, 2.0], [0.5, 0.5]).digest
+    assert log.digest == Log.from_columns(["a", "b"], [1.0, 2.0], [0.5, 0.5]).digest
     np.testing.assert_array_equal(log.reward, [1.0, 2.0])
 
 

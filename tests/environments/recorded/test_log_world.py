@@ -1,13 +1,20 @@
-"""Resampled logs: near where they were, the same for all, and arms that were not to be had are closed."""
+"""Resampled logs: local, reproducible, with closed arms in long gaps."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from environments.errors import InputError
-from environments.recorded.log_world import ORDERS, REACH, LogScenario, LogWorlds, block_of, opening
+from environments.recorded.log_world import (
+    ORDERS_PER_LOG,
+    SHIFT_DIVISOR,
+    LogScenario,
+    LogWorlds,
+    choose_block_length,
+    find_openings,
+)
 from environments.streams import Stream
-from tests.environments.made_logs import made_log
+from tests.environments.recordings import made_log
 from tests.messages import raises_naming
 
 
@@ -17,16 +24,16 @@ def order_of(worlds: LogWorlds, r: int) -> list[int]:
     return [int(worlds.starts[r, i // block]) + i % block for i in range(n)]
 
 
-def test_the_first_replication_is_the_stretch_as_it_was() -> None:
+def test_the_first_replication_is_the_segment_in_original_order() -> None:
     scenario = LogScenario(made_log(), "log:t")
     for stream in (Stream.SEARCH, Stream.SELECTION, Stream.REPORT):
-        here = scenario.stretch(stream)
+        here = scenario.segment(stream)
         worlds = scenario.draw(10, 1, 0, 1, stream)
         assert order_of(worlds, 0) == list(range(here.rows))
         np.testing.assert_array_equal(worlds.reward, scenario.log.reward[here.first : here.last])
 
 
-def test_events_stay_near_where_they_were() -> None:
+def test_resampled_events_stay_close_to_their_position() -> None:
     scenario = LogScenario(made_log(events=4000), "log:t")
     for stream in (Stream.SEARCH, Stream.REPORT):
         worlds = scenario.draw(10, 1, 1, 40, stream)
@@ -35,43 +42,43 @@ def test_events_stay_near_where_they_were() -> None:
             order = np.array(order_of(worlds, r))
             assert order.min() >= 0
             assert order.max() < n
-            assert np.abs(order - np.arange(n)).max() <= 4.2 * n / REACH + worlds.block
+            assert np.abs(order - np.arange(n)).max() <= 4.2 * n / SHIFT_DIVISOR + worlds.block
 
 
 def test_orders_of_the_log_itself_hold_each_event_once() -> None:
     scenario = LogScenario(made_log(events=2000), "log:t")
-    worlds = scenario.draw(10, 1, 0, 2 * ORDERS, Stream.REPORT)
+    worlds = scenario.draw(10, 1, 0, 2 * ORDERS_PER_LOG, Stream.REPORT)
     assert worlds.block == 1
-    for r in range(ORDERS):
+    for r in range(ORDERS_PER_LOG):
         assert sorted(order_of(worlds, r)) == list(range(worlds.arm.size))
-    resampled = [sorted(order_of(worlds, r)) for r in range(ORDERS, 2 * ORDERS)]
+    resampled = [sorted(order_of(worlds, r)) for r in range(ORDERS_PER_LOG, 2 * ORDERS_PER_LOG)]
     assert all(order == resampled[0] for order in resampled)
     assert len(set(resampled[0])) < worlds.arm.size
 
 
-def test_cut_in_any_way_logs_are_the_same() -> None:
+def test_logs_do_not_depend_on_how_replications_are_split() -> None:
     scenario = LogScenario(made_log(), "log:t")
     whole = scenario.draw(10, 3, 0, 40, Stream.REPORT).starts
     parts = [scenario.draw(10, 3, first, 20, Stream.REPORT).starts for first in (0, 20)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
-def test_an_arm_is_closed_where_it_is_not_to_be_had() -> None:
+def test_an_arm_is_closed_in_long_gaps() -> None:
     arm = np.random.default_rng(1).integers(0, 4, 3000).astype(np.int32)
     arm[:1000][arm[:1000] == 2] = 0
     arm[2000:][arm[2000:] == 3] = 0
-    begins, turns = opening(arm, 5)
+    begins, turns = find_openings(arm, 5)
     assert begins.tolist() == [1, 1, 0, 1, 0]
     assert [(k, opens) for _, k, opens in turns] == [(2, 1), (3, 0)]
     assert arm[turns[0][0]] == 2
     assert arm[turns[1][0] - 1] == 3
 
 
-def test_blocks_are_long_where_rewards_remember() -> None:
+def test_blocks_are_longer_for_autocorrelated_rewards() -> None:
     rng = np.random.default_rng(1)
     arm = rng.integers(0, 3, 3000).astype(np.int32)
     walk = np.convolve(rng.normal(size=3029), np.ones(30) / 5, "valid")
-    assert block_of(arm, rng.normal(size=3000), 3) < 10 < block_of(arm, walk, 3)
+    assert choose_block_length(arm, rng.normal(size=3000), 3) < 10 < choose_block_length(arm, walk, 3)
 
 
 def test_weights_and_costs() -> None:
@@ -82,7 +89,7 @@ def test_weights_and_costs() -> None:
     np.testing.assert_array_equal(worlds.reward, -log.reward)
 
 
-def test_a_log_that_is_too_short() -> None:
+def test_a_log_that_is_too_short_is_rejected() -> None:
     scenario = LogScenario(made_log(events=149), "log:t")
     with raises_naming(InputError, "3 arms", "150"):
         scenario.check(10, 3)

@@ -10,7 +10,7 @@ import pytest
 from environments.errors import InputError
 from environments.recorded import trace_file
 from environments.recorded.trace_file import Trace, read_trace
-from tests.environments.made_traces import table, write_csv
+from tests.environments.recordings import table, write_csv
 from tests.messages import raises_naming
 
 BAD = {
@@ -46,7 +46,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_one_clear_line(name: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(BAD[name][0])
     with raises_naming(InputError, *BAD[name][1]) as caught:
@@ -55,7 +55,7 @@ def test_a_bad_file_is_one_clear_line(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
     for path, names in (
         (tmp_path / "none.csv", [tmp_path / "none.csv"]),
         (tmp_path / "table.xlsx", [".csv", ".parquet"]),
@@ -71,7 +71,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_trace(tmp_path / "latin.csv")
 
 
-def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_rows_are_rejected_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_file, "MAX_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
     with raises_naming(InputError, "333", "3 arms", "1,000"):
@@ -79,7 +79,7 @@ def test_too_many_rows_are_refused_while_reading(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.stress
-def test_ten_million_rows_are_refused_in_bounded_memory(tmp_path: Path) -> None:
+def test_ten_million_rows_are_rejected_in_bounded_memory(tmp_path: Path) -> None:
     import resource
 
     path = tmp_path / "long.csv"
@@ -93,7 +93,7 @@ def test_ten_million_rows_are_refused_in_bounded_memory(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
-def test_clocks_missing_cells_and_quotes(tmp_path: Path) -> None:
+def test_time_columns_missing_cells_and_quotes(tmp_path: Path) -> None:
     path = tmp_path / "fine.csv"
     path.write_text(
         '\ufefftime,"Paris, 2",oslo\r\nMon,1,NaN\r\nTue, ,4\r\n\r\nWed,,\r\nThu,n/a,6e0\r\n', encoding="utf-8"
@@ -105,7 +105,7 @@ def test_clocks_missing_cells_and_quotes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(trace.values, [[1, np.nan], [np.nan, 4], [np.nan, 6]])
 
 
-def test_the_digest_is_of_contents(tmp_path: Path) -> None:
+def test_the_digest_depends_on_contents_only(tmp_path: Path) -> None:
     values = table(rows=30, missing=0.3)
     one = read_trace(write_csv(tmp_path / "one.csv", values))
     names = ",".join(one.names)
@@ -117,12 +117,12 @@ def test_the_digest_is_of_contents(tmp_path: Path) -> None:
     assert read_trace(other) == one
     values[3, 0] += 1e-12
     assert read_trace(write_csv(tmp_path / "two.csv", values)).digest != one.digest
-    assert Trace.of(["w", "x", "y", "z"], one.values).digest != one.digest
+    assert Trace.from_values(["w", "x", "y", "z"], one.values).digest != one.digest
 
 
-def test_nobody_can_change_what_the_digest_is_of() -> None:
+def test_contents_are_read_only_copies() -> None:
     values = table(rows=30)
-    trace = Trace.of(["w", "x", "y", "z"], values)
+    trace = Trace.from_values(["w", "x", "y", "z"], values)
     with pytest.raises(ValueError, match="read-only"):
         trace.values[0, 0] = 3.0
     values[0, 0] += 1.0
@@ -138,7 +138,7 @@ def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
     assert read_trace(tmp_path / "trace.parquet") == same
 
 
-def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
+def test_invalid_parquet_is_a_one_line_error(tmp_path: Path) -> None:
     path = tmp_path / "bad.parquet"
     path.write_text("a,b\n1,2\n")
     with raises_naming(InputError, "Parquet") as caught:
@@ -157,7 +157,7 @@ def test_bad_parquet_is_one_clear_line(tmp_path: Path) -> None:
         read_trace(tmp_path / "none.parquet")
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_names_the_package_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "trace.parquet").write_bytes(b"PAR1")
     with raises_naming(InputError, "pip install 'ravenlab[parquet]'"):

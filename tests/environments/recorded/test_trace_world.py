@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments.errors import InputError
-from environments.recorded.recording import STRETCHES, own_name
+from environments.recorded.recording import SEGMENT_SHARES, recording_name
 from environments.recorded.trace_file import Trace
-from environments.recorded.trace_world import SMOOTHED_OVER, TraceScenario, smooth
+from environments.recorded.trace_world import SMOOTHING_WINDOW, TraceScenario, smooth
 from environments.streams import Stream
-from tests.environments.made_traces import table, trace
 from tests.environments.properties import quick
+from tests.environments.recordings import table, trace
 from tests.messages import raises_naming
 
 
 @quick
 @given(rows=st.integers(1, 60), arms=st.integers(1, 4), seed=st.integers(0, 99), holes=st.floats(0, 0.9))
-def test_smoothing_is_the_mean_of_what_is_near(rows: int, arms: int, seed: int, holes: float) -> None:
+def test_smoothing_is_the_mean_of_nearby_cells(rows: int, arms: int, seed: int, holes: float) -> None:
     rng = np.random.default_rng(seed)
     values = np.where(rng.random((rows, arms)) < holes, np.nan, rng.normal(size=(rows, arms)))
-    reach = SMOOTHED_OVER // 2
+    reach = SMOOTHING_WINDOW // 2
     for i in range(rows):
         for k in range(arms):
             near = values[max(0, i - reach) : i + reach + 1, k]
@@ -30,18 +30,18 @@ def test_smoothing_is_the_mean_of_what_is_near(rows: int, arms: int, seed: int, 
 
 @quick
 @given(rows=st.integers(10, 1000))
-def test_stretches_follow_each_other_and_cover_all_rows(rows: int) -> None:
+def test_segments_are_adjacent_and_cover_all_rows(rows: int) -> None:
     scenario = TraceScenario(trace(rows=rows), "trace:t")
-    stretches = [scenario.stretch(stream) for stream in STRETCHES]
+    stretches = [scenario.segment(stream) for stream in SEGMENT_SHARES]
     assert [one.first for one in stretches] == [0, *(one.last for one in stretches[:-1])]
     assert stretches[-1].last == rows
     assert scenario.horizon <= min(one.rows for one in stretches)
 
 
-def test_windows_stay_in_their_stretch_and_do_not_depend_on_how_they_are_drawn() -> None:
+def test_windows_stay_in_their_segment_and_do_not_depend_on_how_they_are_drawn() -> None:
     scenario = TraceScenario(trace(rows=300), "trace:t")
-    for stream in STRETCHES:
-        here = scenario.stretch(stream)
+    for stream in SEGMENT_SHARES:
+        here = scenario.segment(stream)
         offsets = scenario.draw(30, 7, 0, 200, stream).offsets
         assert here.first <= offsets.min()
         assert offsets.max() + 30 <= here.last
@@ -49,25 +49,27 @@ def test_windows_stay_in_their_stretch_and_do_not_depend_on_how_they_are_drawn()
         np.testing.assert_array_equal(offsets[50:80], scenario.draw(30, 7, 50, 30, stream).offsets)
 
 
-def test_later_stretches_do_not_leak_into_the_searched_one() -> None:
+def test_later_segments_do_not_leak_into_the_search_segment() -> None:
     values = table(rows=300, missing=0.1)
     later = values.copy()
     later[150:] += 1.0
-    first, second = (TraceScenario(Trace.of(list("abcd"), t), "trace:t") for t in (values, later))
+    first, second = (TraceScenario(Trace.from_values(list("abcd"), t), "trace:t") for t in (values, later))
     one, two = (scenario.draw(20, 1, 0, 5, Stream.SEARCH) for scenario in (first, second))
     np.testing.assert_array_equal(one.smoothed[:150], two.smoothed[:150])
     assert first.scale == second.scale
 
 
-def test_costs_are_rewards_with_the_sign_turned() -> None:
+def test_costs_are_negated_rewards() -> None:
     values = table(rows=200)
-    cost = TraceScenario(Trace.of(list("abcd"), values), "trace:t", minimize=True).draw(20, 1, 0, 1, Stream.SEARCH)
-    reward = TraceScenario(Trace.of(list("abcd"), -values), "trace:t").draw(20, 1, 0, 1, Stream.SEARCH)
+    cost = TraceScenario(Trace.from_values(list("abcd"), values), "trace:t", minimize=True).draw(
+        20, 1, 0, 1, Stream.SEARCH
+    )
+    reward = TraceScenario(Trace.from_values(list("abcd"), -values), "trace:t").draw(20, 1, 0, 1, Stream.SEARCH)
     np.testing.assert_array_equal(cost.values, reward.values)
     np.testing.assert_array_equal(cost.best, reward.best)
 
 
-def test_the_best_fixed_arm_counts_the_others_where_it_is_closed() -> None:
+def test_the_best_fixed_arm_counts_the_mean_of_open_arms_where_it_is_closed() -> None:
     scenario = TraceScenario(trace(rows=120, missing=0.3), "trace:t")
     worlds = scenario.draw(20, 3, 0, 10, Stream.REPORT)
     for r, first in enumerate(worlds.offsets):
@@ -75,10 +77,10 @@ def test_the_best_fixed_arm_counts_the_others_where_it_is_closed() -> None:
         sums = []
         for k in range(4):
             sums.append(sum(np.nanmean(row) if np.isnan(row[k]) else row[k] for row in part))
-        np.testing.assert_allclose(scenario.fixed(worlds)[1][r], max(sums), rtol=1e-10)
+        np.testing.assert_allclose(scenario.best_fixed_arm(worlds)[1][r], max(sums), rtol=1e-10)
 
 
-def test_windows_that_do_not_fit_are_refused() -> None:
+def test_windows_that_do_not_fit_are_rejected() -> None:
     scenario = TraceScenario(trace(rows=100), "trace:t")
     for horizon, names in (
         (21, [20, 100, 21]),
@@ -93,19 +95,19 @@ def test_windows_that_do_not_fit_are_refused() -> None:
         scenario.with_settings({"every": 5})
 
 
-def test_the_scale_is_that_of_the_bulk() -> None:
+def test_the_scale_is_robust_against_outliers() -> None:
     values = table(rows=400)
     plain = TraceScenario(trace(rows=400), "trace:t").scale
-    times = TraceScenario(Trace.of(list("abcd"), 50 * values), "trace:t").scale
+    times = TraceScenario(Trace.from_values(list("abcd"), 50 * values), "trace:t").scale
     np.testing.assert_allclose([times.low, times.high, times.factor], 50 * np.array([*vars(plain).values()]), rtol=1e-9)
     values[::50, 0] = 1e6
-    assert TraceScenario(Trace.of(list("abcd"), values), "trace:t").scale.factor < 2 * plain.factor
-    alike = Trace.of(list("ab"), np.ones((100, 2)))
-    with pytest.raises(InputError, match="alike"):
+    assert TraceScenario(Trace.from_values(list("abcd"), values), "trace:t").scale.factor < 2 * plain.factor
+    alike = Trace.from_values(list("ab"), np.ones((100, 2)))
+    with pytest.raises(InputError, match="equal"):
         _ = TraceScenario(alike, "trace:t").scale
 
 
-def test_names_hold_nothing_odd() -> None:
-    assert own_name("trace", "../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
-    assert own_name("trace", "...csv") == "trace:unnamed"
-    assert len(own_name("trace", "x" * 500 + ".csv")) < 80
+def test_names_contain_no_special_characters() -> None:
+    assert recording_name("trace", "../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
+    assert recording_name("trace", "...csv") == "trace:unnamed"
+    assert len(recording_name("trace", "x" * 500 + ".csv")) < 80

@@ -1,4 +1,4 @@
-"""Draws from Beta(a, b): right moments, exact ends, and always an end."""
+"""Draws from Beta(a, b): moments, limits and termination."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from environments.compiled import compiled
-from policies.engine.families import draw_beta
+from policies.engine.posterior import draw_beta
 
 
 @compiled
@@ -35,7 +35,7 @@ SHAPES = [1e-3, 0.02, 0.3, 0.9999, 1.0, 1.0001, 2.5, 40.0]
 
 @pytest.mark.parametrize("a", SHAPES)
 @pytest.mark.parametrize("b", SHAPES)
-def test_has_the_moments_of_beta(a: float, b: float) -> None:
+def test_moments_of_beta_draws(a: float, b: float) -> None:
     x = draws(a, b)
     assert ((x >= 0.0) & (x <= 1.0)).all()
     mean, variance = a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1.0))
@@ -48,7 +48,7 @@ def test_has_the_moments_of_beta(a: float, b: float) -> None:
 @pytest.mark.parametrize(
     ("a", "b"), [(1e-200, 1e-200), (3e-200, 1e-200), (1e-200, 9e-200), (2e-30, 1e-30), (1e-320, 3e-320)]
 )
-def test_is_0_or_1_where_both_parameters_vanish(a: float, b: float) -> None:
+def test_vanishing_parameters_give_0_or_1(a: float, b: float) -> None:
     x = draws(a, b)
     assert set(np.unique(x)) == {0.0, 1.0}
     share = a / (a + b)
@@ -56,7 +56,7 @@ def test_is_0_or_1_where_both_parameters_vanish(a: float, b: float) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [(2e-12, 1e-12), (1e-15, 4e-15), (3e-4, 1e-4)])
-def test_goes_by_logarithms_where_powers_underflow(a: float, b: float) -> None:
+def test_underflowing_powers(a: float, b: float) -> None:
     x = draws(a, b)
     share = a / (a + b)
     assert np.isfinite(x).all()
@@ -66,11 +66,11 @@ def test_goes_by_logarithms_where_powers_underflow(a: float, b: float) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "only"), [(1e-200, 0.5, 0.0), (0.5, 1e-200, 1.0), (1e-200, 7.0, 0.0), (7.0, 1e-320, 1.0)]
 )
-def test_one_vanishing_parameter_decides(a: float, b: float, only: float) -> None:
+def test_one_vanishing_parameter(a: float, b: float, only: float) -> None:
     assert (draws(a, b, 2000) == only).all()
 
 
-def test_zeros_are_taken_as_the_limit() -> None:
+def test_zero_parameters() -> None:
     rng = np.random.default_rng(1)
     assert {draw_beta(0.0, 0.0, rng) for _ in range(50)} == {0.0, 1.0}
     for small in (1e-300, 1e-3, 0.5, 2.0):
@@ -78,7 +78,7 @@ def test_zeros_are_taken_as_the_limit() -> None:
         assert draw_beta(small, 0.0, rng) == 1.0
 
 
-def test_large_parameters_draw_as_numpy_does() -> None:
+def test_large_parameters_match_numpy() -> None:
     ours, theirs = np.random.default_rng(5), np.random.default_rng(5)
     for a, b in [(1.5, 0.2), (0.7, 3.0), (12.0, 30.0), (1e6, 2e6)] * 20:
         assert draw_beta(a, b, ours) == pytest.approx(theirs.beta(a, b), rel=1e-12)

@@ -5,12 +5,12 @@ import pytest
 
 from policies.d_raven import DRaven
 from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT
-from tests.policies.history import History
+from tests.policies.reference_parts import History
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("gamma", [0.0, 0.7, 0.99, 0.99999, 1.0])
-def test_statistics_are_those_of_weighted_rewards(gamma: float, offset: float) -> None:
+def test_statistics_match_weighted_rewards(gamma: float, offset: float) -> None:
     rng = np.random.default_rng(6)
     policy = DRaven(3, gamma=gamma)
     history = History()
@@ -31,7 +31,7 @@ def test_statistics_are_those_of_weighted_rewards(gamma: float, offset: float) -
                     assert policy._stats[SQUARES, arm] == pytest.approx(squares, rel=tolerance, abs=tolerance)
 
 
-def test_an_arm_that_rests_for_ever_stays_finite() -> None:
+def test_idle_arm_stays_finite() -> None:
     policy = DRaven(2, gamma=0.5)
     policy.update(0, 0.3)
     policy.update(0, 0.5)

@@ -1,4 +1,4 @@
-"""The weights that EXP3, EXP3.S and ARS-EXP3 share."""
+"""Weights of the EXP3 family."""
 
 from __future__ import annotations
 
@@ -11,33 +11,42 @@ import pytest
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
-from policies.engine.exp3 import CELLS, FAR, INSIDE, LEAST, ROWS, WEIGHT, draw, look
+from policies.engine.exp3 import (
+    ACTIVE,
+    CELLS,
+    LARGEST_TOTAL,
+    ROWS,
+    SMALLEST_WEIGHT,
+    WEIGHT,
+    draw_by_weight,
+    refresh_totals,
+)
 from policies.engine.play import compile_loop
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
-def test_every_arm_is_drawn_by_its_share(gamma: float) -> None:
+def test_draws_follow_the_probabilities(gamma: float) -> None:
     open_, arms, cells = np.array([1, 0, 2, 1]), np.zeros((ROWS, 4)), np.zeros(CELLS)
     arms[WEIGHT] = [2.0, 9.0, 1.0, 7.0]
-    look(open_, arms, cells)
+    refresh_totals(open_, arms, cells)
     steps = 10_000
-    counts = np.bincount([draw(arms, cells, gamma, (i + 0.5) / steps) for i in range(steps)], minlength=4)
+    counts = np.bincount([draw_by_weight(arms, cells, gamma, (i + 0.5) / steps) for i in range(steps)], minlength=4)
     p = np.array([(1 - gamma) * w / 10.0 + gamma / 3 for w in (2.0, 0.0, 1.0, 7.0)]) * [1, 0, 1, 1]
-    # evenly spaced numbers hit each share to within one of them
+    # evenly spaced numbers hit each share to within one
     assert np.all(np.abs(counts - steps * p) <= 1.0)
-    assert draw(arms, cells, gamma, 1.0) == 3
+    assert draw_by_weight(arms, cells, gamma, 1.0) == 3
 
 
-def test_arms_come_and_go_with_their_multiple_of_the_average() -> None:
+def test_weights_of_arms_that_open_and_close() -> None:
     open_, arms, cells = np.array([1, 1, 1, 0]), np.zeros((ROWS, 4)), np.zeros(CELLS)
     arms[WEIGHT] = [8.0, 3.0, 1.0, 1.0]
-    look(open_, arms, cells)
+    refresh_totals(open_, arms, cells)
     # the first leaves with twice the average of 4; the last, new, begins with the average of 3 and 1
-    look(np.array([0, 1, 1, 1]), arms, cells)
+    refresh_totals(np.array([0, 1, 1, 1]), arms, cells)
     assert arms[WEIGHT].tolist() == [2.0, 3.0, 1.0, 2.0]
-    assert arms[INSIDE].tolist() == [0.0, 1.0, 1.0, 1.0]
+    assert arms[ACTIVE].tolist() == [0.0, 1.0, 1.0, 1.0]
     assert cells.tolist() == [6.0, 3.0]
-    look(np.array([1, 1, 0, 1]), arms, cells)
+    refresh_totals(np.array([1, 1, 0, 1]), arms, cells)
     assert arms[WEIGHT].tolist() == [5.0, 3.0, 0.5, 2.0]
 
 
@@ -66,13 +75,13 @@ def test_weights_stay_in_bounds_for_a_million_steps(name: str, params: dict[str,
     )
     assert np.isfinite(arms).all()
     assert np.isfinite(cells).all()
-    assert arms[WEIGHT].min() >= LEAST / FAR
-    assert arms[WEIGHT].max() <= FAR
+    assert arms[WEIGHT].min() >= SMALLEST_WEIGHT / LARGEST_TOTAL
+    assert arms[WEIGHT].max() <= LARGEST_TOTAL
     assert arms[0].sum() == horizon
 
 
 @pytest.mark.parametrize("name", ["exp3-s", "rexp3", "ars-exp3"])
-def test_rewards_without_a_choice_change_no_weight(name: str) -> None:
+def test_rewards_without_a_draw_change_no_weight(name: str) -> None:
     policy = find_policy(name)(arms=3, horizon=1000, seed=1)
     policy.update_many([0, 1, 2, 0, 0, 1], [0.9, 0.1, 0.2, -1e90, 1e90, 0.3])
     assert policy.state()["stats"][WEIGHT] == [1.0, 1.0, 1.0]

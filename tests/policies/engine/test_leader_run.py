@@ -1,4 +1,4 @@
-"""The fast path of RAVEN-UCB is held to the general loop, which is held to the slow twin."""
+"""The leader run gives the results of the general loop."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ NO_MARKS = np.empty(0, dtype=np.int64)
 
 
 def random_candidates(count: int, seed: int, **fixed: float | str) -> list[Values]:
-    """Log-uniform over the search box."""
+    """Draw candidates log-uniformly from the search space."""
     rng = np.random.default_rng(seed)
-    boxes = {"alpha0": (0.01, 10.0), "beta0": (0.01, 10.0), "epsilon": (0.001, 0.5)}
+    ranges = {"alpha0": (0.01, 10.0), "beta0": (0.01, 10.0), "epsilon": (0.001, 0.5)}
     drawn = [
-        {name: float(np.exp(rng.uniform(np.log(low), np.log(high)))) for name, (low, high) in boxes.items()}
+        {name: float(np.exp(rng.uniform(np.log(low), np.log(high)))) for name, (low, high) in ranges.items()}
         for _ in range(count)
     ]
     return [RAVEN.resolve({**values, **fixed}, 10, None) for values in drawn]
 
 
 def mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values], replications: int = 4) -> int:
-    """How many of candidates × replications differ between the two loops by more than rounding."""
+    """Count the candidate-replication pairs whose results differ by more than rounding."""
     worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, replications)
     fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]))
     assert fast is not None
-    slow = np.stack([play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out for values in candidates])
-    return int((np.abs(fast - slow).max(axis=2) > 1e-8).sum())
+    general = np.stack([play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out for values in candidates])
+    return int((np.abs(fast - general).max(axis=2) > 1e-8).sum())
 
 
 @pytest.mark.parametrize(("arms", "horizon"), [(1, 300), (3, 700), (10, 9000), (100, 5000)])
@@ -64,7 +64,7 @@ def test_equals_the_general_loop_for_every_estimator(variance: str, logarithm: s
     assert mismatches("localized-jump", 4000, 10, candidates) == 0
 
 
-def test_equals_the_general_loop_at_the_corners_of_the_box() -> None:
+def test_equals_the_general_loop_at_the_corners_of_the_search_space() -> None:
     corners: list[Values] = [
         RAVEN.resolve({"alpha0": a, "beta0": b, "epsilon": e}, 10, None)
         for a in (0.0, 0.01, 10.0)
@@ -74,24 +74,24 @@ def test_equals_the_general_loop_at_the_corners_of_the_box() -> None:
     assert mismatches("variance-drift", 5000, 10, corners) == 0
 
 
-def test_many_arms_are_looked_at_in_groups() -> None:
+def test_equals_the_general_loop_with_many_arms() -> None:
     assert mismatches("stationary", 4000, 1000, random_candidates(6, seed=2), replications=2) == 0
 
 
 def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
-    """Means of 0s and 1s tie exactly; which of two equal arms is pulled then hangs on rounding."""
+    """Means of zeros and ones tie exactly; which of two equal arms is pulled depends on rounding."""
     worlds = draw_worlds(find_scenario("bernoulli"), 4000, 10, 11, 0, 60)
     values = RAVEN.resolve({}, 10, None)
     fast = evaluate(RAVEN, [values], worlds, 11)[0]
-    slow = play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out
-    same = np.abs(fast - slow).max(axis=1) < 1e-8
+    general = play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out
+    same = np.abs(fast - general).max(axis=1) < 1e-8
     assert same.mean() > 0.5
-    difference = fast[:, 0] - slow[:, 0]
+    difference = fast[:, 0] - general[:, 0]
     assert abs(difference.mean()) <= 4 * difference.std(ddof=1) / np.sqrt(difference.size) + 1e-9
 
 
-def test_steps_aside_where_it_would_not_be_exact() -> None:
-    """c_t rises at first for ε = 20, and late feedback is not the leader's own."""
+def test_not_used_where_it_would_not_be_exact() -> None:
+    """For ε = 20 c_t increases at first; delayed feedback does not belong to the leader."""
     worlds = draw_worlds(find_scenario("stationary"), 500, 5, 1, 0, 3)
     rising = RAVEN.resolve({"epsilon": 20.0}, 5, None)
     assert leader_run(worlds, RAVEN.vector(rising)[None]) is None
@@ -100,7 +100,7 @@ def test_steps_aside_where_it_would_not_be_exact() -> None:
     assert leader_run(late, RAVEN.vector(RAVEN.resolve({}, 5, None))[None]) is None
 
 
-def test_a_curve_ends_where_the_fast_path_ends() -> None:
+def test_curve_ends_at_the_totals_of_the_fast_path() -> None:
     fast = simulate("raven-ucb", "periodic", horizon=3000, replications=5, seed=3)
     curve = simulate("raven-ucb", "periodic", horizon=3000, replications=5, seed=3, checkpoints=7)
     assert curve.curve is not None
@@ -108,7 +108,7 @@ def test_a_curve_ends_where_the_fast_path_ends() -> None:
     np.testing.assert_allclose(curve.regret, fast.regret, rtol=0, atol=1e-8)
 
 
-def test_does_not_depend_on_how_candidates_and_worlds_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_independent_of_chunks_of_candidates_and_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates = np.array([RAVEN.vector(values) for values in random_candidates(7, seed=8)])
     worlds = draw_worlds(find_scenario("incremental-drift"), 2000, 10, 4, 0, 5)
     whole = leader_run(worlds, candidates)

@@ -1,4 +1,4 @@
-"""Policies from exports: the right entry, other sizes of rewards, and files that are not exports."""
+"""Policies from exported files: choice of the entry, reward scale, and invalid files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def written(folder: Path, *entries: dict[str, Any], schema: Any = 1) -> Path:
     return path
 
 
-def test_the_only_entry_needs_no_words(tmp_path: Path) -> None:
+def test_only_entry_needs_no_arguments(tmp_path: Path) -> None:
     policy = RavenUCB.load(written(tmp_path, entry(), entry(policy="ucb1", params={"c": 1.0})))
     assert policy.arms == 5
     assert policy.values["alpha0"] == 0.5
@@ -42,7 +42,7 @@ def test_the_only_entry_needs_no_words(tmp_path: Path) -> None:
     assert RavenUCB.load(str(tmp_path / "recommended.json"), arms=8).arms == 8
 
 
-def test_toml_is_read_too(tmp_path: Path) -> None:
+def test_reads_toml(tmp_path: Path) -> None:
     path = tmp_path / "recommended.toml"
     path.write_text(
         'schema = 1\n[[recommendations]]\nstudy = "s"\npolicy = "ucb1"\nscenario = "blips"\nhorizon = 100\narms = 3\n'
@@ -51,7 +51,7 @@ def test_toml_is_read_too(tmp_path: Path) -> None:
     assert Policy.load(path).values == {"c": 0.5}
 
 
-def test_the_entry_is_chosen(tmp_path: Path) -> None:
+def test_arguments_select_an_entry(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         entry(),
@@ -72,7 +72,7 @@ def test_the_entry_is_chosen(tmp_path: Path) -> None:
         find_policy("ucb1").load(path)
 
 
-def test_the_seed_is_the_policys(tmp_path: Path) -> None:
+def test_seed_is_passed_to_the_policy(tmp_path: Path) -> None:
     path = written(tmp_path, entry(policy="thompson", params={"b0": 0.1}))
     first, second = (find_policy("thompson").load(path, seed=3) for _ in range(2))
     for policy in (first, second):
@@ -81,12 +81,12 @@ def test_the_seed_is_the_policys(tmp_path: Path) -> None:
     assert [first.select() for _ in range(20)] == [second.select() for _ in range(20)]
 
 
-def test_policies_that_know_their_horizon(tmp_path: Path) -> None:
+def test_policies_with_a_horizon(tmp_path: Path) -> None:
     path = written(tmp_path, entry(policy="ucb-imp", params={"a": 0.5}))
     assert find_policy("ucb-imp").load(path).values == {"horizon": 1000.0, "a": 0.5}
 
 
-def test_raven_is_converted_to_other_rewards(tmp_path: Path) -> None:
+def test_raven_is_converted_to_another_scale(tmp_path: Path) -> None:
     policy = RavenUCB.load(written(tmp_path, entry()), scale=10)
     assert policy.values["alpha0"] == pytest.approx(5.0)
     assert policy.values["beta0"] == 2.0
@@ -98,7 +98,7 @@ SCALABLE = [name for name in policy_names() if find_policy(name).scalable and no
 
 @pytest.mark.parametrize("name", SCALABLE)
 def test_converted_policies_pull_the_same_arms(name: str, tmp_path: Path) -> None:
-    """Rewards times 4 and powers of 4 are exact, so are the pulls; but RAVEN's ε also stands in ln(t + ε)."""
+    """Scaling by powers of 4 is exact, and so are the pulls, except that ε of RAVEN-UCB also occurs in ln(t + ε)."""
     path = written(tmp_path, entry(policy=name, params={}, horizon=400))
     small, large = find_policy(name).load(path, seed=1), find_policy(name).load(path, seed=1, scale=4.0)
     rng = np.random.default_rng(7)
@@ -116,7 +116,7 @@ def test_converted_policies_pull_the_same_arms(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["ccb", "published-ucb1"])
-def test_policies_of_one_size_refuse_others(name: str, tmp_path: Path) -> None:
+def test_policies_that_cannot_be_scaled(name: str, tmp_path: Path) -> None:
     path = written(tmp_path, entry(policy=name, params={}))
     assert find_policy(name).load(path, scale=1).name == name
     with raises_naming(InputError, "scale", "1"):
@@ -124,7 +124,7 @@ def test_policies_of_one_size_refuse_others(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "2", True])
-def test_bad_scales(scale: Any, tmp_path: Path) -> None:
+def test_rejects_invalid_scales(scale: Any, tmp_path: Path) -> None:
     with raises_naming(InputError, "scale"):
         RavenUCB.load(written(tmp_path, entry()), scale=scale)
 
@@ -136,8 +136,8 @@ def test_bad_scales(scale: Any, tmp_path: Path) -> None:
         (b'{"schema": 1, "recommendations": [{"study"', ["JSON"]),
         (b"\x80\x04\x95pickle", ["JSON"]),
         (b"[" * 100_000, ["JSON"]),
-        (b"[1, 2]", ["export"]),
-        (b'{"a": 1}', ["export"]),
+        (b"[1, 2]", ["schema", "recommendations"]),
+        (b'{"a": 1}', ["schema", "recommendations"]),
         (b'{"schema": 2, "recommendations": []}', ["schema", "2", "1"]),
         (b'{"schema": true, "recommendations": []}', ["schema", "True"]),
         (b'{"schema": 1, "recommendations": {}}', ["recommendations", "list"]),
@@ -145,7 +145,7 @@ def test_bad_scales(scale: Any, tmp_path: Path) -> None:
         (b'{"schema": 1, "recommendations": []}', ["raven-ucb"]),
     ],
 )
-def test_foreign_and_torn_files(content: bytes, names: list[str], tmp_path: Path) -> None:
+def test_rejects_other_and_truncated_files(content: bytes, names: list[str], tmp_path: Path) -> None:
     path = tmp_path / "recommended.json"
     path.write_bytes(content)
     with raises_naming(InputError, *names) as caught:
@@ -167,12 +167,12 @@ def test_foreign_and_torn_files(content: bytes, names: list[str], tmp_path: Path
         ({"params": {"variance": "__import__('os')"}}, ["variance", "welford"]),
     ],
 )
-def test_bad_entries(changes: dict[str, Any], names: list[str], tmp_path: Path) -> None:
+def test_rejects_invalid_entries(changes: dict[str, Any], names: list[str], tmp_path: Path) -> None:
     with raises_naming(InputError, *names):
         RavenUCB.load(written(tmp_path, entry(**changes)))
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_files(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.json"):
-        with pytest.raises(InputError, match="can't be read"):
+        with pytest.raises(InputError, match="cannot read"):
             RavenUCB.load(path)

@@ -1,4 +1,4 @@
-"""The online object: the same rules as in the simulation, and a service's bad days."""
+"""Online use: the same pulls as in simulations, and robustness to late and lost rewards."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from environments.draw import draw_worlds
 from policies import find_policy, policy_names
 from policies.engine.base import PULLS
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
+from tests.environments import reference_world
 from tests.environments.properties import quick
-from tests.policies.online import MEAN, NAMES, made, through_json
+from tests.policies.online import MEAN, NAMES, make, restore_from_json
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scenario", ["stationary", "arm-churn", "localized-jump", "bernoulli", "delayed"])
-def test_the_same_rewards_lead_to_the_same_pulls(name: str, scenario: str) -> None:
+def test_online_pulls_equal_simulated_pulls(name: str, scenario: str) -> None:
     horizon, arms = 250, 4
     result = simulate(name, scenario, horizon=horizon, arms=arms, replications=1, seed=6, pulls=True)
     world = find_scenario(scenario)
     worlds = draw_worlds(world, horizon, arms, 6)
-    policy = made(name, arms + world.extra_arms)
-    feedback = plain_world.Feedback(worlds, 0)
+    policy = make(name, arms + world.extra_arms)
+    feedback = reference_world.Feedback(worlds, 0)
     pulls = []
     for t in range(1, horizon + 1):
         for k in range(policy.arms):
-            (policy.open if k in plain_world.open_arms(worlds, 0, t) else policy.close)(k)
+            (policy.open if k in reference_world.open_arms(worlds, 0, t) else policy.close)(k)
         arm = policy.select()
         pulls.append(arm)
         policy.update(arm, feedback(arm, t))
         if t == horizon // 2:
-            policy = through_json(policy)
+            policy = restore_from_json(policy)
     assert result.pulls is not None
     assert pulls == result.pulls[0].tolist()
 
@@ -46,8 +46,8 @@ def test_the_same_rewards_lead_to_the_same_pulls(name: str, scenario: str) -> No
     st.lists(st.tuples(st.integers(0, 2), st.floats(-100, 100)), min_size=1, max_size=60),
     st.sampled_from(NAMES),
 )
-def test_mean_and_variance_are_numpys(events: list[tuple[int, float]], name: str) -> None:
-    policy = made(name, 3)
+def test_mean_and_variance_match_numpy(events: list[tuple[int, float]], name: str) -> None:
+    policy = make(name, 3)
     policy.update_many([arm for arm, _ in events], [x for _, x in events])
     stats = np.array(policy.state()["stats"])
     for k in range(3):
@@ -60,8 +60,8 @@ def test_mean_and_variance_are_numpys(events: list[tuple[int, float]], name: str
 
 
 @pytest.mark.parametrize("name", [name for name in policy_names() if not find_policy(name).uses_true_means])
-def test_bad_days_and_a_restart(name: str) -> None:
-    """Late and lost rewards, arms that come and go, and a restart from JSON in the middle of it all."""
+def test_late_and_lost_rewards_closed_arms_and_restore(name: str) -> None:
+    """Late and lost rewards, arms that open and close, and restoring from JSON."""
     arms, rng = 4, np.random.default_rng(3)
     policy = again = find_policy(name)(arms, seed=5, horizon=400)
     late: list[tuple[int, float]] = []
@@ -71,7 +71,7 @@ def test_bad_days_and_a_restart(name: str) -> None:
             (again.close if step == 50 else again.open)(2)
             late = [(arm, x) for arm, x in late if arm != 2]
         if step == 150:
-            again = through_json(policy)
+            again = restore_from_json(policy)
         arm = policy.select()
         assert 0 <= arm < arms
         assert arm != 2 or not 50 <= step < 250
@@ -89,8 +89,8 @@ def test_bad_days_and_a_restart(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_counts_add_up(name: str) -> None:
-    policy, rounds, errors = made(name, 5), 300, []
+def test_counts_are_consistent(name: str) -> None:
+    policy, rounds, errors = make(name, 5), 300, []
     barrier = threading.Barrier(8)
 
     def hammer(worker: int) -> None:

@@ -1,16 +1,16 @@
-"""Arms of the online object that come and go."""
+"""Online use: opening and closing arms."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.messages import raises_naming
-from tests.policies.online import NAMES, made, taught
+from tests.policies.online import NAMES, make, make_trained
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_closed_arm_is_never_selected(name: str) -> None:
-    policy = taught(name)
+    policy = make_trained(name)
     policy.close(0)
     policy.close(3)
     for _ in range(100):
@@ -19,8 +19,8 @@ def test_a_closed_arm_is_never_selected(name: str) -> None:
         policy.update(arm, -1.0)
 
 
-def test_a_new_arm_is_tried_at_once_when_it_opens() -> None:
-    policy = made("ucb1", 3)
+def test_new_arm_is_selected_when_it_opens() -> None:
+    policy = make("ucb1", 3)
     policy.close(2)
     for _ in range(20):
         arm = policy.select()
@@ -30,16 +30,16 @@ def test_a_new_arm_is_tried_at_once_when_it_opens() -> None:
     assert policy.select() == 2
 
 
-def test_what_was_learnt_before_closing_is_kept() -> None:
-    policy = taught()
+def test_statistics_survive_closing() -> None:
+    policy = make_trained()
     stats = policy.state()["stats"]
     policy.close(1)
     policy.open(1)
     assert policy.state()["stats"] == stats
 
 
-def test_an_arm_that_closes_unpaid_is_tried_again_when_it_opens() -> None:
-    policy = made("ucb1", 3)
+def test_arm_closed_without_a_reward_is_selected_again() -> None:
+    policy = make("ucb1", 3)
     assert policy.select() == 0
     policy.close(0)
     assert policy.state()["pending"] == [0, 0, 0]
@@ -47,12 +47,12 @@ def test_an_arm_that_closes_unpaid_is_tried_again_when_it_opens() -> None:
     assert policy.select() == 0
 
 
-def test_with_all_arms_closed_there_is_nothing_to_select() -> None:
-    policy = made("ucb1", 2)
+def test_select_fails_if_all_arms_are_closed() -> None:
+    policy = make("ucb1", 2)
     policy.close(0)
     policy.close(1)
     before = policy.state()
-    with raises_naming(ValueError, "arm"):
+    with raises_naming(ValueError, "arms", "closed"):
         policy.select()
     assert policy.state() == before
     policy.open(1)

@@ -1,4 +1,4 @@
-"""Rewards of the online object: late, lost, in batches, and none that is no number."""
+"""Online use: late, lost, batched and invalid rewards."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 
 from policies.engine.base import PULLS
 from tests.messages import raises_naming
-from tests.policies.online import Lottery, made, taught
+from tests.policies.online import Lottery, make, make_trained
 
 
-def test_rewards_may_come_late_and_in_any_order() -> None:
-    policy = made("ucb1", 3)
+def test_rewards_may_arrive_late_and_in_any_order() -> None:
+    policy = make("ucb1", 3)
     asked = [policy.select() for _ in range(3)]
     assert asked == [0, 1, 2]
     for arm in (2, 0, 1):
@@ -24,8 +24,8 @@ def test_rewards_may_come_late_and_in_any_order() -> None:
     assert np.array(policy.state()["stats"])[1] == pytest.approx([0.0, 0.1, 0.2])
 
 
-def test_nothing_blocks_while_all_rewards_are_late() -> None:
-    policy = made("raven-ucb", 3)
+def test_select_works_while_all_rewards_are_outstanding() -> None:
+    policy = make("raven-ucb", 3)
     asked = [policy.select() for _ in range(300)]
     assert set(asked) == {0, 1, 2}
     assert sum(policy.state()["pending"]) == 300
@@ -35,8 +35,8 @@ def test_nothing_blocks_while_all_rewards_are_late() -> None:
     assert sum(policy.state()["stats"][PULLS]) == 300
 
 
-def test_a_batch_is_the_same_as_one_by_one() -> None:
-    one, many = made("raven-ucb", 3, seed=1), made("raven-ucb", 3, seed=1)
+def test_batch_equals_single_updates() -> None:
+    one, many = make("raven-ucb", 3, seed=1), make("raven-ucb", 3, seed=1)
     arms, rewards = [0, 1, 2, 2, 1], [0.1, 0.2, 0.3, 0.4, 0.5]
     for arm, reward in zip(arms, rewards, strict=True):
         one.update(arm, reward)
@@ -44,8 +44,8 @@ def test_a_batch_is_the_same_as_one_by_one() -> None:
     assert one.state() == many.state()
 
 
-def test_a_reward_of_an_arm_that_was_not_selected_is_a_step_of_its_own() -> None:
-    policy = made("ucb1", 3)
+def test_reward_of_an_unselected_arm_counts_as_a_step() -> None:
+    policy = make("ucb1", 3)
     policy.update(2, 0.7)
     assert policy.state()["step"] == 1
     assert [policy.select(), policy.select()] == [0, 1]
@@ -53,8 +53,8 @@ def test_a_reward_of_an_arm_that_was_not_selected_is_a_step_of_its_own() -> None
 
 
 @pytest.mark.parametrize("reward", [1, 0.5, True, np.float32(0.5), np.int64(1), np.bool_(True)])
-def test_any_kind_of_number_is_a_reward(reward: Any) -> None:
-    policy = made("ucb1", 1)
+def test_accepts_all_number_types(reward: Any) -> None:
+    policy = make("ucb1", 1)
     policy.update(0, reward)
     assert policy.state()["stats"][1] == [float(reward)]
 
@@ -63,8 +63,8 @@ def test_any_kind_of_number_is_a_reward(reward: Any) -> None:
     "reward",
     [math.nan, math.inf, -math.inf, np.float64("nan"), 10**400, 1e300, "1", None, [1.0], 1j, np.array([1.0])],
 )
-def test_a_bad_reward_changes_nothing(reward: Any) -> None:
-    policy = taught()
+def test_invalid_reward_changes_nothing(reward: Any) -> None:
+    policy = make_trained()
     policy.select()
     before = policy.state()
     with raises_naming(ValueError, "reward"):
@@ -75,8 +75,8 @@ def test_a_bad_reward_changes_nothing(reward: Any) -> None:
 
 
 @pytest.mark.parametrize("arm", [-1, 4, 10**30, 1.0, 1.5, "1", None, True, False, np.bool_(True), [1], math.nan])
-def test_an_arm_that_is_none_changes_nothing(arm: Any) -> None:
-    policy = taught()
+def test_invalid_arm_changes_nothing(arm: Any) -> None:
+    policy = make_trained()
     before = policy.state()
     for act in (policy.open, policy.close):
         with raises_naming(ValueError, "arm", "0", "3"):
@@ -88,8 +88,8 @@ def test_an_arm_that_is_none_changes_nothing(arm: Any) -> None:
     assert policy.state() == before
 
 
-def test_a_batch_with_a_closed_arm_changes_nothing() -> None:
-    policy = taught()
+def test_batch_with_a_closed_arm_changes_nothing() -> None:
+    policy = make_trained()
     policy.close(2)
     before = policy.state()
     with raises_naming(ValueError, "arm", "2"):
@@ -100,16 +100,16 @@ def test_a_batch_with_a_closed_arm_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("arms", "rewards"), [([0, 1], [0.5]), (0, 0.5), (None, [0.5]), ([0], None), ("0", [0.5])])
-def test_a_batch_that_is_none_changes_nothing(arms: Any, rewards: Any) -> None:
-    policy = taught()
+def test_invalid_batch_changes_nothing(arms: Any, rewards: Any) -> None:
+    policy = make_trained()
     before = policy.state()
-    with pytest.raises(ValueError, match=r"arms? (and rewards )?must be"):
+    with pytest.raises(ValueError, match=r"arms? (and rewards )?must"):
         policy.update_many(arms, rewards)
     assert policy.state() == before
 
 
 def test_lost_rewards_do_not_starve_an_arm(lottery: type[Lottery]) -> None:
-    for policy in (made("ucb1", 3), lottery(3, horizon=10, seed=1)):
+    for policy in (make("ucb1", 3), lottery(3, horizon=10, seed=1)):
         served = [0, 0, 0]
         for step in range(400):
             arm = policy.select()
@@ -120,8 +120,8 @@ def test_lost_rewards_do_not_starve_an_arm(lottery: type[Lottery]) -> None:
         assert policy.state()["stats"][PULLS][1] > 5
 
 
-def test_a_lost_first_reward_is_asked_for_again() -> None:
-    policy = made("ucb1", 2)
+def test_arm_with_a_lost_first_reward_is_selected_again() -> None:
+    policy = make("ucb1", 2)
     assert policy.select() == 0
     later = []
     for _ in range(30):
@@ -133,7 +133,7 @@ def test_a_lost_first_reward_is_asked_for_again() -> None:
     assert later.index(0) >= 15
 
 
-def test_rewards_that_are_late_do_not_stall_a_policy_that_passes_over_waiting_arms(lottery: type[Lottery]) -> None:
+def test_outstanding_rewards_do_not_block_a_policy_that_skips_waiting_arms(lottery: type[Lottery]) -> None:
     policy = lottery(2, horizon=10, seed=1)
     policy.update_many([0, 1], [0.5, 0.5])
     assert {policy.select(), policy.select()} == {0, 1}

@@ -1,4 +1,4 @@
-"""The state of the online object: the same future after JSON, and whatever is damaged is refused."""
+"""Online use: saving, restoring and validating the state."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 from policies import find_policy
 from policies.engine.base import Policy
 from tests.messages import raises_naming
-from tests.policies.online import NAMES, Lottery, taught, through_json
+from tests.policies.online import NAMES, Lottery, make_trained, restore_from_json
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_future_is_the_same_after_json(name: str) -> None:
-    policy = taught(name)
+def test_restored_policy_continues_identically(name: str) -> None:
+    policy = make_trained(name)
     policy.close(3)
     policy.select()
-    again = through_json(policy)
+    again = restore_from_json(policy)
     assert type(again) is type(policy)
     assert again.state() == policy.state()
     for step in range(60):
@@ -31,18 +31,18 @@ def test_the_future_is_the_same_after_json(name: str) -> None:
     assert again.state() == policy.state()
 
 
-def test_the_future_of_a_random_policy_is_the_same_too(lottery: type[Lottery]) -> None:
+def test_restored_random_policy_continues_identically(lottery: type[Lottery]) -> None:
     policy = lottery(5, horizon=100, seed=3)
     for _ in range(20):
         policy.update(policy.select(), 0.5)
-    again = through_json(policy)
+    again = restore_from_json(policy)
     assert again.values == {"horizon": 100.0}
     future = [[one.select() for _ in range(200)] for one in (policy, again)]
     assert future[0] == future[1]
     assert again.state() == policy.state()
 
 
-def test_a_seed_makes_a_random_policy_repeatable(lottery: type[Lottery]) -> None:
+def test_seed_makes_a_random_policy_reproducible(lottery: type[Lottery]) -> None:
     def played(seed: int | None) -> list[int]:
         policy = lottery(5, horizon=100, seed=seed)
         policy.update_many(range(5), [0.5] * 5)
@@ -54,30 +54,30 @@ def test_a_seed_makes_a_random_policy_repeatable(lottery: type[Lottery]) -> None
 
 
 def test_a_state_is_a_copy() -> None:
-    policy = taught()
+    policy = make_trained()
     state = policy.state()
     kept = copy.deepcopy(state)
     policy.update(0, 5.0)
     assert state == kept
 
 
-def test_a_class_takes_only_its_own_state() -> None:
+def test_class_accepts_only_its_own_state() -> None:
     with raises_naming(ValueError, "ucb1", "raven-ucb"):
-        find_policy("raven-ucb").from_state(taught("ucb1").state())
+        find_policy("raven-ucb").from_state(make_trained("ucb1").state())
 
 
-@pytest.mark.parametrize("field", taught().state())
-def test_every_field_is_needed(field: str) -> None:
-    state = taught().state()
+@pytest.mark.parametrize("field", make_trained().state())
+def test_every_field_is_required(field: str) -> None:
+    state = make_trained().state()
     del state[field]
     with raises_naming(ValueError, field):
         Policy.from_state(state)
 
 
-@pytest.mark.parametrize("field", taught().state())
+@pytest.mark.parametrize("field", make_trained().state())
 @pytest.mark.parametrize("value", [None, "x", -1, 3.5, [], {}, [math.nan] * 4, [[1, 2], [3]], [2**70] * 4, 10**12])
-def test_damaged_fields_are_refused(field: str, value: Any) -> None:
-    state = taught().state()
+def test_rejects_damaged_fields(field: str, value: Any) -> None:
+    state = make_trained().state()
     if state[field] == value:
         value = "not what it holds"
     with pytest.raises(ValueError):  # noqa: PT011 - what it says depends on the field
@@ -88,13 +88,13 @@ def test_damaged_fields_are_refused(field: str, value: Any) -> None:
     ("field", "damage"),
     [
         ("params", {"alpha0": 1.0}),
-        ("params", {**taught().values, "seed": 1}),
-        ("params", {**taught().values, "alpha0": "x"}),
-        ("params", {**taught().values, "alpha0": 2.0}),
-        ("params", dict(enumerate(taught().values))),
+        ("params", {**make_trained().values, "seed": 1}),
+        ("params", {**make_trained().values, "alpha0": "x"}),
+        ("params", {**make_trained().values, "alpha0": 2.0}),
+        ("params", dict(enumerate(make_trained().values))),
         ("generator", {}),
         ("generator", {"bit_generator": "MT19937"}),
-        ("generator", {**taught().state()["generator"], "state": {"state": -1, "inc": 2**200}}),
+        ("generator", {**make_trained().state()["generator"], "state": {"state": -1, "inc": 2**200}}),
         ("open", [1, 1, 1, 7]),
         ("pending", [0, 0, 0, -4]),
         ("stats", np.zeros((5, 4)).tolist()),
@@ -102,12 +102,12 @@ def test_damaged_fields_are_refused(field: str, value: Any) -> None:
         ("check", "0"),
     ],
 )
-def test_finer_damage_is_seen_too(field: str, damage: Any) -> None:
+def test_checksum_detects_small_changes(field: str, damage: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - what it says depends on the field
-        Policy.from_state({**taught().state(), field: damage})
+        Policy.from_state({**make_trained().state(), field: damage})
 
 
-def test_a_place_in_memory_that_is_none_never_reaches_the_rules(lottery: type[Lottery]) -> None:
+def test_invalid_memory_index_is_rejected(lottery: type[Lottery]) -> None:
     state = lottery(2, horizon=10, seed=1).state()
     with pytest.raises(ValueError, match="damaged"):
         Policy.from_state({**state, "cells": [1e9]})
@@ -116,6 +116,6 @@ def test_a_place_in_memory_that_is_none_never_reaches_the_rules(lottery: type[Lo
 
 
 @pytest.mark.parametrize("state", [None, [], "x", 3, {}])
-def test_what_is_no_state_is_refused(state: Any) -> None:
+def test_rejects_other_objects(state: Any) -> None:
     with pytest.raises(ValueError, match="state"):
         Policy.from_state(state)

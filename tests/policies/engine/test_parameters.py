@@ -1,4 +1,4 @@
-"""Parameters of policies: defaults, bounds, and one clear line for what they may not be."""
+"""Parameters of policies: defaults, bounds and error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from environments.errors import InputError
 from policies import find_policy
 from policies.engine.base import Param, ParamContext
 from tests.messages import raises_naming
-from tests.policies.online import Lottery, made
+from tests.policies.online import Lottery, make
 
 
 @pytest.mark.parametrize(
@@ -33,43 +33,43 @@ from tests.policies.online import Lottery, made
         ({"horizon": 1.5}, ["horizon", "1.5"]),
     ],
 )
-def test_bad_ones_give_one_clear_line(params: dict[str, Any], names: list[str]) -> None:
+def test_invalid_parameters_name_field_and_value(params: dict[str, Any], names: list[str]) -> None:
     with raises_naming(InputError, *names) as caught:
-        made("raven-ucb", 3, **params)
+        make("raven-ucb", 3, **params)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("arms", [0, -1, 2.0, "2", None, True])
-def test_arms_are_a_whole_number(arms: Any) -> None:
+def test_arms_must_be_a_whole_number(arms: Any) -> None:
     with raises_naming(InputError, "arms"):
-        made("ucb1", arms)
+        make("ucb1", arms)
 
 
 @pytest.mark.parametrize("params", [[1], "c", 3])
-def test_parameters_have_names(params: Any) -> None:
+def test_params_must_be_a_mapping(params: Any) -> None:
     with raises_naming(InputError, "params"):
         find_policy("ucb1").resolve(params, 3, 100)
 
 
-def test_a_default_that_needs_the_horizon_says_so() -> None:
+def test_default_that_needs_the_horizon() -> None:
     with raises_naming(InputError, "horizon"):
         Lottery(3)
 
 
 def test_bounds_and_whole_numbers() -> None:
     param = Param("n", lambda s: 10.6 * s.arms, least=1, most=50, integer=True)
-    setting = ParamContext(None, 2, {})
-    assert param.resolve(None, setting) == 21.0
-    assert param.resolve(7, setting) == 7.0
+    context = ParamContext(None, 2, {})
+    assert param.resolve(None, context) == 21.0
+    assert param.resolve(7, context) == 7.0
     for value, names in (
         (0, ["n", 1, 50, 0]),
         (1.5, ["n", 1.5]),
     ):
         with raises_naming(InputError, *names):
-            param.resolve(value, setting)
+            param.resolve(value, context)
 
 
-def test_a_policy_that_reads_the_true_means_is_for_simulation_only() -> None:
+def test_policy_that_uses_true_means_is_for_simulations_only() -> None:
     class Peeking(Lottery):
         name = "peeking"
         uses_true_means = True

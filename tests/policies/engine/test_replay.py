@@ -14,23 +14,23 @@ from environments.recorded.log_world import LogScenario
 from environments.streams import Stream
 from policies import find_policy
 from policies.engine.play import play_logs
-from tests.environments.made_logs import made_log
+from tests.environments.recordings import made_log
 from tests.messages import raises_naming
 from tools.replay_coverage import CASES, Case, covered
 
 
 @pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb1"])
 @pytest.mark.parametrize("propensities", [False, True])
-def test_the_loop_is_replay_step_by_step(name: str, propensities: bool) -> None:
+def test_replay_loop_matches_online_policy(name: str, propensities: bool) -> None:
     policy = find_policy(name)
     log = made_log(events=1200, propensities=propensities)
     gone = log.arm.copy()
     gone[600:][gone[600:] == 1] = 0
-    log = Log.of([log.names[k] for k in gone], log.reward, log.propensity)
+    log = Log.from_columns([log.names[k] for k in gone], log.reward, log.propensity)
     scenario = LogScenario(log, "log:t")
     values = policy.resolve({}, 3, 400)
     worlds = scenario.draw(400, 5, 0, 20, Stream.SIMULATE)
-    assert worlds.turn_at.size == 1
+    assert worlds.switch_at.size == 1
     played = play_logs(policy, values, worlds, 5, 0, Stream.SIMULATE)
     for r in (0, 1, 19):
         given: dict[str, Any] = {key: value for key, value in values.items() if key != "horizon"}
@@ -38,7 +38,7 @@ def test_the_loop_is_replay_step_by_step(name: str, propensities: bool) -> None:
         gained = weights = squares = total = 0.0
         matched, held = 0, one.select()
         for i in range(log.events):
-            if i == worlds.turn_at[0]:
+            if i == worlds.switch_at[0]:
                 one.close(1)
                 held = one.select() if held == 1 else held
             event = int(worlds.starts[r, i // worlds.block]) + i % worlds.block
@@ -54,8 +54,8 @@ def test_the_loop_is_replay_step_by_step(name: str, propensities: bool) -> None:
 
 
 @pytest.mark.parametrize("propensities", [False, True])
-def test_a_random_policy_is_worth_what_it_is(propensities: bool) -> None:
-    """ε-greedy that always explores earns the plain mean of the arms, however uneven the logging was."""
+def test_score_of_uniform_policy_is_unbiased(propensities: bool) -> None:
+    """ε-greedy with ε = 1 earns the mean over all arms, however uneven the logging policy was."""
     log = made_log(events=20000, propensities=propensities)
     found = ravenlab.replay("epsilon-greedy", log, params={"epsilon": 1.0}, resamples=128)
     truth = 0.2 + 0.5 / 3
@@ -63,16 +63,16 @@ def test_a_random_policy_is_worth_what_it_is(propensities: bool) -> None:
     assert found.logged < truth - 0.02
 
 
-def test_costs_are_rewards_turned() -> None:
+def test_costs_are_negative_rewards() -> None:
     log = made_log()
-    costs = Log.of([log.names[k] for k in log.arm], -log.reward)
+    costs = Log.from_columns([log.names[k] for k in log.arm], -log.reward)
     one = ravenlab.replay("raven-ucb", log, resamples=128)
     other = ravenlab.replay("raven-ucb", costs, minimize=True, resamples=128)
     assert (other.score, other.low, other.high) == pytest.approx((-one.score, -one.high, -one.low))
     assert one.matched == other.matched
 
 
-def test_what_a_log_can_not_do() -> None:
+def test_rejects_invalid_arguments() -> None:
     with raises_naming(InputError, "published-thompson"):
         ravenlab.replay("published-thompson", made_log())
     with raises_naming(InputError, "resamples", "128"):
@@ -81,14 +81,14 @@ def test_what_a_log_can_not_do() -> None:
         ravenlab.replay("ucb1", made_log(), clip=0.5)
 
 
-def test_intervals_hold_the_truth() -> None:
-    """A tenth of what is claimed, within 4 standard errors of 95 %."""
+def test_interval_coverage() -> None:
+    """100 tries; the coverage is within 4 standard errors of 95 %."""
     hits, _, _ = covered(Case("raven-ucb", 5, 1500), tries=100, resamples=256, runs=400)
     assert abs(hits / 100 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 100)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_intervals_hold_the_truth_in_93_to_97_percent(case: Case) -> None:
+def test_interval_coverage_is_93_to_97_percent(case: Case) -> None:
     hits, _, _ = covered(case, tries=1000, resamples=640)
     assert 930 <= hits <= 970

@@ -9,7 +9,7 @@ from environments.draw import draw_worlds
 from policies.engine.simulation import simulate
 
 
-def test_the_same_on_any_number_of_threads() -> None:
+def test_independent_of_number_of_threads() -> None:
     results = [
         simulate(policy, "localized-jump", horizon=400, arms=6, replications=7, seed=3, jobs=jobs, pulls=True)
         for policy in ("raven-ucb", "epsilon-greedy")
@@ -22,13 +22,13 @@ def test_the_same_on_any_number_of_threads() -> None:
             np.testing.assert_array_equal(group[0].pulls, other.pulls)
 
 
-def test_more_replications_leave_the_first_ones_as_they_were() -> None:
+def test_more_replications_keep_the_first_ones() -> None:
     few = simulate("thompson", "blips", horizon=300, arms=4, replications=3, seed=5)
     many = simulate("thompson", "blips", horizon=300, arms=4, replications=9, seed=5)
     assert few.regret.tobytes() == many.regret[:3].tobytes()
 
 
-def test_curves_rise_to_the_final_numbers() -> None:
+def test_curves_end_at_the_totals() -> None:
     result = simulate("ucb1", "periodic", horizon=500, arms=5, replications=4, seed=1, checkpoints=[1, 100, 500])
     assert result.curve is not None
     assert result.curve.steps.tolist() == [1, 100, 500]
@@ -37,13 +37,13 @@ def test_curves_rise_to_the_final_numbers() -> None:
     np.testing.assert_array_equal(result.curve.reward[:, -1], result.reward)
 
 
-def test_frames_have_a_row_a_replication() -> None:
+def test_frame_has_one_row_per_replication() -> None:
     frame = simulate("ucb1", "published-logistics", horizon=200, replications=3).to_frame()
     assert list(frame.columns) == ["replication", "regret", "reward", "suboptimal_pulls", "regret_constant"]
     assert len(frame) == 3
 
 
-def test_regret_against_the_constant_is_the_lost_mean() -> None:
+def test_regret_against_a_constant() -> None:
     """Before the first shift the best arm of the moment is the constant itself; later it need not be."""
     early = simulate("ucb1", "published-logistics", horizon=5000, replications=2)
     assert early.regret_constant is not None
@@ -54,7 +54,7 @@ def test_regret_against_the_constant_is_the_lost_mean() -> None:
     assert (late.regret_constant > late.regret + 1.0).any()
 
 
-def test_ucb1_regret_grows_like_the_logarithm() -> None:
+def test_ucb1_regret_is_logarithmic() -> None:
     """Ten times the horizon adds about what the ten times before added; a linear regret would add ten times as much."""
     means = [
         simulate("ucb1", "stationary", horizon=horizon, replications=60, seed=4).regret.mean()
@@ -77,12 +77,12 @@ def test_curve_against_a_constant() -> None:
 
 
 @pytest.mark.parametrize("checkpoints", [[0], [501], 0, -3])
-def test_refuses_checkpoints_outside_the_horizon(checkpoints: list[int] | int) -> None:
+def test_rejects_checkpoints_outside_the_horizon(checkpoints: list[int] | int) -> None:
     with pytest.raises(InputError, match="checkpoints"):
         simulate("ucb1", "stationary", horizon=500, checkpoints=checkpoints)
 
 
-def test_the_public_module_gives_policies_by_name() -> None:
+def test_public_module_exports_policies() -> None:
     assert ravenlab.RavenUCB(arms=3, alpha0=1.0, beta0=5.0, epsilon=0.1).select() == 0
     assert ravenlab.simulate is simulate
     with pytest.raises(AttributeError, match="NoSuchThing"):

@@ -12,15 +12,15 @@ from policies import find_policy
 from policies.engine.play import play_windows
 from policies.engine.plugins import PlainPolicy
 from policies.engine.simulation import simulate
-from tests.environments.made_traces import trace
+from tests.environments.recordings import trace
 from tests.messages import raises_naming
 
 NONE = np.empty(0, dtype=np.int64)
 
 
 @pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb-imp", "f-dsw-ts"])
-def test_the_loop_pulls_what_the_online_policy_pulls(name: str) -> None:
-    """The online object, told at every row which arms are open, is the twin of the loop."""
+def test_trace_loop_matches_online_policy(name: str) -> None:
+    """The online policy, with arms opened and closed at every row, is the reference implementation of the loop."""
     policy = find_policy(name)
     scenario = TraceScenario(trace(rows=400, missing=0.25), "trace:t")
     horizon, arms, seed = 60, 4, 5
@@ -30,16 +30,16 @@ def test_the_loop_pulls_what_the_online_policy_pulls(name: str) -> None:
     assert np.isnan(scenario.trace.values).any()
     lost = np.zeros((4, horizon))
     for r, offset in enumerate(worlds.offsets):
-        twin = policy(arms, horizon=horizon)
-        twin._rng = generator(seed, Stream.REPORT, r, "policy")
+        reference = policy(arms, horizon=horizon)
+        reference._rng = generator(seed, Stream.REPORT, r, "policy")
         reward = 0.0
         for t in range(horizon):
             row = scenario.trace.values[offset + t]
             for k in range(arms):
-                (twin.close if np.isnan(row[k]) else twin.open)(k)
-            arm = twin.select()
+                (reference.close if np.isnan(row[k]) else reference.open)(k)
+            arm = reference.select()
             assert arm == played.pulls[r, t], (r, t)
-            twin.update(arm, float(row[arm]))
+            reference.update(arm, float(row[arm]))
             reward += row[arm]
             lost[r, t] = np.nanmax(worlds.smoothed[offset + t]) - worlds.smoothed[offset + t, arm]
         np.testing.assert_allclose(played.out[r], [lost[r].sum(), reward, (lost[r] > 0).sum()], rtol=1e-9)
@@ -65,7 +65,7 @@ def test_a_simulation_on_a_trace() -> None:
     assert "regret_fixed" in result.summary()
 
 
-def test_what_a_trace_can_not_do() -> None:
+def test_rejects_invalid_sources() -> None:
     made = trace(rows=300)
     with raises_naming(InputError, "published-thompson"):
         simulate("published-thompson", trace=made, horizon=40)
@@ -75,7 +75,7 @@ def test_what_a_trace_can_not_do() -> None:
         simulate("ucb1")
 
 
-def test_a_plain_class_plays_the_same_windows() -> None:
+def test_plain_class_plays_the_same_windows() -> None:
     class Turns:
         """Pulls the open arms in turn."""
 
@@ -95,7 +95,7 @@ def test_a_plain_class_plays_the_same_windows() -> None:
         def close(self, arm: int) -> None:
             self.able.discard(arm)
 
-    own = {"name": "turns", "plain": Turns, "asks": frozenset()}
+    own = {"name": "turns", "plain": Turns, "takes": frozenset()}
     policy = cast("type[PlainPolicy]", type("TurnsPolicy", (PlainPolicy,), own))
     made = trace(rows=300, missing=0.2)
     scenario = TraceScenario(made, "trace:t")

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from policies.engine.base import ParamContext
-from policies.engine.window import COUNT, MEAN, SQUARES, longest, tuned_to_changes
+from policies.engine.window import COUNT, MEAN, SQUARES, longest_window, window_for_changes
 from policies.sw_raven import SWRaven
-from tests.policies.history import History
+from tests.policies.reference_parts import History
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 @pytest.mark.parametrize("tau", [1, 2, 37, 1000])
-def test_statistics_are_those_of_the_last_rewards(tau: int, offset: float) -> None:
+def test_statistics_match_last_rewards(tau: int, offset: float) -> None:
     rng = np.random.default_rng(5)
     policy = SWRaven(4, tau=tau)
     history = History()
@@ -30,7 +30,7 @@ def test_statistics_are_those_of_the_last_rewards(tau: int, offset: float) -> No
                     assert policy._stats[SQUARES, arm] == pytest.approx(squares, abs=tolerance, rel=tolerance)
 
 
-def test_an_outlier_that_falls_out_leaves_nothing_behind() -> None:
+def test_removed_outlier_leaves_no_rounding_error() -> None:
     policy = SWRaven(2, tau=10)
     for x in [1e15, *[0.25, 0.5] * 5]:
         policy.update(0, x)
@@ -40,6 +40,6 @@ def test_an_outlier_that_falls_out_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize(("horizon", "tau"), [(1, 1.0), (10000, 191.9), (10**6, 2350.8)])
 def test_default_window(horizon: int, tau: float) -> None:
-    assert tuned_to_changes(ParamContext(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
-    assert tuned_to_changes(ParamContext(horizon, 5, {"changes": 0.0})) == horizon
-    assert longest(ParamContext(horizon, 5, {})) == max(10, horizon)
+    assert window_for_changes(ParamContext(horizon, 5, {"changes": 10.0})) == pytest.approx(tau, rel=1e-3)
+    assert window_for_changes(ParamContext(horizon, 5, {"changes": 0.0})) == horizon
+    assert longest_window(ParamContext(horizon, 5, {})) == max(10, horizon)

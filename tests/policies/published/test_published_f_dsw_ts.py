@@ -8,11 +8,11 @@ import pytest
 
 from environments.errors import InputError
 from policies import PublishedFDSWTS
-from policies.engine.families import draw_beta
-from tests.policies.twin import check_twin
+from policies.engine.posterior import draw_beta
+from tests.policies.reference import check_against_reference
 
 
-class SlowPublishedFDSWTS:
+class ReferencePublishedFDSWTS:
     """Each step all a, b ← γ·(a, b); θ = min of two draws from Beta(a, b); the pulled arm adds z, 1 − z."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -49,11 +49,13 @@ class SlowPublishedFDSWTS:
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli", "delayed"])
 @pytest.mark.parametrize("gamma", [0.99, 0.9, 0.5])
-def test_pulls_the_arms_of_its_formula(scenario: str, gamma: float) -> None:
-    check_twin("published-f-dsw-ts", SlowPublishedFDSWTS, scenario, horizon=600, arms=6, params={"gamma": gamma})
+def test_matches_reference_implementation(scenario: str, gamma: float) -> None:
+    check_against_reference(
+        "published-f-dsw-ts", ReferencePublishedFDSWTS, scenario, horizon=600, arms=6, params={"gamma": gamma}
+    )
 
 
-def test_a_beta_this_small_is_a_coin() -> None:
+def test_small_beta_parameters_give_a_bernoulli_draw() -> None:
     """Just above the limit the general draw gives 0 or 1 and nothing else, in the ratio of a and b."""
     rng = np.random.default_rng(5)
     draws = np.array([draw_beta(1.5e-13, 0.5e-13, rng) for _ in range(4000)])
@@ -61,6 +63,6 @@ def test_a_beta_this_small_is_a_coin() -> None:
     assert abs(draws.mean() - 0.75) < 5 * np.sqrt(0.75 * 0.25 / draws.size)
 
 
-def test_refuses_online_use() -> None:
+def test_rejects_online_use() -> None:
     with pytest.raises(InputError, match="published-f-dsw-ts"):
         PublishedFDSWTS(arms=2)

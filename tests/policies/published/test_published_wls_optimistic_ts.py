@@ -8,7 +8,7 @@ import pytest
 
 from policies import PublishedWLSOptimisticTS
 from policies.published.published_wls_optimistic_ts import GONE, ROUGH, SCALE, WINDOW, fit, line, update
-from tests.policies.twin import check_twin
+from tests.policies.reference import check_against_reference
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -20,7 +20,7 @@ def system(times: Floats, y: Floats, t: int) -> tuple[Floats, Floats, Floats]:
     return w, np.column_stack([w, w * times]), w * y
 
 
-class SlowPublishedWLSOptimisticTS:
+class ReferencePublishedWLSOptimisticTS:
     """U(0, 1) below 2 rewards; else max(p, draw N(p, s²)) of the line that `lstsq` gives."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
@@ -49,9 +49,9 @@ class SlowPublishedWLSOptimisticTS:
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])
-def test_pulls_the_arms_of_its_formula(scenario: str) -> None:
-    check_twin(
-        "published-wls-optimistic-ts", SlowPublishedWLSOptimisticTS, scenario, horizon=400, arms=5, replications=1
+def test_matches_reference_implementation(scenario: str) -> None:
+    check_against_reference(
+        "published-wls-optimistic-ts", ReferencePublishedWLSOptimisticTS, scenario, horizon=400, arms=5, replications=1
     )
 
 
@@ -86,7 +86,7 @@ def spacing(kind: str, rng: np.random.Generator) -> Floats:
 
 @pytest.mark.parametrize("kind", ["even", "mixed", "pause"])
 @pytest.mark.parametrize(("idle_from", "idle_to"), [(1, 60), (1, 16_000), (13_000, 14_700)])
-def test_line_is_that_of_lstsq(kind: str, idle_from: int, idle_to: int) -> None:
+def test_line_matches_lstsq(kind: str, idle_from: int, idle_to: int) -> None:
     """Same rank, p and s wherever `lstsq` itself is well determined.
 
     That is where it gives the same rank, and p within 1e-6, when the very same numbers come in another order
@@ -121,7 +121,7 @@ def test_line_is_that_of_lstsq(kind: str, idle_from: int, idle_to: int) -> None:
     assert 0 in ranks or idle_to < 14_700
 
 
-def test_idle_arm_loses_its_rewards_bit_by_bit() -> None:
+def test_weights_of_idle_arm_underflow() -> None:
     """Near the smallest float64 numbers w·y is rounded to 0 or w, and after that nothing is left."""
     times, y = np.array([100.0, 101.0, 102.0]), np.array([0.2, 0.6, 0.4])
     arms, memory = arm(times, y)
@@ -138,7 +138,7 @@ def test_idle_arm_loses_its_rewards_bit_by_bit() -> None:
     assert s == 1e-6
 
 
-def test_window_is_the_last_50() -> None:
+def test_window_holds_50_rewards() -> None:
     rng = np.random.default_rng(3)
     times, y = np.arange(1.0, 121.0), rng.normal(size=120)
     whole, recent = arm(times, y), arm(times[-WINDOW:], y[-WINDOW:])

@@ -1,4 +1,4 @@
-"""`diagnose` names the right kind of our own worlds, and knows when it can't say."""
+"""Diagnosis of simulated traces with known changes, of short and of unusual tables."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ SHARE = {"stationary": 0.95} | dict.fromkeys(KINDS, 0.85)
 
 
 @pytest.mark.parametrize("name", SHARE)
-def test_a_tenth_of_the_tries_names_the_right_kind(name: str) -> None:
+def test_the_right_kind_is_found_in_20_traces(name: str) -> None:
     assert answers(name, 20)[name] >= SHARE[name] * 20
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("name", SHARE)
-def test_names_the_right_kind(name: str) -> None:
+def test_the_right_kind_is_found_in_200_traces(name: str) -> None:
     assert answers(name, 200)[name] >= SHARE[name] * 200
 
 
-def test_strengths_are_those_of_the_world() -> None:
+def test_strengths_match_the_scenario() -> None:
     season = diagnose(full_trace("periodic", 0)).finding("periodic")
     assert season.numbers["period"] == pytest.approx(2000, rel=0.01)
     blips = diagnose(full_trace("blips", 0)).finding("blips")
@@ -45,7 +45,7 @@ def test_strengths_are_those_of_the_world() -> None:
     assert list(churn.numbers["left"].values()) == [6700]
 
 
-def test_the_slope_of_the_strongest_arm_lies_in_its_interval() -> None:
+def test_the_interval_of_the_largest_slope_covers() -> None:
     rng = np.random.default_rng(5)
     inside = 0
     for _ in range(40):
@@ -57,13 +57,13 @@ def test_the_slope_of_the_strongest_arm_lies_in_its_interval() -> None:
     assert inside >= 33
 
 
-def test_a_log_of_one_arm_a_step_will_do() -> None:
+def test_a_log_with_one_arm_per_step_is_diagnosed() -> None:
     table = seen_one_at_a_time(full_trace("localized-jump", 1, arms=5), 1)
     assert diagnose(table).verdict == "localized-jump"
     assert diagnose(seen_one_at_a_time(full_trace("stationary", 1, arms=5), 1)).verdict == "stationary"
 
 
-def test_rows_that_depend_on_each_other_are_no_change() -> None:
+def test_autocorrelation_is_not_taken_for_a_change() -> None:
     rng = np.random.default_rng(1)
     named = 0
     for _ in range(10):
@@ -74,19 +74,19 @@ def test_rows_that_depend_on_each_other_are_no_change() -> None:
     assert named <= 1
 
 
-def test_too_little_is_not_decidable() -> None:
+def test_too_few_data_are_inconclusive() -> None:
     few = diagnose(np.random.default_rng(0).normal(size=(199, 3)))
-    assert few.verdict == "not decidable"
+    assert few.verdict == "inconclusive"
     assert_names(few.reason, "199")
     seldom = np.full((1000, 3), np.nan)
     seldom[::100] = 1.0
     assert_names(diagnose(seldom).reason, 10)
-    assert diagnose(np.ones((500, 2))).verdict == "not decidable"
+    assert diagnose(np.ones((500, 2))).verdict == "inconclusive"
     assert "squared" in diagnose(np.random.default_rng(0).normal(size=(500, 2)) * 1e80).reason
 
 
 @pytest.mark.parametrize("case", ["constant arm", "zeros and ones", "huge", "two rows apart", "one spike"])
-def test_odd_tables_are_answered(case: str) -> None:
+def test_unusual_tables_are_diagnosed(case: str) -> None:
     rng = np.random.default_rng(3)
     table: Floats = rng.normal(size=(400, 3))
     if case == "constant arm":
@@ -106,14 +106,14 @@ def test_odd_tables_are_answered(case: str) -> None:
         assert found.noise == "bernoulli"
 
 
-def test_more_often_than_chance_no_half_disagrees() -> None:
+def test_random_halves_agree() -> None:
     found = diagnose(full_trace("periodic", 2), halves=3)
     assert (found.agreeing_halves, found.halves) == (3, 3)
     assert found.finding("periodic").found_in_halves == 3
 
 
 @pytest.mark.parametrize("name", ["stationary", *KINDS, "localized-jump+blips", "periodic+variance-drift+arm-churn"])
-def test_the_proposed_study_is_valid_and_alike(name: str, tmp_path: Path) -> None:
+def test_the_proposed_study_is_valid_and_similar(name: str, tmp_path: Path) -> None:
     found = diagnose(full_trace(name, 3, horizon=5000, arms=6))
     place = tmp_path / "proposed.toml"
     place.write_text(propose_study(found, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The noise of a trace is told by its likeliest shape."""
+"""Identification of the noise distribution."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from tests.studies.diagnosis.traces_of_ours import full_trace
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_names_the_noise(noise: str) -> None:
+def test_the_noise_is_identified(noise: str) -> None:
     assert diagnose(full_trace("stationary", 4, horizon=8000, arms=3, noise=noise)).noise == noise

@@ -1,4 +1,4 @@
-"""Full traces of our own scenarios: what every arm would have paid at every step."""
+"""Simulated traces: the rewards of all arms at all steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEED = 2026
 
 
 def full_trace(name: str, number: int, horizon: int = 10_000, arms: int = 10, **settings: Any) -> Floats:
-    """World number `number` of a scenario as a trace; NaN where an arm is not open."""
+    """Return one world of a scenario as a trace; NaN where an arm is closed."""
     worlds = draw_worlds(find_scenario(name, settings), horizon, arms, SEED, first=number)
     means = np.empty((horizon, worlds.level.shape[2]))
     rewards = np.empty_like(means)
@@ -25,7 +25,7 @@ def full_trace(name: str, number: int, horizon: int = 10_000, arms: int = 10, **
 
 
 def seen_one_at_a_time(table: Floats, seed: int) -> Floats:
-    """A log of a policy that picks any open arm: one cell a row is left."""
+    """Keep one random open arm per row, as in a log."""
     rng = np.random.default_rng(seed)
     picked = np.where(np.isnan(table), -1.0, rng.random(table.shape)).argmax(axis=1)
     out = np.full_like(table, np.nan)

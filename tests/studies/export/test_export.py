@@ -1,4 +1,4 @@
-"""Exports: the same bytes every time, read back by other parsers, and names that are never markup or code."""
+"""Exports: reproducible bytes, readable by other parsers, and names escaped in markup and code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GIVEN = [
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
-def test_the_same_bytes_and_a_last_newline(form: str) -> None:
+def test_exports_are_reproducible_and_end_with_a_newline(form: str) -> None:
     again = [Recommendation.model_validate(json.loads(json.dumps(each.as_object()))) for each in GIVEN]
     text = export(GIVEN, form)
     assert text == export(again, form)
@@ -47,7 +47,7 @@ def test_the_same_bytes_and_a_last_newline(form: str) -> None:
     text.encode("utf-8")
 
 
-def test_json_is_the_document_and_fits_its_schema() -> None:
+def test_json_is_valid_against_its_schema() -> None:
     document = json.loads(export(GIVEN, "json"))
     assert list(document) == ["schema", "recommendations"]
     assert document["schema"] == 1
@@ -65,7 +65,7 @@ def test_the_shipped_schema_is_current() -> None:
     assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.json_file"
 
 
-def test_toml_and_yaml_hold_the_same() -> None:
+def test_toml_and_yaml_equal_json() -> None:
     document = json.loads(export(GIVEN, "json"))
     assert yaml.safe_load(export(GIVEN, "yaml")) == document
     for each in document["recommendations"]:
@@ -74,7 +74,7 @@ def test_toml_and_yaml_hold_the_same() -> None:
     assert tomllib.loads(export(GIVEN, "toml")) == document
 
 
-def test_csv_has_one_row_a_recommendation() -> None:
+def test_csv_has_one_row_per_recommendation() -> None:
     rows = list(csv.DictReader(io.StringIO(export(GIVEN, "csv"), newline="")))
     assert [row["study"] for row in rows] == [each.study for each in GIVEN]
     assert float(rows[0]["params.alpha0"]) == 0.25
@@ -88,7 +88,7 @@ def test_csv_has_one_row_a_recommendation() -> None:
     assert None not in rows[0]
 
 
-def test_a_markdown_table_is_not_broken_by_names() -> None:
+def test_names_do_not_break_a_markdown_table() -> None:
     lines = export(GIVEN, "markdown").splitlines()
     assert len(lines) == 2 + len(GIVEN)
     assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}) == 1
@@ -99,7 +99,7 @@ def test_a_markdown_table_is_not_broken_by_names() -> None:
     assert "α₀ 0.25, β₀ 4, ε 0.0001" in lines[2]
 
 
-def test_a_latex_table_is_not_broken_by_names() -> None:
+def test_names_do_not_break_a_latex_table() -> None:
     text = export(GIVEN, "latex")
     rows = text.split("\\midrule\n")[1].split("\\bottomrule")[0].strip().splitlines()
     assert len(rows) == len(GIVEN)
@@ -135,7 +135,7 @@ def test_the_python_snippet_has_the_parameters() -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "toml"])
-def test_policies_load_what_is_exported(form: str, tmp_path: Path) -> None:
+def test_policies_load_from_exports(form: str, tmp_path: Path) -> None:
     path = tmp_path / f"recommended.{form}"
     path.write_text(export(GIVEN, form), encoding="utf-8", newline="")
     assert Policy.load(path, study=WILD).values["b0"] == 2e-05

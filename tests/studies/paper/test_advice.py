@@ -1,4 +1,4 @@
-"""The paper's advice: its printed cells first, then its guidance, else none."""
+"""The paper's advice: printed cells first, then closing recommendations, else none."""
 
 from __future__ import annotations
 
@@ -36,18 +36,20 @@ from studies.paper.numbers import FOLDER
         ("variance-drift+blips", 1000, None),
     ],
 )
-def test_the_cell_then_the_guidance(scenario: str, horizon: int, expected: tuple[float, float] | None) -> None:
+def test_printed_cells_precede_recommendations(
+    scenario: str, horizon: int, expected: tuple[float, float] | None
+) -> None:
     found = paper_advice(scenario, horizon)
     assert found == (None if expected is None else {"alpha0": expected[0], "beta0": expected[1], "epsilon": 0.1})
 
 
-def test_other_scenarios_have_none() -> None:
+def test_other_scenarios_have_no_advice() -> None:
     advised = {name for name in scenarios() if paper_advice(name, 10000)}
     ours = {"variance-drift", "incremental-drift", "gradual-drift", "blips"}
     assert advised == ours | {f"published-{name}" for name in ours - {"gradual-drift"}}
 
 
-def test_the_numbers_are_those_of_the_files() -> None:
+def test_printed_regrets() -> None:
     with (FOLDER / "parameter_selection.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6

@@ -22,7 +22,7 @@ def test_a_description_states_every_number() -> None:
         "18.5 higher (95 % CI of the difference 16 to 21)",  # paper's advice
         "0.5 lower",  # defaults
         "α₀ 75 %, β₀ 25 %",  # importance
-        "--range epsilon=1e-06:0.5",  # edge of the range
+        "range epsilon=1e-06:0.5",  # edge of the range
         "mean 0.5 and spread 0.3",  # reward scale
     ):
         assert numbers in text
@@ -45,7 +45,7 @@ def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
     (line,) = describe_edges(
         "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7})
     )
-    hint = line.split("--range ")[1].removesuffix(".")
+    hint = line.split("the range ")[1].removesuffix(".")
     wider = parse_study_spec({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
@@ -56,7 +56,7 @@ def test_a_rate_that_was_searched_as_it_is_gets_no_other_range() -> None:
     (line,) = describe_edges(
         "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.3})
     )
-    assert "--range gamma=0.2:0.4." in line
+    assert "the range gamma=0.2:0.4." in line
 
 
 def test_numbers_stay_short() -> None:

@@ -1,4 +1,4 @@
-"""Grids: what they may say, how they stand in a storage, and what is read back."""
+"""Grids: specification, storage and CSV."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.studies.made import WILD, store, store_grid, url
 SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
 
 
-def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
+def test_a_stored_grid_is_read_back(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = GridSpec(**SMALL, replications=50).resolved()
     study, samples = store_grid(storage, spec, alike=[1, 4])
@@ -43,7 +43,7 @@ def test_what_was_stored_is_read_back(tmp_path: Path) -> None:
     assert grid.indistinguishable.tolist() == [[False, True, False], [False, True, False]]
 
 
-def test_only_finished_grids_are_read(tmp_path: Path) -> None:
+def test_only_complete_grids_are_read(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     half, _ = store_grid(storage, GridSpec(**SMALL), 3, alike=None)
     bare, _ = store_grid(storage, GridSpec(**SMALL, name="bare"), alike=None)
@@ -56,7 +56,7 @@ def test_only_finished_grids_are_read(tmp_path: Path) -> None:
     assert (grid.study, grid.spec.horizon) == (whole.study_name, 2000)
 
 
-def test_the_library_knows_grids(tmp_path: Path) -> None:
+def test_the_library_lists_grids(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     store_grid(storage, GridSpec(**SMALL), 4, alike=None)
     (row,) = list_studies(storage)
@@ -77,7 +77,7 @@ def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
     np.testing.assert_array_equal(copied.mean, original.mean)
 
 
-def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
+def test_trials_that_are_not_cells_are_rejected(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = GridSpec(**SMALL)
     study, _ = store_grid(storage, spec)
@@ -85,20 +85,20 @@ def test_trials_that_are_none_of_its_cells(tmp_path: Path) -> None:
     with raises_naming(InputError, "6"):
         read_grid(study)
     study.set_user_attr(keys.GRID, {"scenario": "blips", "cells": 3})
-    with pytest.raises(InputError, match="can't read"):
+    with pytest.raises(InputError, match="cannot read"):
         read_grid(study)
     (row,) = list_studies(storage)
     assert row.state == "external"
 
 
-def test_distributions_hold_every_cell() -> None:
+def test_distributions_contain_every_cell() -> None:
     spec = GridSpec(scenario="blips", alpha0=(0.0, 1.0), beta0=(2.0,))
     held = grid_distributions(spec)
     assert all(held[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
     assert ["log=True" in repr(held[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
 
 
-def test_the_fine_grid_is_the_papers_box() -> None:
+def test_the_fine_grid_spans_the_range_of_the_paper() -> None:
     assert (len(FINE_VALUES), FINE_VALUES[0], FINE_VALUES[12], FINE_VALUES[-1]) == (25, 0.01, 0.316228, 10.0)
     ratios = np.diff(np.log(FINE_VALUES))
     np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)
@@ -136,14 +136,14 @@ def test_csv() -> None:
         ({"seed": -1}, ["seed", "0"]),
     ],
 )
-def test_bad_input_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
+def test_errors_name_field_and_value_on_one_line(fields: dict[str, Any], names: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         parse_grid_spec({"scenario": "blips", **fields})
     assert_names(str(caught.value), *names)
     assert "\n" not in str(caught.value)
 
 
-def test_names() -> None:
+def test_study_names() -> None:
     usual = GridSpec(scenario="blips", horizon=1000)
     assert usual.study_name() == "grid/raven-ucb/blips/T1000/K10"
     assert GridSpec(scenario="blips", horizon=1000, replications=4, seed=3).study_name() == usual.study_name()

@@ -1,4 +1,4 @@
-"""Answers from stored studies: exact, between and beyond."""
+"""Parameters from stored studies: exact, interpolated and extrapolated."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ def at(horizon: int, alpha0: float, **changes: object) -> Recommendation:
 STORED = [at(1000, 1.0), at(100_000, 4.0)]
 
 
-def ask(horizon: int, **changes: object) -> RecommendationQuery:
+def query(horizon: int, **changes: object) -> RecommendationQuery:
     return RecommendationQuery(**{"scenario": "variance-drift", "horizon": horizon, **changes})  # type: ignore[arg-type]
 
 
 def test_exact() -> None:
-    found = recommend_parameters(ask(1000), STORED)
-    assert (found.kind, found.params, found.command) == ("exact", STORED[0].params, None)
-    assert found.sources == (STORED[0],)
+    result = recommend_parameters(query(1000), STORED)
+    assert (result.kind, result.params, result.command) == ("exact", STORED[0].params, None)
+    assert result.sources == (STORED[0],)
 
 
-def test_between_two_horizons_a_log_parameter_goes_geometrically() -> None:
-    found = recommend_parameters(ask(10_000), STORED)
-    assert found.kind == "interpolated"
-    assert found.params["alpha0"] == pytest.approx(2.0)
-    assert found.params["beta0"] == 2.0
-    assert [each.horizon for each in found.sources] == [1000, 100_000]
-    assert found.command == "ravenlab tune variance-drift --horizon 10000"
+def test_log_parameters_are_interpolated_geometrically() -> None:
+    result = recommend_parameters(query(10_000), STORED)
+    assert result.kind == "interpolated"
+    assert result.params["alpha0"] == pytest.approx(2.0)
+    assert result.params["beta0"] == 2.0
+    assert [source.horizon for source in result.sources] == [1000, 100_000]
+    assert result.command == "ravenlab tune variance-drift --horizon 10000"
 
 
-def test_the_nearest_neighbours_are_used() -> None:
-    found = recommend_parameters(ask(5000), [*STORED, at(10_000, 9.0), at(4000, 3.0), at(300, 8.0)])
-    assert [each.horizon for each in found.sources] == [4000, 10_000]
+def test_the_nearest_neighbors_are_used() -> None:
+    result = recommend_parameters(query(5000), [*STORED, at(10_000, 9.0), at(4000, 3.0), at(300, 8.0)])
+    assert [source.horizon for source in result.sources] == [4000, 10_000]
 
 
 @pytest.mark.parametrize(("horizon", "alpha0"), [(200, 1.0), (10**6, 4.0)])
-def test_beyond_the_range_the_nearest_one_is_given(horizon: int, alpha0: float) -> None:
-    found = recommend_parameters(ask(horizon), STORED)
-    assert (found.kind, found.params["alpha0"]) == ("extrapolated", alpha0)
-    assert found.command is not None
+def test_extrapolation_uses_the_nearest_horizon(horizon: int, alpha0: float) -> None:
+    result = recommend_parameters(query(horizon), STORED)
+    assert (result.kind, result.params["alpha0"]) == ("extrapolated", alpha0)
+    assert result.command is not None
 
 
-def test_rates_whole_numbers_words_and_what_only_one_has() -> None:
+def test_rates_integers_categories_and_parameters_of_one_neighbor() -> None:
     def sw(horizon: int, params: dict[str, float | str]) -> Recommendation:
         return recommendation(policy="f-dsw-ts", horizon=horizon, params=params)
 
@@ -58,19 +58,19 @@ def test_rates_whole_numbers_words_and_what_only_one_has() -> None:
         sw(100, {"gamma": 0.9, "n": 10, "g": "min"}),
         sw(10_000, {"gamma": 0.999, "n": 1000, "g": "max", "low": -4}),
     ]
-    found = recommend_parameters(ask(1000, policy="f-dsw-ts"), stored)
-    assert found.params["gamma"] == pytest.approx(0.99)
-    assert found.params["n"] == 100.0
-    assert found.params["g"] == "min"
-    assert found.params["low"] == pytest.approx(-2.0)
-    assert recommend_parameters(ask(1001, policy="f-dsw-ts"), stored).params["g"] == "max"
+    result = recommend_parameters(query(1000, policy="f-dsw-ts"), stored)
+    assert result.params["gamma"] == pytest.approx(0.99)
+    assert result.params["n"] == 100.0
+    assert result.params["g"] == "min"
+    assert result.params["low"] == pytest.approx(-2.0)
+    assert recommend_parameters(query(1001, policy="f-dsw-ts"), stored).params["g"] == "max"
 
 
-def test_a_parameter_at_zero_goes_linearly() -> None:
-    assert recommend_parameters(ask(10_000), [at(1000, 0.0), at(100_000, 4.0)]).params["alpha0"] == pytest.approx(2.0)
+def test_a_parameter_at_zero_is_interpolated_linearly() -> None:
+    assert recommend_parameters(query(10_000), [at(1000, 0.0), at(100_000, 4.0)]).params["alpha0"] == pytest.approx(2.0)
 
 
-def test_other_settings_objectives_arms_and_policies_do_not_count() -> None:
+def test_other_settings_objectives_arms_and_policies_are_ignored() -> None:
     others = [
         at(3000, 7.0, settings={"growth": 0.9}, study="a"),
         at(3000, 7.0, objective="cvar:0.9", study="b"),
@@ -78,34 +78,34 @@ def test_other_settings_objectives_arms_and_policies_do_not_count() -> None:
         at(3000, 7.0, scenario="blips"),
         recommendation(policy="ucb1", horizon=3000, params={"c": 1.0}),
     ]
-    assert recommend_parameters(ask(3000), [*STORED, *others]).kind == "interpolated"
-    assert recommend_parameters(ask(3000, arms=5), [*STORED, *others]).params["alpha0"] == 7.0
+    assert recommend_parameters(query(3000), [*STORED, *others]).kind == "interpolated"
+    assert recommend_parameters(query(3000, arms=5), [*STORED, *others]).params["alpha0"] == 7.0
     with raises_naming(InputError, "5 or 10", "--horizon 3000 --arms 7"):
-        recommend_parameters(ask(3000, arms=7), [*STORED, *others])
+        recommend_parameters(query(3000, arms=7), [*STORED, *others])
 
 
-def test_of_several_studies_the_plain_one_wins() -> None:
+def test_a_study_with_the_default_name_is_preferred() -> None:
     plain, named = at(1000, 1.0, trials=10), at(1000, 5.0, study="mine", trials=500)
     for stored in ([plain, named], [named, plain]):
-        assert recommend_parameters(ask(1000), stored).sources == (plain,)
+        assert recommend_parameters(query(1000), stored).sources == (plain,)
     longer = at(1000, 6.0, study="other", trials=600)
-    assert recommend_parameters(ask(1000), [named, longer]).sources == (longer,)
+    assert recommend_parameters(query(1000), [named, longer]).sources == (longer,)
 
 
 def test_nothing_stored() -> None:
     with pytest.raises(InputError) as caught:
-        recommend_parameters(ask(3000, policy="ucb1", arms=7, storage="sqlite:///my file"), [])
+        recommend_parameters(query(3000, policy="ucb1", arms=7, storage="sqlite:///my file"), [])
     assert str(caught.value).endswith(
         "ravenlab tune variance-drift --horizon 3000 --policy ucb1 --arms 7 --storage 'sqlite:///my file'"
     )
 
 
-def test_what_cannot_be_tuned_is_refused() -> None:
+def test_invalid_queries_are_rejected() -> None:
     for wrong, message in (
-        (ask(0), "horizon"),
-        (ask(100, arms=0), "arms"),
-        (ask(100, policy="ucb2"), "'ucb2'"),
-        (ask(100, scenario="blip"), "'blip'"),
+        (query(0), "horizon"),
+        (query(100, arms=0), "arms"),
+        (query(100, policy="ucb2"), "'ucb2'"),
+        (query(100, scenario="blip"), "'blip'"),
     ):
         with pytest.raises(InputError, match=message):
             recommend_parameters(wrong, STORED)

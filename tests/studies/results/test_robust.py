@@ -1,4 +1,4 @@
-"""Specifications and measures of a search over several scenarios."""
+"""Specifications and measures of searches over several scenarios."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_measure_is_the_mean_of_the_worst(text: str, counted: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["best", "cvar", "cvar:1", "cvar:x", "worst:2", "mean:0.5"])
-def test_unknown_measures_are_refused(text: str) -> None:
+def test_unknown_measures_are_rejected(text: str) -> None:
     with raises_naming(InputError, "measure"):
         parse_measure(text)
 
@@ -50,14 +50,14 @@ def test_unknown_measures_are_refused(text: str) -> None:
         ({"name": None, "horizn": 3}, ["'horizn'"]),
     ],
 )
-def test_what_does_not_fit_is_one_line(fields: dict[str, Any], names: list[str]) -> None:
+def test_errors_name_field_and_value_on_one_line(fields: dict[str, Any], names: list[str]) -> None:
     with pytest.raises(InputError) as error:
         parse_robust_spec({key: value for key, value in {**TWO, **fields}.items() if value is not None})
     assert_names(str(error.value), *names)
     assert "\n" not in str(error.value)
 
 
-def test_names_and_own_studies() -> None:
+def test_study_names_and_single_scenario_studies() -> None:
     assert parse_robust_spec(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
     assert parse_robust_spec({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
     others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
@@ -69,7 +69,7 @@ def test_names_and_own_studies() -> None:
     assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.scenario_specs())
 
 
-def test_a_list_of_horizons_makes_several(tmp_path: Path) -> None:
+def test_a_list_of_horizons_gives_several_specifications(tmp_path: Path) -> None:
     path = tmp_path / "studies.toml"
     table = "[[robust]]\nscenarios = ['blips', 'periodic']\n"
     path.write_text(f"{table}horizon = [500, 1000]\n{table}horizon = 2000\n")
@@ -84,7 +84,7 @@ def test_a_list_of_horizons_makes_several(tmp_path: Path) -> None:
             load_robust_studies(path)
 
 
-def test_a_stored_one_is_read_back_and_compared() -> None:
+def test_a_stored_specification_is_read_back_and_compared() -> None:
     spec = parse_robust_spec({**TWO, "measure": "mean"}).resolved()
     assert RobustSpec.model_validate(spec.model_dump(mode="json")).resolved() == spec
     other = parse_robust_spec({**TWO, "seed": 4})
@@ -94,5 +94,5 @@ def test_a_stored_one_is_read_back_and_compared() -> None:
     assert spec.differences(spec) == []
 
 
-def test_cvar_of_one_world_is_never_of_none() -> None:
-    assert Measure("cvar", 0.99).counted(3) == 1
+def test_cvar_counts_at_least_one_scenario() -> None:
+    assert Measure("cvar", 0.99).worst_count(3) == 1

@@ -1,4 +1,4 @@
-"""Study files: the studies that they make."""
+"""Loading of study files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load(tmp_path: Path, text: str) -> list[StudySpec]:
     return specs
 
 
-def test_lists_make_a_product(tmp_path: Path) -> None:
+def test_lists_create_one_study_per_combination(tmp_path: Path) -> None:
     specs = load(
         tmp_path,
         """
@@ -49,7 +49,7 @@ def test_lists_make_a_product(tmp_path: Path) -> None:
     assert {spec.seed for spec in specs[:6]} == {4}
 
 
-def test_the_space_searches_and_fixes(tmp_path: Path) -> None:
+def test_space_holds_ranges_and_fixed_values(tmp_path: Path) -> None:
     (spec,) = load(
         tmp_path,
         """
@@ -67,7 +67,7 @@ def test_the_space_searches_and_fixes(tmp_path: Path) -> None:
     assert spec.fixed == {"logarithm": "t", "epsilon": 0.1, "variance": "printed"}
 
 
-def test_a_rate_near_one_is_written_as_it_is_and_searched_as_it_should_be(tmp_path: Path) -> None:
+def test_a_rate_near_one_is_given_as_x_and_searched_as_one_minus_x(tmp_path: Path) -> None:
     (spec,) = load(tmp_path, '[[study]]\npolicy = "d-ucb"\nscenario = "blips"\nspace.gamma = [0.9, 0.999]')
     assert spec.space == {"gamma": Range(low=0.001, high=0.1, scale="one-minus")}
     table = "{low = 0.001, high = 0.1, scale = 'one-minus'}"
@@ -75,7 +75,7 @@ def test_a_rate_near_one_is_written_as_it_is_and_searched_as_it_should_be(tmp_pa
     assert same == spec
 
 
-def test_settings_of_effects_that_share_a_name(tmp_path: Path) -> None:
+def test_settings_with_the_same_name_in_two_effects(tmp_path: Path) -> None:
     (spec,) = load(
         tmp_path,
         """
@@ -90,7 +90,7 @@ def test_settings_of_effects_that_share_a_name(tmp_path: Path) -> None:
     assert spec.settings == {"blips.every": "20%", "lasting": 5, "localized-jump.every": "25%"}
 
 
-def test_names_can_be_filled_in(tmp_path: Path) -> None:
+def test_placeholders_in_names(tmp_path: Path) -> None:
     text = '[[study]]\nname = "mine/{policy}/{scenario}/{horizon}"\nscenario = ["blips", "periodic"]\nhorizon = [500]'
     assert [spec.name for spec in load(tmp_path, text)] == ["mine/raven-ucb/blips/500", "mine/raven-ucb/periodic/500"]
     (alone,) = load(tmp_path, '[[study]]\nname = "mine"\nscenario = ["blips"]\nhorizon = [500]')

@@ -1,4 +1,4 @@
-"""Objectives: what they measure, and how they are written."""
+"""Objectives: values and parsing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_values(text: str, expected: list[float]) -> None:
     assert parse_objective(text).value(SAMPLE).tolist() == expected
 
 
-def test_only_rewards_are_maximised() -> None:
+def test_only_reward_is_maximized() -> None:
     regret, reward = np.array([1.0]), np.array([2.0])
     for text in ("mean", "quantile:0.9", "cvar:0.9", "after:5"):
         objective = parse_objective(text)
@@ -57,13 +57,13 @@ def test_the_burn_in_ends_before_the_horizon() -> None:
         "after:1e9999%",
     ],
 )
-def test_bad_ones_are_refused_by_name(text: str) -> None:
+def test_invalid_objectives_are_named_in_the_error(text: str) -> None:
     with pytest.raises(InputError, match="objective"):
         parse_objective(text)
 
 
 @given(st.text(max_size=20) | st.from_regex(r"(mean|quantile|cvar|after|reward):?[0-9.%e-]*", fullmatch=True))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     try:
         found = parse_objective(text)
     except InputError:

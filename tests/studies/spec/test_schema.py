@@ -1,4 +1,4 @@
-"""The JSON Schema of study files: current, met by what comes along, and by no other shapes."""
+"""The JSON Schema of study files."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def test_the_template_fits_the_schema(tmp_path: Path) -> None:
         {"study": [{"scenario": "blips", "space": {"alpha0": {"low": 1}}}]},
     ],
 )
-def test_the_schema_refuses(document: dict[str, Any]) -> None:
+def test_the_schema_rejects(document: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, study_file_schema())

@@ -1,4 +1,4 @@
-"""Study files that come along: what they hold, how they are found, and the template of `ravenlab init`."""
+"""Shipped study files and the template of `ravenlab init`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studies.spec.study import StudySpec
 from tests.messages import raises_naming
 
 
-def test_shipped_files_hold_what_they_say() -> None:
+def test_contents_of_shipped_files() -> None:
     assert list(shipped_studies()) == ["quick", "paper", "all-scenarios", "logistics", "figure2"]
     held = {name: load_study_file(find_study_file(name)) for name in shipped_studies()}
     assert {name: len(specs) for name, specs in held.items()} == {
@@ -32,7 +32,7 @@ def test_shipped_files_hold_what_they_say() -> None:
     assert (logistics.horizon, logistics.arms) == (50000, 100)
 
 
-def test_studies_of_one_name_in_two_shipped_files_can_share_their_trials() -> None:
+def test_shipped_studies_with_the_same_name_are_comparable() -> None:
     seen: dict[str, StudySpec] = {}
     for name in shipped_studies():
         for spec in load_study_file(find_study_file(name)):
@@ -58,13 +58,13 @@ def test_study_files_are_found_by_name_or_path(tmp_path: Path, monkeypatch: pyte
         load_study_file(find_study_file(""))
 
 
-def test_the_template_tells_of_every_field() -> None:
+def test_the_template_mentions_every_field() -> None:
     text = study_template()
     for field in (*STUDY_FIELDS, "effects", "low", "high", "scale", "window"):
         assert f"{field} = " in text or f"[study.{field}]" in text, field
 
 
-def test_what_the_template_leaves_out_is_the_default() -> None:
+def test_commented_lines_of_the_template_are_the_defaults() -> None:
     lines = study_template().splitlines()
     shown = [line.removeprefix("# ") for line in lines if line.startswith("# ") and " = " in line]
     tables = tomllib.loads("\n".join(line for line in shown if line.split(" = ")[0].isidentifier()))

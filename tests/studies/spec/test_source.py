@@ -1,4 +1,4 @@
-"""Each kind of source resolves once, to a study with a horizon and arms; more than one source is refused."""
+"""Sources of rewards, and the studies that they resolve to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def log(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_a_scenario_resolves_to_its_own_size() -> None:
+def test_a_scenario_resolves_to_its_default_size() -> None:
     study = parse_study_spec({"scenario": "blips"}).resolved()
     assert isinstance(study, ResolvedStudy)
     assert (study.horizon, study.arms) == (10000, 10)
@@ -102,7 +102,7 @@ def test_a_changed_file_is_refused(trace: str) -> None:
         ({}, ["scenario"]),
     ],
 )
-def test_what_does_not_fit_is_one_line_with_field_and_value(
+def test_inconsistent_fields_are_named_with_their_values(
     fields: dict[str, Any], named: list[str], trace: str, log: str
 ) -> None:
     paths = {"TRACE": trace, "LOG": log}

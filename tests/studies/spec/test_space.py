@@ -1,4 +1,4 @@
-"""What stands in a trial is what was searched, and comes back as it was."""
+"""Search spaces, and the conversion between parameters and trials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_scales_become_distributions() -> None:
     }
 
 
-def test_a_window_is_a_whole_number() -> None:
+def test_a_window_is_an_integer() -> None:
     spec = StudySpec(scenario="blips", policy="sw-raven", horizon=500)
     assert make_distributions(spec)["tau"] == IntDistribution(10, 500, log=True)
     held = to_trial_params(spec, {"tau": 30.0})
@@ -38,14 +38,14 @@ def test_a_window_is_a_whole_number() -> None:
     assert from_trial_params(spec, held)["tau"] == 30.0
 
 
-def test_fixed_parameters_are_no_part_of_a_trial_and_override() -> None:
+def test_fixed_parameters_override_and_are_not_part_of_a_trial() -> None:
     spec = StudySpec(scenario="blips", fixed={"epsilon": 0.2})
     assert list(make_distributions(spec)) == ["alpha0", "beta0"]
     assert to_trial_params(spec, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}) == {"alpha0": 1.0, "beta0": 5.0}
     assert from_trial_params(spec, {"alpha0": 1.0, "beta0": 5.0}) == {"alpha0": 1.0, "beta0": 5.0}
 
 
-def test_outside_is_none() -> None:
+def test_parameters_outside_the_search_space() -> None:
     spec = StudySpec(scenario="blips", space={"alpha0": Range(low=0.1, high=1.0)})
     assert to_trial_params(spec, {"alpha0": 0.0999}) is None
     assert to_trial_params(spec, {"alpha0": 1.001}) is None
@@ -55,7 +55,7 @@ def test_outside_is_none() -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_optuna_takes_the_defaults_and_gives_them_back(policy: str) -> None:
+def test_defaults_survive_the_round_trip_through_optuna(policy: str) -> None:
     spec = StudySpec(scenario="blips", policy=policy, horizon=2000)
     held = to_trial_params(spec, {})
     assert held is not None
@@ -64,7 +64,7 @@ def test_optuna_takes_the_defaults_and_gives_them_back(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_whatever_optuna_draws_is_played_and_comes_back(policy: str) -> None:
+def test_samples_of_optuna_are_valid_and_survive_the_round_trip(policy: str) -> None:
     spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(20):
@@ -89,7 +89,7 @@ def test_a_rate_near_one_survives_the_round_trip(gap: float) -> None:
     assert from_trial_params(spec, held)["gamma"] == pytest.approx(1.0 - gap, abs=1e-14)
 
 
-def test_names_are_those_of_the_policy_but_for_one_minus() -> None:
+def test_names_of_trial_parameters() -> None:
     for policy in POLICIES:
         spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
         known = {param.name for param in find_policy(policy).parameters}

@@ -1,4 +1,4 @@
-"""Specifications: what they refuse, how they are named, and what makes trials comparable."""
+"""Study specifications: validation, names and comparability."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from tests.messages import assert_names, raises_naming
         {"scenario": "blips", "sampler": "best"},
     ],
 )
-def test_what_makes_no_sense_is_refused(fields: dict[str, Any]) -> None:
+def test_inconsistent_studies_are_rejected(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         StudySpec.model_validate(fields)
 
@@ -70,7 +70,7 @@ def test_every_policy_with_a_range_can_be_searched() -> None:
                 StudySpec(policy=name, scenario="blips", horizon=1000)
 
 
-def test_the_name_tells_all_but_the_budget() -> None:
+def test_the_name_identifies_everything_but_the_budget() -> None:
     plain = StudySpec(scenario="blips", horizon=1000)
     assert plain.study_name() == "raven-ucb/blips/T1000/K10"
     assert plain.resolved().study_name() == plain.study_name()
@@ -103,11 +103,11 @@ def test_one_combination_has_one_name() -> None:
     ],
     ids=["settings", "range", "parameter"],
 )
-def test_a_study_that_defaults_would_not_allow_has_a_name(spec: StudySpec) -> None:
+def test_a_study_without_valid_defaults_has_a_name(spec: StudySpec) -> None:
     assert "~" in spec.study_name()
 
 
-def test_a_stored_specification_comes_back() -> None:
+def test_a_stored_specification_survives_the_round_trip() -> None:
     spec = StudySpec(
         scenario="blips+periodic",
         settings={"every": "5%", "lasting": 3, "amplitude": 0.5, "noise": "laplace"},
@@ -120,7 +120,7 @@ def test_a_stored_specification_comes_back() -> None:
     assert StudySpec.model_validate(stored).study_name() == spec.study_name()
 
 
-def test_a_changed_copy_finds_its_defaults_anew() -> None:
+def test_a_changed_copy_resolves_its_defaults_again() -> None:
     spec = StudySpec(scenario="stationary", policy="sw-ucb", horizon=1000).resolved()
     longer = StudySpec.model_validate({**spec.model_dump(), "horizon": 5000, "space": {}}).resolved()
     assert longer == StudySpec(scenario="stationary", policy="sw-ucb", horizon=5000).resolved()
@@ -128,7 +128,7 @@ def test_a_changed_copy_finds_its_defaults_anew() -> None:
     assert spec.model_copy() == spec
 
 
-def test_differences_are_said_in_words() -> None:
+def test_differences() -> None:
     stored = StudySpec(scenario="blips", horizon=1000)
     assert StudySpec(scenario="blips", horizon=1000, trials=500, name="x").differences(stored) == []
     said = StudySpec(scenario="blips", horizon=1000, seed=3, replications=50).differences(stored)

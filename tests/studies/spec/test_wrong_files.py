@@ -1,4 +1,4 @@
-"""Study files that are wrong: one line with file and field."""
+"""Errors in study files."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ HEAD = '[[study]]\nscenario = "blips"\n'
         ),
     ],
 )
-def test_what_is_wrong_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+def test_errors_are_one_line(text: str, names: list[str], tmp_path: Path) -> None:
     path = tmp_path / "studies.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
@@ -152,7 +152,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             load_study_file(path)
 
 
-def test_errors_say_which_field_is_wrong() -> None:
+def test_errors_name_the_field() -> None:
     cases: list[tuple[dict[str, Any], str, list[object]]] = [
         ({"space": {"alpha0": [5, 1]}}, "space.alpha0", [5, 1]),
         ({"trials": 0}, "trials", [1, 0]),

@@ -1,4 +1,4 @@
-"""Intervals hold for series that remember, and the effective size is that of theory."""
+"""Coverage of block bootstrap intervals, and the effective sample size compared with theory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def autoregressive(rng: np.random.Generator, correlation: float, rows: int) -> F
 
 
 @pytest.mark.parametrize(("correlation", "rows"), [(0.0, 200), (0.5, 450), (0.8, 1500)])
-def test_intervals_of_an_autoregressive_mean_hold(correlation: float, rows: int) -> None:
+def test_intervals_of_an_autoregressive_mean_cover(correlation: float, rows: int) -> None:
     rng = np.random.default_rng(1)
     hits, sizes = 0, []
     for seed in range(TRIES):
@@ -35,8 +35,8 @@ def test_intervals_of_an_autoregressive_mean_hold(correlation: float, rows: int)
     assert theory / 1.3 < np.median(sizes) < theory * 1.3
 
 
-def test_plain_intervals_would_not_hold() -> None:
-    """Without blocks the same series fail the test above: what it checks can fail."""
+def test_intervals_without_blocks_do_not_cover() -> None:
+    """The test above can fail: it does without blocks."""
     rng = np.random.default_rng(1)
     hits = 0
     for seed in range(60):
@@ -46,18 +46,21 @@ def test_plain_intervals_would_not_hold() -> None:
     assert hits < band(60)[0]
 
 
-def test_a_shorter_memory_than_the_least_is_not_believed() -> None:
+def test_blocks_have_a_minimal_length() -> None:
     series = np.random.default_rng(2).normal(size=400)
     assert estimate_dependence(series).block < 10
-    assert estimate_dependence(series, least=40).block >= 40
-    assert estimate_dependence(series, least=4000).block == 100
-    assert estimate_dependence(series, least=40, offsets=80).widening > estimate_dependence(series, least=40).widening
+    assert estimate_dependence(series, min_block=40).block >= 40
+    assert estimate_dependence(series, min_block=4000).block == 100
+    assert (
+        estimate_dependence(series, min_block=40, offsets=80).widening
+        > estimate_dependence(series, min_block=40).widening
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 30])
 def test_short_and_constant_series(rows: int) -> None:
     for series in (np.zeros(rows), np.arange(rows, dtype=float)):
-        known = estimate_dependence(series, least=3)
+        known = estimate_dependence(series, min_block=3)
         low, high = sum_interval(series - series.mean(), known, seed=0)
         assert low <= 0.0 <= high
         assert 1 <= known.block <= max(1, rows)

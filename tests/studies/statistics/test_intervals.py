@@ -1,4 +1,4 @@
-"""Intervals hold what they promise, on regrets as skewed as they are."""
+"""Coverage of bootstrap intervals and error rates of `indistinguishable` on skewed regrets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_interval_of_a_difference_covers() -> None:
     assert least <= hits <= most
 
 
-def test_a_skewed_tail_is_missed_on_its_side_by_the_plain_interval_alone() -> None:
+def test_the_normal_interval_misses_a_skewed_tail_more_often() -> None:
     rng = np.random.default_rng(3)
     above = plain = 0
     for i in range(600):
@@ -61,27 +61,27 @@ def test_a_skewed_tail_is_missed_on_its_side_by_the_plain_interval_alone() -> No
     assert plain > 1.5 * above
 
 
-def test_it_is_the_same_from_the_same_seed_alone() -> None:
+def test_an_interval_depends_on_the_seed_only() -> None:
     sample = np.random.default_rng(4).exponential(size=500)
     assert mean_interval(sample, seed=1) == mean_interval(sample, seed=1)
     assert mean_interval(sample, seed=1) != mean_interval(sample, seed=2)
     assert mean_interval(sample, seed=1)[0] == sample.mean()
 
 
-def test_a_wider_level_is_a_wider_interval() -> None:
+def test_a_higher_level_gives_a_wider_interval() -> None:
     sample = np.random.default_rng(5).exponential(size=300)
     _, low, high = mean_interval(sample, seed=1)
     _, lower, higher = mean_interval(sample, seed=1, level=0.99)
     assert lower < low < high < higher
 
 
-def test_moving_and_stretching_the_sample_moves_and_stretches_the_interval() -> None:
+def test_intervals_are_equivariant_to_shift_and_scale() -> None:
     sample = np.random.default_rng(6).exponential(size=300)
     plain = np.array(mean_interval(sample, seed=1))
     np.testing.assert_allclose(np.array(mean_interval(5.0 + 3.0 * sample, seed=1)), 5.0 + 3.0 * plain, rtol=1e-9)
 
 
-def test_a_constant_sample_has_no_width_and_a_rare_event_a_finite_one() -> None:
+def test_constant_samples_and_rare_events() -> None:
     assert mean_interval(np.full(50, 0.1), seed=0)[1:] == pytest.approx((0.1, 0.1))
     rare = np.zeros(2000)
     rare[7] = 1.0
@@ -89,7 +89,7 @@ def test_a_constant_sample_has_no_width_and_a_rare_event_a_finite_one() -> None:
     assert low <= mean <= high < 0.1
 
 
-def test_a_long_sample_is_resampled_in_groups_and_says_the_same() -> None:
+def test_a_long_sample_is_resampled_in_groups() -> None:
     sample = np.random.default_rng(7).exponential(size=5 * MAX_RESAMPLED + 3)
     mean, low, high = mean_interval(sample, seed=0)
     error = sample.std(ddof=1) / sample.size**0.5
@@ -97,7 +97,7 @@ def test_a_long_sample_is_resampled_in_groups_and_says_the_same() -> None:
     assert (high - low) / (2 * 1.96 * error) == pytest.approx(1.0, abs=0.1)
 
 
-def test_two_thousand_replications_take_no_time() -> None:
+def test_two_thousand_replications_are_fast() -> None:
     sample = np.random.default_rng(8).exponential(size=2000)
     took = []
     for _ in range(5):
@@ -108,8 +108,8 @@ def test_two_thousand_replications_take_no_time() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 6, 18])
-def test_none_that_is_as_good_goes_but_in_one_family_of_twenty(count: int) -> None:
-    """All have one law, so every one that goes is an error; the best on the sample is chosen on the sample."""
+def test_the_family_wise_error_rate_is_kept(count: int) -> None:
+    """All candidates have the same distribution, so every removal is an error."""
     rng, families = np.random.default_rng(9), 100
     wrong = 0
     for i in range(families):
@@ -118,7 +118,7 @@ def test_none_that_is_as_good_goes_but_in_one_family_of_twenty(count: int) -> No
     assert wrong <= band(families, 0.05)[1]
 
 
-def test_the_truly_best_stays_beside_many_poor_ones() -> None:
+def test_the_true_best_is_kept_among_many_poor_candidates() -> None:
     rng, families = np.random.default_rng(10), 150
     lost = 0
     for i in range(families):
@@ -129,21 +129,21 @@ def test_the_truly_best_stays_beside_many_poor_ones() -> None:
     assert lost <= band(families, 0.05)[1]
 
 
-def test_pairing_shows_what_the_spread_would_hide() -> None:
+def test_pairing_reveals_small_differences() -> None:
     rng = np.random.default_rng(11)
     worlds = 100.0 * rng.normal(size=400)
     samples = np.stack([worlds + rng.normal(size=400), worlds + 0.5 + rng.normal(size=400)])
     assert indistinguishable(samples, seed=0).tolist() == [True, False]
 
 
-def test_equals_stay_and_a_constant_difference_goes() -> None:
+def test_equal_samples_are_kept_and_a_constant_difference_is_removed() -> None:
     worlds = np.random.default_rng(12).normal(size=100)
     assert indistinguishable(np.stack([worlds, worlds, worlds + 0.5]), seed=0).tolist() == [True, True, False]
     assert indistinguishable(worlds[None], seed=0).tolist() == [True]
 
 
 @pytest.mark.parametrize("objective", ["quantile:0.9", "cvar:0.9"])
-def test_other_objectives_are_resampled_themselves(objective: str) -> None:
+def test_other_objectives_are_resampled(objective: str) -> None:
     """The second has the better mean and the worse tail."""
     rng = np.random.default_rng(13)
     samples = np.stack([1.0 + 0.1 * rng.normal(size=400), 2.0 * (rng.random(400) < 0.2)])
@@ -152,7 +152,7 @@ def test_other_objectives_are_resampled_themselves(objective: str) -> None:
 
 
 @pytest.mark.parametrize("objective", ["quantile:0.8", "cvar:0.8"])
-def test_their_family_error_is_kept_too(objective: str) -> None:
+def test_the_error_rate_is_kept_for_other_objectives(objective: str) -> None:
     rng, families, value = np.random.default_rng(14), 60, parse_objective(objective).value
     wrong = sum(
         not indistinguishable(rng.exponential(size=(4, 150)), seed=i, value=value).all() for i in range(families)
@@ -160,6 +160,6 @@ def test_their_family_error_is_kept_too(objective: str) -> None:
     assert wrong <= band(families, 0.05)[1]
 
 
-def test_a_long_sample_keeps_its_own_best() -> None:
+def test_the_best_of_a_long_sample_is_kept() -> None:
     samples = np.random.default_rng(15).normal(size=(5, 2 * MAX_RESAMPLED + 1))
     assert indistinguishable(samples, seed=0)[samples.mean(axis=1).argmin()]

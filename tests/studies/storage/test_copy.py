@@ -1,4 +1,4 @@
-"""A copy is the whole study, or nothing."""
+"""Copying of studies."""
 
 from __future__ import annotations
 

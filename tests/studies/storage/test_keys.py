@@ -1,4 +1,4 @@
-"""What is kept with a study: what another version or a turned bit left there is one line."""
+"""Attributes of studies, including damaged ones and those of other versions."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def study_with(key: str, value: object) -> optuna.Study:
     [3, "x", ["x"], {"policy": 3}, {"scenario": ["blips"]}, {"policies": 3}, {"base": {}, "scenarios": ["a", "b"]}],
     ids=str,
 )
-def test_what_cannot_be_read_is_one_line(key: str, value: object) -> None:
+def test_unreadable_attributes_are_errors_of_one_line(key: str, value: object) -> None:
     with raises_naming(InputError, "'mine'"):
         READERS[key](study_with(key, value))
 
 
 @pytest.mark.parametrize("key", READERS)
-def test_what_was_never_kept_is_nothing(key: str) -> None:
+def test_missing_attributes_are_none(key: str) -> None:
     assert READERS[key](optuna.create_study()) is None
 
 
-def test_what_was_brought_elsewhere_is_shown_or_left_out() -> None:
+def test_studies_with_plugins_that_are_not_loaded() -> None:
     """A study and a search over several scenarios can be shown without its user's file; a comparison can't."""
     theirs = "their.py:Policy~12345678"
     stored = StudySpec(scenario="blips").resolved().model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""Reading what is stored: few queries, names and patterns, and an order that depends on nothing else."""
+"""Finding and listing studies."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def test_states(storage: Any) -> None:
     assert rows["broken"].state == "external"
 
 
-def test_running_trials_are_not_done(storage: Any) -> None:
+def test_running_trials_are_not_finished(storage: Any) -> None:
     study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 1)
     study.ask()
     assert list_studies(storage)[0].finished == 1
 
 
-def test_listing_takes_as_many_queries_for_many_studies_as_for_one(storage: Any) -> None:
+def test_the_number_of_queries_does_not_depend_on_the_number_of_studies(storage: Any) -> None:
     def queries() -> int:
         count = 0
 
@@ -126,7 +126,7 @@ def test_recommendations_in_order(tmp_path: Path) -> None:
     ]
 
 
-def test_a_recommendation_of_another_version_is_said(storage: Any) -> None:
+def test_a_recommendation_of_another_version_is_an_error(storage: Any) -> None:
     study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=1), 1)
     study.set_user_attr("ravenlab:recommendation", {"future": 1})
     with raises_naming(InputError, study.study_name):

@@ -1,4 +1,4 @@
-"""One driver a study, and its patience."""
+"""Locks of studies."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_the_lock_ends_with_its_block(tmp_path: Path) -> None:
         pass
 
 
-def test_without_a_study_nothing_is_made(tmp_path: Path) -> None:
+def test_without_a_study_no_storage_is_created(tmp_path: Path) -> None:
     with raises_naming(InputError, tmp_path / "s.sqlite3"):
         run_as_driver(url(tmp_path / "s.sqlite3"), None, lambda _: None)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("given", ["soon", "-1", "nan", "inf", ""])
-def test_patience_is_a_number_of_seconds(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_patience(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_PATIENCE", given)
     with raises_naming(InputError, "RAVENLAB_PATIENCE"):
         reconnect_seconds()

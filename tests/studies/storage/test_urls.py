@@ -1,4 +1,4 @@
-"""Database URLs as people write them, and as they are shown."""
+"""Parsing and masking of database URLs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.messages import raises_naming
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_postgres_by_any_of_its_names(scheme: str) -> None:
+def test_postgres_schemes(scheme: str) -> None:
     parsed = parse_url(f"{scheme}://me:pa%40ss@host:5433/db?sslmode=require")
     assert is_postgres(parsed)
     assert (parsed.username, parsed.password, parsed.host, parsed.port) == ("me", "pa@ss", "host", 5433)
@@ -27,7 +27,7 @@ def test_postgres_by_any_of_its_names(scheme: str) -> None:
         ("sqlite:////tmp/a@b.sqlite3", "sqlite:////tmp/a@b.sqlite3"),
     ],
 )
-def test_what_is_shown(given: str, seen: str) -> None:
+def test_mask_url(given: str, seen: str) -> None:
     assert mask_url(given) == seen
     assert mask_passwords(f"storage {given} is away.").startswith(f"storage {seen}".rstrip("/"))
 
@@ -44,7 +44,7 @@ def test_what_is_shown(given: str, seen: str) -> None:
         "me:s3cret@host",
     ],
 )
-def test_what_can_not_be_read_is_not_repeated(given: str) -> None:
+def test_invalid_urls_are_not_repeated(given: str) -> None:
     with raises_naming(InputError, "storage") as caught:
         parse_url(given)
     assert "s3" not in str(caught.value)
@@ -52,12 +52,12 @@ def test_what_can_not_be_read_is_not_repeated(given: str) -> None:
     assert "99999" not in str(caught.value)
 
 
-def test_braces_are_no_template() -> None:
+def test_braces_are_escaped() -> None:
     url = optuna_url(parse_url("sqlite:///a{b}.sqlite3"))
     assert parse_url(url.format()).database == "a{b}.sqlite3"
 
 
-def test_two_urls_in_a_line() -> None:
+def test_two_urls_in_one_line() -> None:
     line = "copied postgresql://me:one@a/x to postgresql://me:t w'o@b/y."
     hidden = mask_passwords(line)
     assert "one" not in hidden

@@ -11,7 +11,7 @@ import pytest
 
 import tuning.doctor.machine
 import tuning.doctor.storage
-from environments.fingerprint import identity, installed
+from environments.fingerprint import identity, installed_version
 from tests.messages import assert_names, is_named
 from tests.project import python
 from tuning.cli.app import run
@@ -160,7 +160,7 @@ def test_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
 
 def test_versions_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     old = {"numpy": "1.0", "rich": "not installed", "dask": "1.0", "psycopg": "not installed"}
-    monkeypatch.setattr(tuning.doctor.machine, "installed", lambda name: old.get(name, installed(name)))
+    monkeypatch.setattr(tuning.doctor.machine, "installed_version", lambda name: old.get(name, installed_version(name)))
     unmet = unmet_requirements()
     assert any("numpy>=" in one and is_named("1.0", one) for one in unmet)
     assert any("rich>=" in one for one in unmet)
@@ -177,7 +177,7 @@ def test_another_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cache_that_cannot_be_written_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("environments.compiled.cache_folder", lambda: None)
+    monkeypatch.setattr("environments.compiled.numba_cache_folder", lambda: None)
     rows = {row.check: row for row in kernel_checks()[0]}
     assert rows["numba cache"].verdict == NOTE
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice

@@ -53,7 +53,7 @@ def trials(place: str, name: str) -> int:
         (
             ["compare", "blips", "--policies=ucb1,raven-ucb,sw-ucb", "--tune=0", "--replications=4", "--name=fight"],
             ComparisonReporter,
-            "_landed",
+            "_store_entry",
             "fight",
             "2 of 3 entries",
         ),

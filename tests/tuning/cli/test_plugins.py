@@ -12,7 +12,7 @@ import pytest
 from environments import find_scenario
 from environments.catalog import load_scenario_plugin
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
 from studies.results.describe import describe_edges
@@ -106,7 +106,7 @@ def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
 
 def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
     scenario = find_scenario(load_scenario_plugin(NIGHT), {"loss": 0.2, "day": 100})
-    means, _ = tables(draw_worlds(scenario, 400, 3, seed=2))
+    means, _ = world_tables(draw_worlds(scenario, 400, 3, seed=2))
     day, night = means[:49], means[49:99]
     assert (day == day[0]).all()
     assert (night == night[0]).all()
@@ -150,7 +150,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     found = parse_study_spec({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
     assert found == Range(low=0.25, high=0.5, scale="one-minus")
     (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
-    assert_names(said, "--range c=0.5:0.75")
+    assert_names(said, "range c=0.5:0.75")
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
     plain = load_policy_plugin(f"{place}:MyUCB")
     found = parse_study_spec({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]

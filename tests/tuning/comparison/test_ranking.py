@@ -1,4 +1,4 @@
-"""What is said of entries, held to SciPy and to plain arithmetic."""
+"""Statistics of a comparison against SciPy and plain arithmetic."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def noise(scale: float, seed: int) -> Floats:
     return np.asarray(np.random.default_rng(seed).normal(0.0, scale, 200))
 
 
-def test_all_pairs_are_scipys_t_tests_with_holms_correction(worlds: Floats) -> None:
+def test_pairwise_p_values_match_scipy_with_holm_correction(worlds: Floats) -> None:
     samples = np.stack([worlds, worlds + noise(1.0, 1) + 0.15, worlds + noise(1.0, 2) + 0.3])
     raw, corrected = pairwise_p_values(samples)
     assert raw == {
@@ -42,12 +42,12 @@ def test_all_pairs_are_scipys_t_tests_with_holms_correction(worlds: Floats) -> N
         assert corrected[pair] == pytest.approx(largest)
 
 
-def test_the_last_digits_are_no_difference(worlds: Floats) -> None:
+def test_rounding_errors_are_no_difference(worlds: Floats) -> None:
     assert paired_t_test(worlds, worlds * (1.0 + 1e-13)) == 1.0
     assert paired_t_test(worlds, worlds + 1.0) == 0.0
 
 
-def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
+def test_leaderboard_order_and_significance(worlds: Floats) -> None:
     found = made(a=worlds + 5.0 + noise(1.0, 1), b=worlds + noise(1.0, 2), c=worlds + 0.05 + noise(1.0, 4))
     assert [each.policy for each in found.standings] == ["ccb", "softmax", "ucb1"]
     assert [each.among_the_best for each in found.standings] == [True, True, False]
@@ -68,8 +68,8 @@ def test_a_board_orders_marks_and_tells_apart(worlds: Floats) -> None:
     )
 
 
-def test_equal_policies_are_seldom_told_apart() -> None:
-    """Of boards of six equal policies at most 5 % tell anyone from the best, though the worlds chose it (3 errors)."""
+def test_equal_policies_rarely_differ_significantly() -> None:
+    """At most 5 % of boards of six equal policies show a significant difference (within 3 standard errors)."""
     rng, told, tries = np.random.default_rng(8), 0, 200
     for _ in range(tries):
         samples = rng.normal(size=(6, 60))
@@ -79,7 +79,7 @@ def test_equal_policies_are_seldom_told_apart() -> None:
     assert told / tries <= 0.05 + 3 * (0.05 * 0.95 / tries) ** 0.5
 
 
-def test_ranks_are_friedmans_and_nemenyis(worlds: Floats) -> None:
+def test_ranks_match_friedman_and_nemenyi(worlds: Floats) -> None:
     samples = np.stack([worlds + noise(3.0, 1), worlds + noise(3.0, 2), worlds + noise(3.0, 5) + 4.0])
     mean_ranks, ranks = analyze_ranks(["a", "b", "c"], samples)
     assert ranks is not None
@@ -102,7 +102,7 @@ def test_nothing_to_rank() -> None:
     assert found.standings[1].behind.share is None
 
 
-def test_bars_are_as_long_as_can_be() -> None:
+def test_rank_groups_are_maximal() -> None:
     assert rank_groups([1.0, 1.2, 1.4, 3.0, 3.1], 0.5) == [range(0, 3), range(3, 5)]
     assert rank_groups([1.0, 2.0, 3.0], 0.5) == []
     assert rank_groups([1.0, 1.5, 2.0], 1.0) == [range(0, 3)]

@@ -1,4 +1,4 @@
-"""Comparisons: the numbers of `simulate` in the same worlds, equal searches, and the same bytes whatever the way."""
+"""Comparisons: numbers of `simulate` on the same worlds, equal budgets, independence of workers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
 from studies.spec.parse import STUDY_FIELDS
 from studies.storage import keys
 from studies.storage.database import open_storage
+from tests.messages import raises_naming
 from tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
+from tuning.study_run import KINDS
 from tuning.workers.local import LocalWorkers
 
 SMALL: dict[str, Any] = {
@@ -31,7 +33,7 @@ def small(**fields: Any) -> ComparisonSpec:
     return ComparisonSpec(**{**SMALL, **fields})
 
 
-def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
+def test_entries_match_simulate(url: str) -> None:
     spec = small()
     found = run_comparison(spec, url, LocalWorkers(2))
     assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
@@ -50,7 +52,7 @@ def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
         if entry.setting == "defaults":
             assert entry.params == find_policy(entry.policy).resolve({}, 4, 150)
             continue
-        search = optuna.load_study(study_name=spec.search(entry.policy).study_name(), storage=storage)
+        search = optuna.load_study(study_name=spec.search_spec(entry.policy).study_name(), storage=storage)
         recommended = keys.read_recommendation(search)
         assert recommended is not None
         assert recommended.params.items() <= entry.params.items()
@@ -58,7 +60,7 @@ def test_entries_are_what_simulate_gives_on_the_same_worlds(url: str) -> None:
         assert {trial.user_attrs[keys.REPLICATIONS] for trial in search.trials} == {entry.search_replications} == {5}
 
 
-def test_pieces_and_workers_do_not_show(url: str, tmp_path: Path) -> None:
+def test_comparison_does_not_depend_on_interruptions_or_workers(url: str, tmp_path: Path) -> None:
     whole = ravenlab.compare(**SMALL, storage=f"sqlite:///{tmp_path}/other.sqlite3", jobs=2)
 
     class Cut(Exception):
@@ -78,7 +80,7 @@ def test_pieces_and_workers_do_not_show(url: str, tmp_path: Path) -> None:
     assert "nanoseconds" not in whole.as_json()
 
 
-def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None:
+def test_slow_policies_get_smaller_searches(url: str) -> None:
     found = ravenlab.compare(
         "stationary", 40, arms=2, policies="thompson,ucb1", tune=21, search_replications=4, replications=4, storage=url
     )
@@ -91,33 +93,33 @@ def test_slow_policies_are_searched_less_and_the_tables_say_so(url: str) -> None
     assert not slow & {"raven-ucb", "ucb1", "epsilon-greedy"}
 
 
-def test_names_say_what_differs() -> None:
+def test_study_names_contain_differences() -> None:
     usual = {"tune": 50, "search_replications": 50, "replications": 200, "seed": 0, "policies": PAPER_POLICIES}
     assert small(**usual).study_name() == "compare/localized-jump/T150/K4"
     names = {small(**{field: value}).study_name() for field, value in (("seed", 4), ("tune", 7), ("replications", 9))}
     assert len(names) == 3
-    assert small(replications=9).search("ucb1") == small().search("ucb1")
-    assert small(tune=7).search("ucb1").study_name() != small().search("ucb1").study_name()
+    assert small(replications=9).search_spec("ucb1") == small().search_spec("ucb1")
+    assert small(tune=7).search_spec("ucb1").study_name() != small().search_spec("ucb1").study_name()
 
 
-def test_what_would_not_be_fair_is_refused(url: str) -> None:
+def test_unequal_budgets_are_refused(url: str) -> None:
     spec = small(policies=("ucb1",), name="mine")
     run_comparison(spec, url)
-    with pytest.raises(InputError, match="seed was 3, now 4"):
+    with raises_naming(InputError, "seed", "3", "4"):
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
-    with pytest.raises(InputError, match="is a search of one world, not a comparison"):
-        run_comparison(small(name=spec.search("ucb1").study_name()), url)
-    fields = spec.search("ucb1").model_dump(include=set(STUDY_FIELDS))
+    with raises_naming(InputError, KINDS[keys.SPEC], KINDS[keys.COMPARISON]):
+        run_comparison(small(name=spec.search_spec("ucb1").study_name()), url)
+    fields = spec.search_spec("ucb1").model_dump(include=set(STUDY_FIELDS))
     ravenlab.tune(**{**fields, "trials": 8}, storage=url)
-    with pytest.raises(InputError, match="has 8 trials where this comparison gives ucb1 6"):
+    with raises_naming(InputError, "ucb1", "8", "6"):
         run_comparison(small(policies=("ucb1",), name="another"), url)
     study = optuna.load_study(study_name="mine", storage=open_storage(url, create=False))
     study.add_trial(optuna.create_trial(value=1.0))
-    with pytest.raises(InputError, match="none of its entries"):
+    with raises_naming(InputError, "'mine'"):
         run_comparison(spec, url)
 
 
-def test_who_and_where() -> None:
+def test_parsing_of_policies_and_scenarios() -> None:
     assert parse_policies("paper") == PAPER_POLICIES
     everyone = parse_policies("all")
     assert set(PAPER_POLICIES) <= set(everyone)

@@ -1,4 +1,4 @@
-"""The advice of Section 5: each recommendation is compared with a validated one where it applies."""
+"""The advice of Section 5: each recommendation of the paper is compared with a validated one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     return reproduce(["advice"], context, folder)
 
 
-def test_every_line_is_meant_for_what_the_paper_says() -> None:
+def test_cases_are_those_of_the_paper() -> None:
     published, defined = list_cases(["published"]), list_cases(["defined"])
     assert [(each.claim_key, each.played_scenario, each.horizon) for each in published] == [
         ("advice-1-long", "published-variance-drift", 10000),
@@ -38,8 +38,8 @@ def test_every_line_is_meant_for_what_the_paper_says() -> None:
 
 
 def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult) -> None:
-    outcome = document.experiments["advice"]
-    for row in to_records(outcome.tables["costs"]):
+    result = document.experiments["advice"]
+    for row in to_records(result.tables["costs"]):
         assert row["cost"] == pytest.approx(row["advised_regret"] / row["recommended_regret"] - 1, abs=1e-9)
         assert row["cost_low"] <= row["cost"] <= row["cost_high"]
         assert row["verdict"] == judge_cost(Measurement(row["cost"], row["cost_low"], row["cost_high"]))
@@ -49,10 +49,10 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
         "advice-2-short",
         "advice-3-long",
     ]
-    for verdict in outcome.verdicts:
+    for verdict in result.verdicts:
         mine = [
             row
-            for row in to_records(outcome.tables["costs"])
+            for row in to_records(result.tables["costs"])
             if f"advice-{row['advice']}-{row['term']}" == verdict.claim.key
         ]
         assert verdict.measurement is not None
@@ -61,8 +61,8 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
             assert verdict.verdict == Verdict.REFUTED
 
 
-def test_advice_for_gradual_changes_is_dear_even_at_a_glance(document: ReproductionResult) -> None:
-    """The costs are far beyond what the smallest search and few worlds leave open."""
+def test_advice_for_gradual_changes_is_refuted_at_the_smallest_precision(document: ReproductionResult) -> None:
+    """The excess regret is far larger than the error of the smallest search and few worlds."""
     verdict = next(each for each in document.verdicts() if each.claim.key == "advice-2-long")
     assert verdict.verdict == Verdict.REFUTED
     assert verdict.measurement is not None

@@ -1,4 +1,4 @@
-"""The regret bounds: what is measured is the regret that is played, and verdicts follow from it both ways."""
+"""The regret bounds: measured tails agree with plain simulations, and verdicts follow from the regrets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from policies.engine.simulation import simulate
 from studies.paper.claims import Verdict
 from studies.tables import select_row
-from tests.tuning.reproduction.made_pieces import made_bounds, small
+from tests.tuning.reproduction.synthetic import make_bounds_result, small_context
 from tuning.reproduction.bounds.run import (
     CHECKPOINTS,
     DECADES,
     HORIZON,
-    PLAYERS,
     PROBLEMS,
+    SETTINGS,
     _run,
     find_crossing,
     gap_dependent,
@@ -29,15 +29,15 @@ from tuning.reproduction.bounds.verdicts import _tail_columns
 TWO = PROBLEMS["two-arms"]
 
 
-def found(player: str, jobs: int = 1) -> Any:
-    """What one policy's piece finds with two arms."""
-    return _run(small(jobs=jobs), TWO, PLAYERS[player])
+def run_two_arms(setting: str, jobs: int = 1) -> Any:
+    """Run the piece of one policy with two arms."""
+    return _run(small_context(jobs=jobs), TWO, SETTINGS[setting])
 
 
-def test_a_tail_is_found_where_there_is_one_and_not_in_the_control() -> None:
-    raven, control = found("raven-published"), found("ucb1")
+def test_only_raven_ucb_has_a_linear_tail() -> None:
+    raven, control = run_two_arms("raven-published"), run_two_arms("ucb1")
     json.dumps([raven, control], allow_nan=False)
-    assert found("ucb1", jobs=2) == control
+    assert run_two_arms("ucb1", jobs=2) == control
     tails = [_tail_columns(TWO, each) for each in (raven, control)]
     assert tails[0]["tail_from"] is not None
     assert tails[1]["tail_from"] is None
@@ -49,36 +49,36 @@ def test_a_tail_is_found_where_there_is_one_and_not_in_the_control() -> None:
         horizon=HORIZON,
         arms=2,
         replications=raven["replications"],
-        params=PLAYERS["raven-published"].params,
+        params=SETTINGS["raven-published"].params,
     )
-    assert raven["regret"][-1]["value"] == pytest.approx(again.regret.mean())
+    assert raven["regret"][-1][0] == pytest.approx(again.regret.mean())
     assert raven["lost"] == (again.regret > 0.09 * HORIZON).sum()
-    before = raven["regret"][CHECKPOINTS.index(DECADES[-2])]["value"]
+    before = raven["regret"][CHECKPOINTS.index(DECADES[-2])][0]
     last = (again.regret.mean() - before) / (HORIZON - DECADES[-2])
-    assert raven["rates"][-1]["value"] == pytest.approx(last)
+    assert raven["rates"][-1][0] == pytest.approx(last)
 
 
 @pytest.mark.parametrize("tail", [False, True])
 def test_verdicts_follow_from_the_regrets(tail: bool) -> None:
-    outcome = made_bounds(small(), tail=tail)
-    words = {(each.claim.key, each.protocol): each.verdict for each in outcome.verdicts}
+    result = make_bounds_result(small_context(), tail=tail)
+    verdicts = {(each.claim.key, each.protocol): each.verdict for each in result.verdicts}
     for protocol in ("published", "defined"):
         for claim in ("bounds-gap-dependent", "bounds-gap-independent"):
-            assert words[claim, protocol] == (Verdict.REFUTED if tail else Verdict.CONFIRMED)
-        assert words["bounds-assumption", protocol] == Verdict.REFUTED
-        assert (words["bounds-tighter", protocol] == Verdict.REFUTED) is tail
-    met = select_row(outcome.tables["tails"], problem="two-arms", player="raven-defined")
-    assert met["tail_from"] == (10 if tail else None)
-    assert met["meets_gap_dependent_how"] == ("measured" if tail else "not met")
+            assert verdicts[claim, protocol] == (Verdict.REFUTED if tail else Verdict.CONFIRMED)
+        assert verdicts["bounds-assumption", protocol] == Verdict.REFUTED
+        assert (verdicts["bounds-tighter", protocol] == Verdict.REFUTED) is tail
+    tail_row = select_row(result.tables["tails"], problem="two-arms", setting="raven-defined")
+    assert tail_row["tail_from"] == (10 if tail else None)
+    assert tail_row["crosses_gap_dependent_how"] == ("measured" if tail else "not crossed")
 
 
-def test_the_bound_is_the_papers_sum() -> None:
+def test_gap_dependent_bound() -> None:
     theta = np.linspace(0.8, 0.95, 10)
     by_hand = sum(16 * p * (1 - p) * log(1e6) / (0.95 - p) for p in theta[:-1])
     assert gap_dependent(PROBLEMS["bernoulli"], 1e6) == pytest.approx(by_hand)
 
 
-def test_a_tail_that_is_extended_meets_the_bound_where_it_should() -> None:
+def test_extrapolated_crossing_is_on_the_bound() -> None:
     where = find_crossing(lambda horizon: gap_dependent(PROBLEMS["bernoulli"], horizon), regret=1000.0, rate=1e-3)
     assert where is not None
     assert 1000.0 + 1e-3 * (where - HORIZON) == pytest.approx(gap_dependent(PROBLEMS["bernoulli"], where))
@@ -87,7 +87,7 @@ def test_a_tail_that_is_extended_meets_the_bound_where_it_should() -> None:
 
 @pytest.mark.parametrize("protocol", ["published", "defined"])
 def test_only_pieces_of_the_protocol_are_listed(protocol: str) -> None:
-    keys = [piece.key for piece in make_pieces(small((protocol,)))]
+    keys = [piece.key for piece in make_pieces(small_context((protocol,)))]
     assert len(keys) == 9
     assert sum("raven" in key for key in keys) == 3
     assert all(f"raven-{protocol}" in key for key in keys if "raven" in key)

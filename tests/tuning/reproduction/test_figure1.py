@@ -1,4 +1,4 @@
-"""Figure 1: sample means and variances have the laws that they should have."""
+"""Figure 1: sample means and variances agree with theory."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from scipy.stats import chi2
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult
 from studies.tables import select, to_records, unique
-from tests.tuning.reproduction.made_pieces import run, small
+from tests.tuning.reproduction.synthetic import run_experiment, small_context
 from tuning.reproduction.figure1.run import SIZES, _run, theoretical_variance
 
 
 @pytest.fixture(scope="module")
-def outcome() -> ExperimentResult:
-    return run("figure1", small(replications=10))
+def result() -> ExperimentResult:
+    return run_experiment("figure1", small_context(replications=10))
 
 
-def test_spreads_and_shares_are_those_of_theory(outcome: ExperimentResult) -> None:
-    """Within four standard errors; the variance's own law has kurtosis 3 + 12/(n−1)."""
-    rows = to_records(outcome.tables["spreads"])
-    assert {(row["protocol"], row["draws"]) for row in rows} == {("published", 100), ("defined", 2000)}
+def test_spreads_and_shares_agree_with_theory(result: ExperimentResult) -> None:
+    """Within four standard errors; the sample variance has kurtosis 3 + 12/(n − 1)."""
+    rows = to_records(result.tables["spreads"])
+    assert {(row["protocol"], row["samples"]) for row in rows} == {("published", 100), ("defined", 2000)}
     for row in rows:
         true = theoretical_variance(row["statistic"], row["n"])
         assert row["theory"] == true
         kurtosis = 3.0 if row["statistic"] == "mean" else 3.0 + 12.0 / (row["n"] - 1)
-        assert abs(row["spread"] - true) < 4 * true * ((kurtosis - 1.0) / row["draws"]) ** 0.5
+        assert abs(row["spread"] - true) < 4 * true * ((kurtosis - 1.0) / row["samples"]) ** 0.5
         assert row["spread_low"] < row["spread"] < row["spread_high"]
-        centre = 0.0 if row["statistic"] == "mean" else 1.0
-        assert abs(row["average"] - centre) < 4 * (true / row["draws"]) ** 0.5
-    for row in to_records(outcome.tables["below"]):
+        center = 0.0 if row["statistic"] == "mean" else 1.0
+        assert abs(row["average"] - center) < 4 * (true / row["samples"]) ** 0.5
+    for row in to_records(result.tables["below"]):
         share = chi2.cdf(row["n"] - 1, row["n"] - 1)
-        assert abs(row["share"] - share) < 4 * (share * (1 - share) / row["draws"]) ** 0.5
+        assert abs(row["share"] - share) < 4 * (share * (1 - share) / row["samples"]) ** 0.5
 
 
-def test_verdicts(outcome: ExperimentResult) -> None:
-    verdicts = {(each.claim.key, each.protocol): each.verdict for each in outcome.verdicts}
+def test_verdicts(result: ExperimentResult) -> None:
+    verdicts = {(each.claim.key, each.protocol): each.verdict for each in result.verdicts}
     assert len(verdicts) == 6
     assert verdicts["figure1-means-settle", "defined"] == Verdict.CONFIRMED
     assert verdicts["figure1-variances-settle", "defined"] == Verdict.CONFIRMED
@@ -45,11 +45,11 @@ def test_verdicts(outcome: ExperimentResult) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["published", "defined"])
-def test_one_protocol_alone_is_the_same_as_with_the_other(protocol: str) -> None:
-    context = small((protocol,))
-    outcome = run("figure1", context)
-    assert unique(outcome.tables["spreads"], "protocol") == [protocol]
-    both = run("figure1", small()).tables["spreads"]
-    assert to_records(outcome.tables["spreads"]) == to_records(select(both, protocol=protocol))
-    assert len(outcome.tables["below"]) == len(SIZES)
+def test_protocols_are_independent_of_each_other(protocol: str) -> None:
+    context = small_context((protocol,))
+    result = run_experiment("figure1", context)
+    assert unique(result.tables["spreads"], "protocol") == [protocol]
+    both = run_experiment("figure1", small_context()).tables["spreads"]
+    assert to_records(result.tables["spreads"]) == to_records(select(both, protocol=protocol))
+    assert len(result.tables["below"]) == len(SIZES)
     json.dumps(_run(context, protocol), allow_nan=False)

@@ -1,4 +1,4 @@
-"""Figure 2 run again: its candidates are TPE's, its shortcut is exact, and its numbers are those of a plain look."""
+"""Figure 2: candidates are those of TPE, the shortcut for UCB1 is exact, and numbers agree with an independent run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.paper.claims import Measurement, Verdict
 from studies.paper.rules import judge_about
 from studies.statistics.intervals import relative_shares
 from studies.tables import select_row
-from tests.tuning.reproduction.made_figure2 import made
+from tests.tuning.reproduction.synthetic import make_figure2_pieces
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
@@ -35,8 +35,8 @@ def context(tmp_path: Path) -> RunContext:
     return RunContext(0, 2, PROTOCOLS, LocalWorkers(1), f"sqlite:///{tmp_path}/studies.sqlite3")
 
 
-def asked(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
-    """What a sampler proposes while it is told that more α₀ is better."""
+def suggest(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
+    """The suggestions of a sampler that maximizes α₀."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=sampler, direction="maximize")
     for _ in range(trials):
@@ -45,9 +45,9 @@ def asked(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, f
     return [trial.params for trial in study.trials]
 
 
-def test_ten_trials_of_tpe_are_random_ones() -> None:
+def test_first_ten_trials_of_tpe_are_random() -> None:
     tpe, random = (
-        asked(sampler(seed=3), 12) for sampler in (optuna.samplers.TPESampler, optuna.samplers.RandomSampler)
+        suggest(sampler(seed=3), 12) for sampler in (optuna.samplers.TPESampler, optuna.samplers.RandomSampler)
     )
     assert tpe[:10] == random[:10]
     assert tpe[10:] != random[10:]
@@ -64,9 +64,9 @@ def test_candidates_are_log_uniform() -> None:
     assert {(each["variance"], each["logarithm"]) for each in drawn} == {("printed", "t")}
 
 
-def test_one_long_game_of_ucb1_gives_all_horizons(context: RunContext) -> None:
-    found = runs.run_defined_baseline(context, [100, 700, 2000])["regrets"]
-    for horizon, regrets in zip([100, 700, 2000], found, strict=True):
+def test_one_long_simulation_of_ucb1_gives_all_horizons(context: RunContext) -> None:
+    by_horizon = runs.run_defined_baseline(context, [100, 700, 2000])["regrets"]
+    for horizon, regrets in zip([100, 700, 2000], by_horizon, strict=True):
         plain = simulate(
             "published-ucb1", "bernoulli", horizon=horizon, arms=10, replications=len(regrets), stream=Stream.REPORT
         )
@@ -74,8 +74,8 @@ def test_one_long_game_of_ucb1_gives_all_horizons(context: RunContext) -> None:
 
 
 @pytest.mark.parametrize(("horizon", "expected"), [(100, 19.0), (1000, 65.0), (5000, 80.0)])
-def test_as_defined_it_is_what_an_independent_look_saw(tmp_path: Path, horizon: int, expected: float) -> None:
-    """Within 3·√2 standard errors of ours, and half a point for the rounding of theirs. T = 15000 is for `stress`."""
+def test_as_defined_agrees_with_an_independent_run(tmp_path: Path, horizon: int, expected: float) -> None:
+    """Within 3·√2 standard errors, and half a point for rounding; T = 15,000 is marked `stress`."""
     _check_defined(tmp_path, horizon, expected)
 
 
@@ -88,8 +88,7 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
     context = RunContext(0, 10, ("defined",), LocalWorkers(1), f"sqlite:///{tmp_path}/studies.sqlite3")
     usual = RunContext(0, 50, ("defined",), LocalWorkers(1), context.url)
     spec = runs.make_spec(usual, horizon)
-    winner = usual.search("figure2/check", spec).recommendation
-    assert winner is not None
+    winner = usual.search("figure2/check", spec)
     count = runs.count_held_out(context, horizon)
     values = spec.values({name: float(value) for name, value in winner.params.items()})
     played = runs._make_evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
@@ -98,17 +97,17 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
     assert abs(sample.mean() - expected) < 3.0 * 2**0.5 * sample.std(ddof=1) / count**0.5 + 0.5
 
 
-def test_the_winner_is_the_best_of_its_ten_where_it_won(context: RunContext) -> None:
-    found = runs.run_published(context, 100)
+def test_published_winner_has_the_lowest_mean_of_its_ten_candidates(context: RunContext) -> None:
+    published = runs.run_published(context, 100)
     evaluator = runs._make_evaluator(context, runs.RAVEN, 100)
-    for repeat, (winner, own) in enumerate(zip(found["winners"], found["own"], strict=True)):
+    for repeat, (winner, own) in enumerate(zip(published["winners"], published["selection"], strict=True)):
         tried = runs.draw_candidates(context.seed, repeat, 100)
         means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50)[..., 0].mean(axis=1)
         assert own == means.min()
         assert winner["alpha0"] == tried[int(means.argmin())]["alpha0"]
 
 
-def test_any_number_of_jobs_finds_the_same(context: RunContext) -> None:
+def test_results_do_not_depend_on_the_number_of_jobs(context: RunContext) -> None:
     two = RunContext(0, 2, PROTOCOLS, LocalWorkers(2), context.url)
     assert runs.run_published(context, 250) == runs.run_published(two, 250)
     assert runs.run_published_baseline(context) == runs.run_published_baseline(two)
@@ -125,31 +124,31 @@ def test_pieces_are_those_of_the_protocols(context: RunContext) -> None:
 
 def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
     context = RunContext(0, 10, PROTOCOLS, LocalWorkers(1), "")
-    outcome = EXPERIMENT.assemble(context, json.loads(json.dumps(made(context))))
-    point = select_row(outcome.tables["reduction"], line="defined", horizon=200_000)
+    result = EXPERIMENT.assemble(context, json.loads(json.dumps(make_figure2_pieces(context))))
+    point = select_row(result.tables["reduction"], line="defined", horizon=200_000)
     assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5
-    assert outcome.tables["against_tuned"]["difference"].tolist() == pytest.approx([5.0] * 27)
-    assert outcome.tables["curse"]["difference"].tolist() == pytest.approx([2.0] * 23)
-    words = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in outcome.verdicts}
-    assert len(words) == len(outcome.verdicts) == 10
-    assert words["figure2-above-80", "published"] == words["figure2-above-80", "defined"] == Verdict.REFUTED
-    assert words["figure2-growth", "published"] == words["figure2-growth", "defined"] == Verdict.CONFIRMED
-    assert words["figure2-limit-84", "defined"] == words["figure2-average-84", "defined"] == Verdict.REFUTED
+    assert result.tables["against_tuned"]["difference"].tolist() == pytest.approx([5.0] * 27)
+    assert result.tables["selection_bias"]["difference"].tolist() == pytest.approx([2.0] * 23)
+    verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
+    assert len(verdicts) == len(result.verdicts) == 10
+    assert verdicts["figure2-above-80", "published"] == verdicts["figure2-above-80", "defined"] == Verdict.REFUTED
+    assert verdicts["figure2-growth", "published"] == verdicts["figure2-growth", "defined"] == Verdict.CONFIRMED
+    assert verdicts["figure2-limit-84", "defined"] == verdicts["figure2-average-84", "defined"] == Verdict.REFUTED
 
 
-def test_verdicts_can_say_the_opposite() -> None:
+def test_other_numbers_give_the_opposite_verdicts() -> None:
     rng = np.random.default_rng(2)
     printed, beyond = [100, 5000, 15_000], 200_000
     high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate([*printed])}
-    words = {verdict.claim.key: verdict.verdict for verdict in _judge_published(high, 0)}
-    assert words["figure2-above-80"] == words["figure2-growth"] == Verdict.CONFIRMED
+    verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_published(high, 0)}
+    assert verdicts["figure2-above-80"] == verdicts["figure2-growth"] == Verdict.CONFIRMED
     falling = high | {beyond: 84.0 + rng.normal(size=200)}
-    words = {verdict.claim.key: verdict.verdict for verdict in _judge_defined(falling, printed, 0)}
-    assert words["figure2-above-80"] == words["figure2-limit-84"] == Verdict.CONFIRMED
-    assert words["figure2-growth"] == Verdict.REFUTED
+    verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_defined(falling, printed, 0)}
+    assert verdicts["figure2-above-80"] == verdicts["figure2-limit-84"] == Verdict.CONFIRMED
+    assert verdicts["figure2-growth"] == Verdict.REFUTED
 
 
-def test_about_leaves_room_and_knows_noise() -> None:
+def test_about_has_a_tolerance_and_allows_for_noise() -> None:
     assert judge_about(84.0, Measurement(86.0, 83.9, 88.0), 1.0, None) == Verdict.CONFIRMED
     assert judge_about(84.0, Measurement(95.0, 94.0, 96.0), 0.5, 3.0) == Verdict.REFUTED
     assert judge_about(84.0, Measurement(86.0, 85.5, 86.5), 0.2, None) == Verdict.REFUTED

@@ -1,4 +1,4 @@
-"""Figure 3 run again: at T = 1000 the published scenarios are one problem, and printed optima are noise of few runs."""
+"""Figure 3: at T = 1,000 the published scenarios are one problem, and resampling agrees with theory."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
 
 
 def _verdict(document: ReproductionResult, claim: str, protocol: str) -> Any:
-    (found,) = [each for each in document.verdicts() if (each.claim.key, each.protocol) == (claim, protocol)]
-    return found
+    (verdict,) = [each for each in document.verdicts() if (each.claim.key, each.protocol) == (claim, protocol)]
+    return verdict
 
 
-def test_at_t_1000_the_three_published_scenarios_are_one_problem_and_the_verdict_says_so(
+def test_the_published_scenarios_are_one_problem_at_the_short_horizon(
     document: ReproductionResult,
 ) -> None:
     cells = select(document.experiments["figure3"].tables["cells"], protocol="published", horizon=1000)
@@ -59,14 +59,14 @@ def test_at_t_1000_the_three_published_scenarios_are_one_problem_and_the_verdict
     assert _verdict(document, "figure3-three-problems", "defined").rule == "different"
 
 
-def test_the_published_cells_agree_with_an_independent_run(document: ReproductionResult) -> None:
+def test_published_cells_agree_with_an_independent_run(document: ReproductionResult) -> None:
     cells = select(document.experiments["figure3"].tables["cells"], protocol="published", scenario="variance-drift")
     for (horizon, alpha0, beta0), (mean, stderr) in KNOWN.items():
         ours = select_row(cells, horizon=horizon, alpha0=alpha0, beta0=beta0)
         assert abs(ours["regret"] - mean) < 4 * np.hypot(stderr, ours["stderr"])
 
 
-def test_the_plain_loop_plays_the_same_problem() -> None:
+def test_grid_agrees_with_the_reference_implementation() -> None:
     alpha0, beta0 = np.array([0.5, 1.0, 5.0]), np.array([0.5, 5.0, 1.0])
     spec = GridSpec(scenario="published-blips", horizon=300)
     values = [spec.values({"alpha0": a, "beta0": b, "epsilon": 0.1}) for a, b in zip(alpha0, beta0, strict=True)]
@@ -90,21 +90,21 @@ def test_every_optimum_has_both_verdicts_under_both_protocols(document: Reproduc
             assert row["printed_regret"] == printed.regret
             assert (regret.measurement.value, regret.verdict) == (row["regret"], row["regret_verdict"])
             assert _verdict(document, f"{printed.claim_prefix}-cell", protocol).verdict == row["cell_verdict"]
-            assert row["smallest_least"] < row["smallest_low"] < row["smallest_median"] < row["smallest_most"]
+            assert row["smallest_least"] < row["smallest_low"] < row["smallest"] < row["smallest_most"]
 
 
-def test_shares_of_named_cells_add_up(document: ReproductionResult) -> None:
+def test_selection_shares_sum_to_one(document: ReproductionResult) -> None:
     cells = document.experiments["figure3"].tables["cells"]
     for protocol in PROTOCOLS:
         for printed in read_optima():
             mine = select(cells, protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
             assert len(mine) == 16
-            assert sum(mine["named_best"].tolist()) == pytest.approx(1.0)
+            assert sum(mine["selected"].tolist()) == pytest.approx(1.0)
             assert sum(mine["printed"].tolist()) == 1
 
 
-def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
-    """Within four standard errors of 10 000 draws, from cells whose own means and spreads are exact."""
+def test_resampling_normal_cells_agrees_with_theory() -> None:
+    """Within four standard errors of 10,000 resamples, from cells with exact means and standard deviations."""
 
     def error(share: float) -> float:
         return 4.0 * math.sqrt(share * (1.0 - share) / 10_000)
@@ -112,19 +112,19 @@ def test_resampling_few_is_what_theory_says_of_normal_cells() -> None:
     cells = np.random.default_rng(3).normal(size=(2, 20_000))
     cells = (cells - cells.mean(axis=1, keepdims=True)) / cells.std(axis=1, keepdims=True) * 10**0.5
     cells[1] += 1.0
-    found = resample(cells, printed=0.0, seed=1)
-    # Two means of ten are N(0, 1) and N(1, 1): the first is smaller with probability Φ(1/√2), its middle is ±1.96.
+    resampled = resample(cells, printed=0.0, seed=1)
+    # Two means of ten are N(0, 1) and N(1, 1): the first is smaller with probability Φ(1/√2).
     smaller = norm.cdf(2**-0.5)
-    assert found["named"][0] == pytest.approx(smaller, abs=error(smaller))
-    for share, quantile in zip((0.025, 0.5, 0.975), found["ten"][0], strict=True):
+    assert resampled["selected"][0] == pytest.approx(smaller, abs=error(smaller))
+    for share, quantile in zip((0.025, 0.5, 0.975), resampled["cell_mean"][0], strict=True):
         true = norm.ppf(share)
         assert quantile == pytest.approx(true, abs=error(share) / norm.pdf(true))
     # The smaller is below 0 unless both are above: 1 − Φ(0)·Φ(1).
     below = 1 - 0.5 * norm.cdf(1.0)
-    assert found["below"] == pytest.approx(below, abs=error(below))
+    assert resampled["below"] == pytest.approx(below, abs=error(below))
 
 
-def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:
+def test_a_grid_does_not_depend_on_the_number_of_jobs() -> None:
     one, two = (
         json.dumps(play_grid(RunContext(3, 2, PROTOCOLS, LocalWorkers(jobs), ""), "blips", read_optima()[0]))
         for jobs in (1, 2)
@@ -133,13 +133,12 @@ def test_a_grid_is_the_same_on_any_number_of_jobs() -> None:
 
 
 @pytest.mark.stress
-def test_at_the_usual_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
-    document = reproduce(
-        ["figure3"], RunContext(0, 50, ("published",), LocalWorkers(2), "sqlite:///:memory:"), tmp_path
-    )
-    words = {
+def test_at_default_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
+    context = RunContext(0, 50, ("published",), LocalWorkers(2), "sqlite:///:memory:")
+    document = reproduce(["figure3"], context, tmp_path)
+    verdicts = {
         printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").verdict
         for printed in read_optima()
     }
-    assert set(words.values()) == {Verdict.NOISE}
+    assert set(verdicts.values()) == {Verdict.NOISE}
     assert _verdict(document, "figure3-insensitive", "published").verdict == Verdict.REFUTED

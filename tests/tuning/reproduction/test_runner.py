@@ -1,4 +1,4 @@
-"""Pieces are kept, fit what they were made for, and no two reproductions write in one folder."""
+"""The runner stores pieces, reuses only matching ones, and locks its folder."""
 
 from __future__ import annotations
 
@@ -29,50 +29,50 @@ class Counting:
 
     def pieces(self, context: RunContext) -> list[RunPiece]:
         def run(key: str) -> Any:
-            def found(context: RunContext) -> PieceData:
+            def run_piece(context: RunContext) -> PieceData:
                 if key == self.stop_at:
                     raise KeyboardInterrupt
                 self.ran.append(key)
                 return {"value": 1 / 3, "count": context.count(100)}
 
-            return found
+            return run_piece
 
         return [RunPiece(f"figure1/{name}", 1.0, run(name)) for name in ("a", "b", "c")]
 
     def section(self, result: ExperimentResult, reproduction: Any) -> None:
         """No section."""
 
-    def assemble(self, context: RunContext, found: dict[str, PieceData]) -> ExperimentResult:
-        return ExperimentResult({"numbers": make_table([{"piece": key, **each} for key, each in found.items()])})
+    def assemble(self, context: RunContext, pieces: dict[str, PieceData]) -> ExperimentResult:
+        return ExperimentResult({"numbers": make_table([{"piece": key, **each} for key, each in pieces.items()])})
 
 
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    made = Counting()
-    monkeypatch.setattr(runner, "find_experiment", lambda name: made)
-    return made
+    experiment = Counting()
+    monkeypatch.setattr(runner, "find_experiment", lambda name: experiment)
+    return experiment
 
 
-def test_a_run_goes_on_where_it_was_cut(tmp_path: Path, counting: Counting) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path, counting: Counting) -> None:
     counting.stop_at = "b"
     with pytest.raises(KeyboardInterrupt):
         runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     counting.stop_at = None
-    cut = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
+    resumed = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     assert counting.ran == ["a", "b", "c"]
-    whole = runner.reproduce(["figure1"], make_context(tmp_path / "other"), tmp_path / "other")
-    assert cut.as_json() == whole.as_json()
+    complete = runner.reproduce(["figure1"], make_context(tmp_path / "other"), tmp_path / "other")
+    assert resumed.as_json() == complete.as_json()
 
 
 @pytest.mark.parametrize("fields", [{"seed": 1}, {"replications": 25}])
-def test_pieces_of_another_run_are_not_mixed_in(tmp_path: Path, counting: Counting, fields: dict[str, Any]) -> None:
+def test_pieces_with_other_settings_are_run_again(tmp_path: Path, counting: Counting, fields: dict[str, Any]) -> None:
     runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     runner.reproduce(["figure1"], make_context(tmp_path, **fields), tmp_path)
     assert counting.ran == ["a", "b", "c"] * 2
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"fingerprint": "x", "data": {}}', '{"data": 3}', "\x00"])
-def test_a_damaged_piece_is_done_again(tmp_path: Path, counting: Counting, text: str) -> None:
+def test_a_damaged_piece_is_run_again(tmp_path: Path, counting: Counting, text: str) -> None:
     first = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "pieces/figure1/b.json").write_text(text)
     again = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
@@ -80,13 +80,13 @@ def test_a_damaged_piece_is_done_again(tmp_path: Path, counting: Counting, text:
     assert again.as_json() == first.as_json()
 
 
-def test_one_reproduction_a_folder(tmp_path: Path, counting: Counting) -> None:
+def test_a_folder_is_used_by_one_reproduction_at_a_time(tmp_path: Path, counting: Counting) -> None:
     with FileLock(tmp_path / ".lock"), raises_naming(InputError, tmp_path):
         runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     assert counting.ran == []
 
 
-def test_csv_files_hold_the_tables_and_stale_ones_go(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
+def test_csv_files_replace_those_of_earlier_runs(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
     monkeypatch.setattr("dashboards.pages.reproduction.render_reproduction", lambda result, sections: "<!doctype html>")
     document = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "csv").mkdir()
@@ -98,7 +98,7 @@ def test_csv_files_hold_the_tables_and_stale_ones_go(tmp_path: Path, counting: C
     assert (tmp_path / "csv/figure1-numbers.csv").read_text().splitlines()[1] == f"figure1/a,{1 / 3},100"
 
 
-def test_progress_estimates_the_time_left(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_estimates_remaining_time(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
     monkeypatch.setattr("tuning.reproduction.progress.time", clock)
@@ -133,7 +133,7 @@ def test_bad_input_is_one_line(arguments: list[str], names: list[str], tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_is_refused_as_folder(tmp_path: Path) -> None:
     place = tmp_path / "file"
     place.write_text("mine")
     for folder in (place, place / "below"):

@@ -1,4 +1,4 @@
-"""Table 1: worlds are what the table defines, and what the scripts made of it is not."""
+"""Table 1: our worlds satisfy the definitions of the table; those of the authors' script do not."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ import pytest
 
 from environments import find_scenario
 from environments.draw import draw_worlds
-from environments.world import tables
+from environments.world import world_tables
 from studies.paper.claims import Verdict
 from studies.paper.results import ExperimentResult
 from studies.tables import select, to_records
-from tests.tuning.reproduction.made_pieces import run, small
+from tests.tuning.reproduction.synthetic import run_experiment, small_context
 from tuning.reproduction.table1.run import ARMS_PLOTTED, HORIZON
 
 
 @pytest.fixture(scope="module")
-def outcome() -> ExperimentResult:
-    return run("table1", small())
+def result() -> ExperimentResult:
+    return run_experiment("table1", small_context())
 
 
-def test_what_is_defined_keeps_to_the_table_and_what_was_published_does_not(outcome: ExperimentResult) -> None:
-    held = outcome.tables["held"]
-    assert select(held, protocol="defined")["share"].tolist() == [0.0] * 3
-    assert select(held, protocol="published")["share"].tolist() == [1.0] * 3
-    assert select(held, protocol="published")["changing_steps"].tolist() == [2.0, 2.0, 1.0]
-    assert {(each.protocol, each.verdict) for each in outcome.verdicts} == {
+def test_only_the_defined_scenarios_satisfy_the_table(result: ExperimentResult) -> None:
+    checks = result.tables["checks"]
+    assert select(checks, protocol="defined")["share"].tolist() == [0.0] * 3
+    assert select(checks, protocol="published")["share"].tolist() == [1.0] * 3
+    assert select(checks, protocol="published")["changing_steps"].tolist() == [2.0, 2.0, 1.0]
+    assert {(each.protocol, each.verdict) for each in result.verdicts} == {
         ("published", Verdict.REFUTED),
         ("defined", Verdict.CONFIRMED),
     }
 
 
-def test_the_seven_scenarios_have_the_category_of_ours(outcome: ExperimentResult) -> None:
-    listed = outcome.tables["scenarios"]
-    assert len(listed) == 7
-    for row in to_records(listed):
+def test_the_seven_scenarios_have_our_categories(result: ExperimentResult) -> None:
+    scenarios = result.tables["scenarios"]
+    assert len(scenarios) == 7
+    for row in to_records(scenarios):
         assert row["category"] == find_scenario(row["name"]).category
 
 
 @pytest.mark.parametrize(("name", "protocol"), [("blips", "published"), ("arm-churn", "defined")])
-def test_drawn_points_are_those_of_the_world(outcome: ExperimentResult, name: str, protocol: str) -> None:
+def test_plotted_points_are_those_of_the_world(result: ExperimentResult, name: str, protocol: str) -> None:
     played = f"published-{name}" if protocol == "published" else name
-    means, variances = tables(draw_worlds(find_scenario(played), HORIZON, ARMS_PLOTTED, seed=0))
-    points = select(outcome.tables["worlds"], scenario=name, protocol=protocol)
+    means, variances = world_tables(draw_worlds(find_scenario(played), HORIZON, ARMS_PLOTTED, seed=0))
+    points = select(result.tables["worlds"], scenario=name, protocol=protocol)
     assert len(points) < 300 * ARMS_PLOTTED
     for row in to_records(points):
         for column, table in (("mean", means), ("variance", variances)):

@@ -1,4 +1,4 @@
-"""Table 3 run again: the published numbers are those of an independent re-run, and verdicts follow the numbers."""
+"""Table 3: published numbers agree with the paper and an independent run, and verdicts follow from the numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policies import policy_names
 from studies.paper.claims import ClaimResult, Verdict
 from studies.paper.results import ReproductionResult
 from studies.tables import select
-from tests.tuning.reproduction.made_logistics import context, made
+from tests.tuning.reproduction.synthetic import logistics_context, make_logistics_pieces
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
@@ -40,16 +40,16 @@ table3 = EXPERIMENTS["table3"]
 SLOW = {"thompson", "f-dsw-ts", "wls-optimistic-ts"}
 
 
-def run(key: str, where: RunContext) -> PieceData:
-    """What one piece finds, through JSON as it is kept."""
-    (piece,) = [each for each in make_pieces(where) if each.key == key]
-    out: PieceData = json.loads(json.dumps(piece.run(where), allow_nan=False))
+def run(key: str, context: RunContext) -> PieceData:
+    """Run one piece; its data is converted to JSON and back, as in a stored piece."""
+    (piece,) = [each for each in make_pieces(context) if each.key == key]
+    out: PieceData = json.loads(json.dumps(piece.run(context), allow_nan=False))
     return out
 
 
-def verdicts(found: list[ClaimResult]) -> dict[tuple[str, str], ClaimResult]:
-    out = {(each.claim.key, each.protocol): each for each in found}
-    assert len(out) == len(found)
+def by_claim(verdicts: list[ClaimResult]) -> dict[tuple[str, str], ClaimResult]:
+    out = {(each.claim.key, each.protocol): each for each in verdicts}
+    assert len(out) == len(verdicts)
     return out
 
 
@@ -59,9 +59,9 @@ def test_rerun_has_every_published_policy() -> None:
 
 
 @pytest.mark.parametrize("policy", RERUN)
-def test_published_numbers_are_those_of_the_paper_and_of_a_rerun(policy: str) -> None:
-    where = RunContext(1, 10 if policy in SLOW else 40, ("published",), LocalWorkers(1), "")
-    worlds = run(f"logistics/published/{policy}", where)["worlds"]
+def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None:
+    context = RunContext(1, 10 if policy in SLOW else 40, ("published",), LocalWorkers(1), "")
+    worlds = run(f"logistics/published/{policy}", context)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
         spread = float(sample.std(ddof=1))
@@ -73,7 +73,7 @@ def test_published_numbers_are_those_of_the_paper_and_of_a_rerun(policy: str) ->
             assert abs(sample.mean() - again) < 3 * math.hypot(error, rerun_error)
 
 
-def test_pieces_are_the_same_on_any_number_of_jobs() -> None:
+def test_pieces_do_not_depend_on_the_number_of_jobs() -> None:
     one, two = (
         run("logistics/published/epsilon-greedy", RunContext(1, 3, ("published",), LocalWorkers(n), "")) for n in (1, 2)
     )
@@ -82,17 +82,27 @@ def test_pieces_are_the_same_on_any_number_of_jobs() -> None:
     assert last == pytest.approx(np.mean(one["worlds"]["regret_constant"]))
 
 
-def test_usual_budget_of_a_search() -> None:
-    assert search_budget(context(worlds=50)) == {"trials": 20, "replications": 10, "candidates": 4, "selection": 20}
-    assert search_budget(context(worlds=500)) == {"trials": 20, "replications": 100, "candidates": 4, "selection": 200}
+def test_search_budget() -> None:
+    assert search_budget(logistics_context(worlds=50)) == {
+        "trials": 20,
+        "replications": 10,
+        "candidates": 4,
+        "selection": 20,
+    }
+    assert search_budget(logistics_context(worlds=500)) == {
+        "trials": 20,
+        "replications": 100,
+        "candidates": 4,
+        "selection": 200,
+    }
 
 
-def test_search_gives_parameters_that_are_then_played(tmp_path: Path) -> None:
-    where = context(("defined",), 2, f"sqlite:///{tmp_path}/searches.sqlite3")
-    found = run("logistics/search/ucb1", where)
-    played = run("logistics/tuned/ucb1", where)
-    assert set(found["space"]) == {"c"}
-    assert played["params"]["c"] == found["params"]["c"]
+def test_tuned_comparison_plays_the_parameters_of_the_search(tmp_path: Path) -> None:
+    context = logistics_context(("defined",), 2, f"sqlite:///{tmp_path}/searches.sqlite3")
+    search = run("logistics/search/ucb1", context)
+    played = run("logistics/tuned/ucb1", context)
+    assert set(search["space"]) == {"c"}
+    assert played["params"]["c"] == search["params"]["c"]
     assert len(played["worlds"]["regret"]) == 2
     assert "regret_constant" not in played["curves"]
 
@@ -112,68 +122,66 @@ def test_recursions() -> None:
 
 
 def test_script_estimator_is_that_of_the_published_policy() -> None:
-    where = RunContext(1, 2, ("published",), LocalWorkers(1), "")
-    variant = run("table3/published/variance-accumulated", where)["worlds"]
-    policy = run("logistics/published/raven-ucb", where)["worlds"]
+    context = RunContext(1, 2, ("published",), LocalWorkers(1), "")
+    variant = run("table3/published/variance-accumulated", context)["worlds"]
+    policy = run("logistics/published/raven-ucb", context)["worlds"]
     np.testing.assert_allclose(variant["regret_constant"][:2], policy["regret_constant"], rtol=1e-9)
 
 
 def test_verdicts_when_the_paper_is_right() -> None:
-    where = context()
-    outcome = table3.assemble(where, made(where))
-    found = verdicts(outcome.verdicts)
-    assert {key for key, _ in found} == set(CLAIMS)
+    context = logistics_context()
+    result = table3.assemble(context, make_logistics_pieces(context))
+    verdicts = by_claim(result.verdicts)
+    assert {key for key, _ in verdicts} == set(CLAIMS)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next", "table3-because-variance"):
-            assert found[key, protocol].verdict == Verdict.CONFIRMED, key
-        lead = found["table3-best-regret", protocol].measurement
+            assert verdicts[key, protocol].verdict == Verdict.CONFIRMED, key
+        lead = verdicts["table3-best-regret", protocol].measurement
         assert lead is not None
         assert lead.low < 1000.0 < lead.high
-    assert found["table3-68", "published"].verdict == Verdict.REFUTED  # 1 − 1200/3200 is 62.5 %
-    assert found["table3-variance", "published"].verdict == Verdict.REFUTED
-    assert found["table3-variance", "defined"].verdict == Verdict.CONFIRMED
+    assert verdicts["table3-68", "published"].verdict == Verdict.REFUTED  # 1 − 1200/3200 is 62.5 %
+    assert verdicts["table3-variance", "published"].verdict == Verdict.REFUTED
+    assert verdicts["table3-variance", "defined"].verdict == Verdict.CONFIRMED
 
 
 def test_verdicts_when_the_paper_is_wrong() -> None:
-    where = context()
-    outcome = table3.assemble(where, made(where, {"ucb-v": 500.0}))
-    found = verdicts(outcome.verdicts)
+    context = logistics_context()
+    result = table3.assemble(context, make_logistics_pieces(context, {"ucb-v": 500.0}))
+    verdicts = by_claim(result.verdicts)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next"):
-            assert found[key, protocol].verdict == Verdict.REFUTED
-        assert "UCB-V" in found["table3-best-regret", protocol].reason
-    held = select(outcome.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
-    assert held["significant"].tolist() == [True]
-    assert held["difference"].tolist()[0] < 0
+            assert verdicts[key, protocol].verdict == Verdict.REFUTED
+        assert "UCB-V" in verdicts["table3-best-regret", protocol].reason
+    test = select(result.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
+    assert test["significant"].tolist() == [True]
+    assert test["difference"].tolist()[0] < 0
 
 
-def test_rivals_that_cannot_be_told_apart_leave_it_to_noise() -> None:
-    where = context()
-    outcome = table3.assemble(where, made(where, {"ccb": 1001.0}))
+def test_indistinguishable_policies_give_noise_or_inconclusive() -> None:
+    context = logistics_context()
+    result = table3.assemble(context, make_logistics_pieces(context, {"ccb": 1001.0}))
     for protocol in ("published", "defined"):
-        word = verdicts(outcome.verdicts)["table3-best-regret", protocol].verdict
+        word = by_claim(result.verdicts)["table3-best-regret", protocol].verdict
         assert word in (Verdict.NOISE, Verdict.INCONCLUSIVE)
 
 
 def test_printed_numbers_are_judged_one_by_one() -> None:
-    where = context(("published",), worlds=50)
-    outcome = table3.assemble(where, made(where, {"ccb": 2490.5, "ucb1": 5446.1}))
-    found = verdicts(outcome.verdicts)
-    numbers = [key for key, _ in found if any(key.startswith(f"table3-{name}-") for name in POLICIES)]
+    context = logistics_context(("published",), worlds=50)
+    result = table3.assemble(context, make_logistics_pieces(context, {"ccb": 2490.5, "ucb1": 5446.1}))
+    verdicts = by_claim(result.verdicts)
+    numbers = [key for key, _ in verdicts if any(key.startswith(f"table3-{name}-") for name in POLICIES)]
     assert len(numbers) == 27
-    assert found["table3-ccb-regret", "published"].verdict in (Verdict.CONFIRMED, Verdict.NOISE)
-    assert found["table3-ucb1-regret", "published"].verdict == Verdict.REFUTED  # 200 above it, with an error of 14
+    assert verdicts["table3-ccb-regret", "published"].verdict in (Verdict.CONFIRMED, Verdict.NOISE)
+    assert verdicts["table3-ucb1-regret", "published"].verdict == Verdict.REFUTED  # 200 above it, with an error of 14
 
 
 @pytest.mark.parametrize("protocols", [("published",), ("defined",), ("published", "defined")])
-def test_outcomes_survive_json(protocols: tuple[str, ...]) -> None:
-    where = context(protocols, worlds=4)
-    found = made(where)
-    outcomes = {name: module.assemble(where, found) for name, module in EXPERIMENTS.items()}
-    text = ReproductionResult(1, 4, protocols, outcomes).as_json()
-    assert (
-        text
-        == ReproductionResult(1, 4, protocols, {n: m.assemble(where, found) for n, m in EXPERIMENTS.items()}).as_json()
-    )
+def test_results_survive_json(protocols: tuple[str, ...]) -> None:
+    context = logistics_context(protocols, worlds=4)
+    pieces = make_logistics_pieces(context)
+    results = {name: experiment.assemble(context, pieces) for name, experiment in EXPERIMENTS.items()}
+    again = {name: experiment.assemble(context, pieces) for name, experiment in EXPERIMENTS.items()}
+    text = ReproductionResult(1, 4, protocols, results).as_json()
+    assert text == ReproductionResult(1, 4, protocols, again).as_json()
     kinds = {"published": 1, "defined": 2}
-    assert len(outcomes["figure5"].tables["worlds"]) == 9 * 4 * sum(kinds[each] for each in protocols)
+    assert len(results["figure5"].tables["worlds"]) == 9 * 4 * sum(kinds[each] for each in protocols)

@@ -1,4 +1,4 @@
-"""One setting for an unknown world: the numbers against plain simulation, and the same ones whatever the way there."""
+"""Robust studies: numbers against plain simulation, independence of workers and interruptions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def small(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
 
 
 def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
-    """[R, S], one simulation after the other."""
+    """Regret [R, S] by plain simulation."""
     played = [
         simulate("raven-ucb", name, replications=count, params=params, stream=stream, **SIZE) for name in scenarios
     ]
@@ -62,7 +62,7 @@ def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
 
 
 def plain_relative(found: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
-    """Relative regrets [R, S] with each scenario's tuned setting simulated by itself."""
+    """Relative regret [R, S], with each scenario's tuned setting simulated separately."""
     least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(found.tuned)]
     return np.asarray(regrets(params, stream, count) / np.array(least))
 
@@ -79,7 +79,7 @@ def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str])
         assert trial.user_attrs[keys.REPLICATIONS] == 8
 
 
-def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RobustRun, str]) -> None:
+def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRun, str]) -> None:
     found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
@@ -88,7 +88,7 @@ def test_first_come_defaults_advice_and_every_tuned_setting(ran: tuple[RobustRun
     assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
 
 
-def test_own_studies_give_what_is_relative_to(ran: tuple[RobustRun, str]) -> None:
+def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) -> None:
     found = found_in(ran)
     assert [one.study for one in ran[0].own] == [each.study for each in found.tuned]
     assert [one.recommendation.params for one in ran[0].own if one.recommendation] == [e.params for e in found.tuned]
@@ -96,7 +96,7 @@ def test_own_studies_give_what_is_relative_to(ran: tuple[RobustRun, str]) -> Non
     assert alone[0].params == found.tuned[2].params
 
 
-def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:
+def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:
     found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
     entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
     entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
@@ -106,7 +106,7 @@ def test_the_chosen_one_is_best_on_the_selection_worlds(ran: tuple[RobustRun, st
     assert found.params in found.indistinguishable
 
 
-def test_the_matrix_is_what_report_worlds_say(ran: tuple[RobustRun, str]) -> None:
+def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) -> None:
     found = found_in(ran)
     assert [each.name for each in found.contenders] == [
         "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
@@ -128,8 +128,8 @@ def test_the_matrix_is_what_report_worlds_say(ran: tuple[RobustRun, str]) -> Non
 
 
 @pytest.mark.parametrize("measure", ["worst", "mean", "cvar:0.5"])
-def test_the_price_covers_the_truth(measure: str) -> None:
-    """Skewed regrets of four worlds whose true ratios are known: at least 95 % of 150 tries, less 3 standard errors."""
+def test_coverage_of_the_price_interval(measure: str) -> None:
+    """Skewed regrets of four scenarios with known ratios: coverage of at least 95 %, minus 3 standard errors."""
     truth = np.array([1.1, 1.2, 1.2, 0.9])
     rng = np.random.default_rng(5)
     inside = 0
@@ -147,17 +147,17 @@ def one_batch() -> StudyListener:
     def stop(_: object) -> None:
         raise KeyboardInterrupt
 
-    return StudyListener(lambda spec, landed: None, stop, lambda: None)
+    return StudyListener(batch=stop)
 
 
 @pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
-def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Path) -> None:
+def test_result_does_not_depend_on_workers_or_interruptions(measure: str, pareto: bool, tmp_path: Path) -> None:
     spec = small(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
     whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalWorkers(2))
     url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
     while True:
         try:
-            pieces = run_robust(spec, url, listener=one_batch)
+            pieces = run_robust(spec, url, make_listener=one_batch)
             break
         except KeyboardInterrupt:
             cuts += 1
@@ -171,7 +171,7 @@ def test_workers_and_pieces_do_not_show(measure: str, pareto: bool, tmp_path: Pa
     assert again.found == whole.found
 
 
-def test_a_front_is_measured_anew(ran: tuple[RobustRun, str]) -> None:
+def test_front_matches_the_held_out_worlds(ran: tuple[RobustRun, str]) -> None:
     names = SCENARIOS[:2]
     found = run_robust(small(names, pareto=True), ran[1]).found
     assert isinstance(found, Front)
@@ -191,8 +191,8 @@ def test_a_front_is_measured_anew(ran: tuple[RobustRun, str]) -> None:
         np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
 
 
-def test_what_landed_with_the_connection_is_not_called_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last word arrived, but nobody heard so: the next try finds all done, by this very run."""
+def test_result_stored_before_a_lost_connection_is_fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result was stored, but the connection broke before the confirmation; the retry finds it complete."""
     url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     write = keys.write_robust
 
@@ -208,7 +208,7 @@ def test_what_landed_with_the_connection_is_not_called_old(tmp_path: Path, monke
     assert not run_robust(spec, url).fresh
 
 
-def test_other_kinds_of_study_keep_apart(ran: tuple[RobustRun, str]) -> None:
+def test_other_kinds_of_study_are_refused(ran: tuple[RobustRun, str]) -> None:
     with raises_naming(ravenlab.InputError, found_in(ran).tuned[0].study):
         run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
     with raises_naming(ravenlab.InputError, ran[0].study):
@@ -217,12 +217,12 @@ def test_other_kinds_of_study_keep_apart(ran: tuple[RobustRun, str]) -> None:
         run_robust(small(replications=9), ran[1])
 
 
-def test_a_study_that_was_only_just_made_is_taken_up(tmp_path: Path) -> None:
+def test_empty_study_is_resumed(tmp_path: Path) -> None:
     url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     optuna.create_study(study_name=spec.study_name(), storage=open_storage(url, create=True))
     assert run_robust(spec, url).found is not None
 
 
-def test_a_world_without_regret_is_refused(tmp_path: Path) -> None:
+def test_scenario_without_regret_is_refused(tmp_path: Path) -> None:
     with raises_naming(ravenlab.InputError, "robust"):
         run_robust(small(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")

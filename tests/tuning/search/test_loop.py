@@ -1,4 +1,4 @@
-"""The same trials on any number of workers, in one go or in pieces, whatever proposes and whatever prunes."""
+"""The search loop: trials do not depend on workers or interruptions, for any sampler and pruner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new_study(direction: Literal["minimize", "maximize"] = "minimize") -> optuna
 
 
 def trials_of(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """All that must not differ: everything but the seconds it took."""
+    """Everything about the trials but their seconds."""
     return [
         (
             trial.number,
@@ -48,7 +48,7 @@ def trials_of(study: optuna.Study) -> list[tuple[Any, ...]]:
 
 
 def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any, ...]]:
-    """The trials after the study was asked for so many, then so many, …"""
+    """The trials of a search that is extended to each number of trials in turn."""
     study = new_study("maximize" if fields.get("objective") == "reward" else "minimize")
     for count in pieces:
         spec = small_spec(trials=count, **fields)
@@ -57,7 +57,7 @@ def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any,
 
 
 @pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
-def test_every_sampler_bears_pieces_and_workers(sampler: str) -> None:
+def test_samplers_do_not_depend_on_interruptions_or_workers(sampler: str) -> None:
     whole = searched([32], sampler=sampler)
     assert [row[0] for row in whole] == list(range(32))
     assert searched([3, 12, 20, 32], sampler=sampler) == whole
@@ -65,7 +65,7 @@ def test_every_sampler_bears_pieces_and_workers(sampler: str) -> None:
 
 
 @pytest.mark.parametrize("pruner", [name for name in PRUNERS if name != "none"])
-def test_every_pruner_bears_pieces_and_workers(pruner: str) -> None:
+def test_pruners_do_not_depend_on_interruptions_or_workers(pruner: str) -> None:
     whole = searched([32], pruner=pruner)
     assert any(row[1] == "PRUNED" for row in whole)
     assert searched([3, 12, 20, 32], pruner=pruner) == whole
@@ -73,7 +73,7 @@ def test_every_pruner_bears_pieces_and_workers(pruner: str) -> None:
 
 
 @pytest.mark.parametrize("objective", ["quantile:0.8", "cvar:0.8", "after:25%", "reward"])
-def test_objectives_are_what_they_say(objective: str) -> None:
+def test_trial_values_match_the_objective(objective: str) -> None:
     spec = small_spec(trials=7, objective=objective)
     study = new_study("maximize" if objective == "reward" else "minimize")
     evaluator = Evaluator(spec)
@@ -120,7 +120,7 @@ def test_any_policy_is_tuned_over_its_own_space(policy: str) -> None:
     assert study.best_value <= study.get_trials()[0].value  # type: ignore[operator]
 
 
-def test_a_trial_says_what_it_stands_on() -> None:
+def test_trial_attributes() -> None:
     spec = small_spec(trials=2)
     study = new_study()
     search(spec, study, Evaluator(spec))
@@ -132,7 +132,7 @@ def test_a_trial_says_what_it_stands_on() -> None:
     assert trial.user_attrs[keys.SECONDS] > 0
 
 
-def test_pruned_trials_keep_one_value_a_block() -> None:
+def test_pruned_trials_have_one_value_per_block() -> None:
     study = new_study()
     spec = small_spec(trials=24, pruner="race", replications=40)
     search(spec, study, Evaluator(spec))
@@ -150,7 +150,7 @@ def test_pruned_trials_keep_one_value_a_block() -> None:
     assert study.get_trials()[standing["elite"]].state.name == "COMPLETE"
 
 
-def test_a_race_that_was_cut_before_it_was_noted_is_run_again() -> None:
+def test_race_interrupted_before_its_state_was_stored() -> None:
     study = new_study()
     spec = small_spec(trials=18, pruner="race")
     search(spec, study, Evaluator(spec))
@@ -177,7 +177,7 @@ def test_pruning_plays_less() -> None:
     assert played["race"] < 0.9 * played["none"]
 
 
-def test_progress_is_told_after_every_batch() -> None:
+def test_callback_after_every_batch() -> None:
     told: list[Progress] = []
     spec = small_spec(trials=13)
     search(spec, new_study(), Evaluator(spec), told.append)
@@ -186,7 +186,7 @@ def test_progress_is_told_after_every_batch() -> None:
     assert told[-1].best is not None
 
 
-def test_a_deadline_ends_between_batches() -> None:
+def test_deadline_stops_between_batches() -> None:
     study = new_study()
     spec = small_spec(trials=13)
     assert not search(spec, study, Evaluator(spec), deadline=0.0)
@@ -194,15 +194,15 @@ def test_a_deadline_ends_between_batches() -> None:
     assert search(spec, study, Evaluator(spec))
 
 
-def test_a_trial_that_is_not_finished_is_refused() -> None:
+def test_unfinished_trial_is_refused() -> None:
     study = new_study()
     study.ask()
     with raises_naming(InputError, study.study_name):
         search(small_spec(trials=3), study, Evaluator(small_spec(trials=3)))
 
 
-def test_search_finds_the_valley() -> None:
-    """Sixty trials do at least as well as sixty random candidates do on average, on the same worlds."""
+def test_search_beats_random_candidates() -> None:
+    """Sixty trials are at least as good as sixty random candidates on average, on the same worlds."""
     spec = small_spec(scenario="localized-jump", horizon=1000, trials=60, batch=12)
     study = new_study()
     evaluator = Evaluator(spec)

@@ -31,7 +31,7 @@ def mirror() -> optuna.Study:
     return optuna.create_study(study_name="mirror")
 
 
-def test_the_first_candidates_lie_in_the_box() -> None:
+def test_first_candidates_are_inside_the_search_space() -> None:
     assert first_candidates(StudySpec(**SMALL)) == [{"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}]
     advised = StudySpec(scenario="blips", horizon=10_000)
     assert first_candidates(advised)[1] == {"alpha0": 5.0, "beta0": 1.0, "epsilon": 0.1}
@@ -40,7 +40,7 @@ def test_the_first_candidates_lie_in_the_box() -> None:
 
 
 @pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
-def test_a_batch_lies_in_the_box_and_hangs_on_the_seed(sampler: str) -> None:
+def test_batch_is_inside_the_search_space_and_depends_on_the_seed(sampler: str) -> None:
     asked = {}
     for seed in (1, 2):
         spec = StudySpec(**{**SMALL, "sampler": sampler, "seed": seed}).resolved()
@@ -52,8 +52,8 @@ def test_a_batch_lies_in_the_box_and_hangs_on_the_seed(sampler: str) -> None:
     assert (asked[1] == asked[2]) == (sampler == "grid")
 
 
-def test_cma_es_comes_closer_generation_by_generation() -> None:
-    """On a bowl around the middle of the box the last generation is better than the first."""
+def test_cma_es_converges() -> None:
+    """On a bowl around the middle of the search space the last generation is better than the first."""
     spec = StudySpec(**{**SMALL, "sampler": "cmaes", "batch": 10}).resolved()
     study = mirror()
     values = []
@@ -73,19 +73,19 @@ def test_cma_es_comes_closer_generation_by_generation() -> None:
         ({"sampler": "cmaes", "fixed": {"alpha0": 1.0, "beta0": 1.0}}, ["cmaes", "2"]),
     ],
 )
-def test_cma_es_says_what_it_needs(fields: dict[str, Any], names: list[str]) -> None:
+def test_cma_es_requirements(fields: dict[str, Any], names: list[str]) -> None:
     with raises_naming(InputError, *names):
         ask_batch(StudySpec(**{**SMALL, **fields}).resolved(), mirror(), 1)
 
 
-def test_sobol_points_go_by_their_number() -> None:
+def test_sobol_points_by_number() -> None:
     whole = sobol_points(3, 0, 40, seed=5)
     assert whole.shape == (40, 3)
     np.testing.assert_array_equal(sobol_points(3, 17, 9, seed=5), whole[17:26])
     assert ((whole >= 0) & (whole < 1)).all()
 
 
-def test_grid_points_refine_themselves() -> None:
+def test_grid_points_refine() -> None:
     whole = grid_points(2, 0, 25)
     assert len({tuple(point) for point in whole}) == 25
     assert {tuple(point) for point in whole[:9]} == {(a, b) for a in (0.0, 0.5, 1.0) for b in (0.0, 0.5, 1.0)}
@@ -93,7 +93,7 @@ def test_grid_points_refine_themselves() -> None:
 
 
 @pytest.mark.stress
-def test_gaussian_processes_bear_pieces() -> None:
+def test_gp_does_not_depend_on_interruptions() -> None:
     rows = []
     for pieces in ([24], [7, 24]):
         study = mirror()
@@ -104,7 +104,7 @@ def test_gaussian_processes_bear_pieces() -> None:
     assert rows[0] == rows[1]
 
 
-def test_gaussian_processes_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gp_names_the_missing_dependency(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
         ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), mirror(), 0)

@@ -1,4 +1,4 @@
-"""Studies on a log: the same on any number of workers, warnings, what would be needed, and files that are refused."""
+"""Studies on a log: independence of workers, warnings, required sample sizes, and invalid files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from environments.recorded.examples import example_log, log_to_csv
 from studies.results.describe import describe_recommendation
 from studies.spec.files import load_study_file
 from tests.command import refused
-from tests.environments.made_logs import made_log
+from tests.environments.recordings import made_log
 from tests.messages import assert_names, raises_naming
 from tuning.cli.app import run
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
+def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     (found,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
     assert found.study == "raven-ucb/log:my-log/T500/K3"
@@ -54,7 +54,7 @@ def test_from_a_log_to_recommendation_export_and_report(file: Path, tmp_path: Pa
         assert words in page
 
 
-def test_too_few_matches_are_a_warning(tmp_path: Path) -> None:
+def test_warning_about_few_matched_events(tmp_path: Path) -> None:
     file = tmp_path / "short.csv"
     file.write_text(log_to_csv(made_log(events=400)))
     (found,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
@@ -94,11 +94,11 @@ def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         (["--policy", "published-thompson"], ["published-thompson"]),
     ],
 )
-def test_what_does_not_go_with_a_log(options: list[str], names: list[str], file: Path) -> None:
+def test_options_incompatible_with_a_log(options: list[str], names: list[str], file: Path) -> None:
     assert_names(refused("tune", "--log", str(file), "--dry-run", *options), *names)
 
 
-def test_a_study_file_names_a_log_beside_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_study_file_with_relative_log_path(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path.parent)
     study = tmp_path / "study.toml"
     study.write_text('[[study]]\npolicy = "ucb1"\nscenario = { log = "my log.csv", minimize = true }\n')
@@ -113,7 +113,7 @@ def test_a_study_file_names_a_log_beside_it(file: Path, tmp_path: Path, monkeypa
         load_study_file(study)
 
 
-def test_the_example_is_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["init", "--log"]) == 0
     assert Path("log.csv").read_text() == log_to_csv(example_log())

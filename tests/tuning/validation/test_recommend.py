@@ -1,4 +1,4 @@
-"""The chosen one has won on fresh worlds, and what is reported of it chose nothing."""
+"""Recommendations: selection and report use separate held-out worlds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def small(**fields: Any) -> StudySpec:
 def study_of(
     spec: StudySpec, params: Sequence[Mapping[str, Value]], values: Sequence[float] | None = None, **words: Any
 ) -> optuna.Study:
-    """A study with these trials; their values are what the search would have seen unless given."""
+    """A study with these trials; by default their values are those on the search worlds."""
     evaluator = Evaluator(spec)
     towards = optuna.study.StudyDirection
     direction = towards.MAXIMIZE if evaluator.objective.maximize else towards.MINIMIZE
@@ -70,7 +70,7 @@ def drawn(spec: StudySpec, count: int, seed: int = 0) -> list[dict[str, float]]:
 
 
 class Planted(Evaluator):
-    """Regret is what a function of the parameters and the stream says, plus noise that all candidates share in part."""
+    """Regret is a function of the parameters and the stream, plus noise that candidates partly share."""
 
     def __init__(self, spec: StudySpec, regret: Any) -> None:
         super().__init__(spec)
@@ -97,7 +97,7 @@ def three(*alphas: float) -> list[dict[str, float]]:
     return [{"alpha0": alpha, "beta0": 1.0, "epsilon": 0.1} for alpha in alphas]
 
 
-def test_a_planted_best_is_found_though_the_search_ranked_it_last() -> None:
+def test_selection_finds_the_best_although_the_search_ranked_it_last() -> None:
     spec = small()
     study = study_of(spec, three(5.0, 4.0, 2.0, 3.0), [1.0, 2.0, 9.0, 3.0])
     found = recommend(spec, study, Planted(spec, distance))
@@ -107,7 +107,7 @@ def test_a_planted_best_is_found_though_the_search_ranked_it_last() -> None:
     assert found.box == {"alpha0": (2.0, 2.0), "beta0": (1.0, 1.0), "epsilon": (0.1, 0.1)}
 
 
-def test_rewards_are_maximised() -> None:
+def test_rewards_are_maximized() -> None:
     spec = small(objective="reward", candidates=2)
     study = study_of(spec, three(9.0, 2.0, 3.0), [-30.0, -10.0, -11.0])
     evaluator = Planted(spec, distance)
@@ -115,7 +115,7 @@ def test_rewards_are_maximised() -> None:
     assert [one["alpha0"] for one in evaluator.calls[0][1]] == [2.0, 3.0, 1.0]
 
 
-def test_the_best_distinct_complete_trials_enter_ties_by_number() -> None:
+def test_shortlist_has_the_best_distinct_complete_trials() -> None:
     spec = small(candidates=3)
     study = study_of(spec, three(5.0, 4.0, 5.0, 3.0, 6.0), [1.0, 2.0, 1.0, 2.0, 2.0])
     study.add_trial(
@@ -134,7 +134,7 @@ def test_the_best_distinct_complete_trials_enter_ties_by_number() -> None:
     assert found.trials == 6
 
 
-def test_without_a_complete_trial_it_is_refused_in_one_line() -> None:
+def test_study_without_complete_trial_is_refused() -> None:
     spec = small()
     study = optuna.create_study(study_name="empty")
     with raises_naming(InputError, "'empty'") as caught:
@@ -142,8 +142,8 @@ def test_without_a_complete_trial_it_is_refused_in_one_line() -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_report_chooses_nothing() -> None:
-    """On the report stream the order is turned round; the choice stays and its poor regret is told."""
+def test_report_stream_does_not_affect_the_selection() -> None:
+    """With the order reversed on the report stream, the selection stays and its poor regret is reported."""
 
     def turned(values: Mapping[str, Value], stream: int) -> float:
         near = distance(values, stream)
@@ -168,7 +168,7 @@ def test_the_three_streams_are_different_worlds() -> None:
         assert abs(np.corrcoef(one, other)[0, 1]) < 4 / worlds**0.5
 
 
-def test_what_is_reported_is_what_the_report_stream_says() -> None:
+def test_reported_numbers_match_the_report_stream() -> None:
     spec = small(scenario="variance-drift", horizon=1000)
     found = recommend(spec, study_of(spec, drawn(spec, 6)), Evaluator(spec))
     regret = Evaluator(spec).play(
@@ -183,7 +183,7 @@ def test_what_is_reported_is_what_the_report_stream_says() -> None:
     assert found.regret.low < found.regret.mean < found.regret.high
 
 
-def test_the_defaults_may_win_outside_the_box_and_are_played_as_a_trial() -> None:
+def test_defaults_outside_the_search_space_may_win() -> None:
     spec = small(scenario="periodic", space={"alpha0": Range(low=3.0, high=9.0)})
     evaluator = Planted(spec, distance)
     found = recommend(spec, study_of(spec, three(8.0, 9.0), [1.0, 2.0]), evaluator)
@@ -197,7 +197,7 @@ def test_the_defaults_may_win_outside_the_box_and_are_played_as_a_trial() -> Non
     assert found.edge[0].low == pytest.approx(1.0 / 3.0)
 
 
-def test_a_rival_that_is_the_recommended_one_differs_by_nothing() -> None:
+def test_baseline_equal_to_the_recommendation_has_zero_difference() -> None:
     spec = small(scenario="periodic")
     found = recommend(spec, study_of(spec, [{}], [1.0]), Evaluator(spec))
     rival = found.versus[-1]
@@ -205,7 +205,7 @@ def test_a_rival_that_is_the_recommended_one_differs_by_nothing() -> None:
     assert (rival.difference, rival.low, rival.high) == (0.0, 0.0, 0.0)
 
 
-def test_what_the_study_fixes_holds_for_the_rivals_too() -> None:
+def test_baselines_respect_fixed_parameters() -> None:
     spec = small(scenario="variance-drift", horizon=1000, fixed={"epsilon": 0.3})
     found = recommend(spec, study_of(spec, [{"alpha0": 0.5, "beta0": 0.5}]), Evaluator(spec))
     assert len(found.versus) == 2
@@ -215,7 +215,7 @@ def test_what_the_study_fixes_holds_for_the_rivals_too() -> None:
     assert set(found.box) == {"alpha0", "beta0"}
 
 
-def test_importance_is_told_from_twenty_trials_on() -> None:
+def test_importance_needs_twenty_trials() -> None:
     spec = small(policy="d-raven")
     params = drawn(spec, 20)
     values = [abs(np.log(one["alpha0"])) for one in params]
@@ -229,7 +229,7 @@ def test_importance_is_told_from_twenty_trials_on() -> None:
 
 
 @pytest.mark.parametrize("objective", ["mean", "quantile:0.8", "cvar:0.8", "after:20%", "reward"])
-def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective: str, tmp_path: Path) -> None:
+def test_recommendation_does_not_depend_on_workers_or_storage(objective: str, tmp_path: Path) -> None:
     spec = small(objective=objective, selection=60, report=60)
     params = drawn(spec, 21)
     one = recommend(spec, study_of(spec, params), Evaluator(spec, LocalWorkers(1)))
@@ -241,7 +241,7 @@ def test_it_is_the_same_on_any_number_of_workers_and_from_any_storage(objective:
     assert one.params in one.indistinguishable
 
 
-def test_the_winner_of_a_search_is_too_good_to_be_true_and_the_report_is_not() -> None:
+def test_search_estimate_is_biased_and_the_report_is_not() -> None:
     """Small studies compared with many more worlds; `tools.recommendation_coverage` has the full size."""
     seen = coverage(studies=40, replications=10_000)
     least, most = band(40)

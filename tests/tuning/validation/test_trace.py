@@ -1,4 +1,4 @@
-"""Studies on a trace: the same on any number of workers and after a stop; a changed file and bad ones are refused."""
+"""Studies on a trace: independence of workers and interruptions, changed and invalid files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import read_recommendation
 from tests.command import refused
-from tests.environments.made_traces import table, write_csv
+from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.made import finished_trials
 from tuning.cli.app import run
@@ -34,7 +34,7 @@ def file(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "my trace.csv", 50 * table(rows=500, missing=0.15))
 
 
-def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     (found,) = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
     assert found.study == "raven-ucb/trace:my-trace/T62/K4"
@@ -68,7 +68,7 @@ def test_from_a_file_to_a_recommendation(file: Path, tmp_path: Path, capsys: pyt
     assert_names(report, file.name)
 
 
-def test_stopped_and_gone_on_with_it_is_the_same(file: Path, tmp_path: Path) -> None:
+def test_resumed_study_is_the_same(file: Path, tmp_path: Path) -> None:
     whole, cut = (f"sqlite:///{tmp_path}/{name}.sqlite3" for name in ("whole", "cut"))
     (found,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
     ravenlab.tune(trace=str(file), storage=cut, **{**SMALL, "trials": 3})
@@ -77,7 +77,7 @@ def test_stopped_and_gone_on_with_it_is_the_same(file: Path, tmp_path: Path) -> 
     assert [read_recommendation(study) for study in stored] == [found]
 
 
-def test_a_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["tune", "--trace", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
     assert run([*command, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)["recommendations"][0]
@@ -109,11 +109,11 @@ def test_a_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.Ca
         (["--policy", "published-thompson"], ["published-thompson"]),
     ],
 )
-def test_what_does_not_go_with_a_trace(options: list[str], names: list[str], file: Path) -> None:
+def test_options_incompatible_with_a_trace(options: list[str], names: list[str], file: Path) -> None:
     assert_names(refused("tune", "--trace", str(file), "--dry-run", *options), *names)
 
 
-def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warning_about_few_effective_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "short.csv", table(rows=40))
     assert run(["tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
     out = capsys.readouterr().out
@@ -121,7 +121,7 @@ def test_what_few_rows_are_worth_is_said(tmp_path: Path, capsys: pytest.CaptureF
     assert "are needed for a reliable interval" in out
 
 
-def test_bad_files_are_one_line(tmp_path: Path) -> None:
+def test_invalid_files_are_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     for text in ("a;b\n1;2\n", "a,b\n1\n", "a,b\n1,x\n", "a,a\n1,2\n"):
         path.write_text(text)
@@ -131,7 +131,7 @@ def test_bad_files_are_one_line(tmp_path: Path) -> None:
     assert_names(refused("tune", "blips", "--minimize", "--dry-run"), "--minimize", "--trace")
 
 
-def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_study_file_with_relative_trace_path(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
     study = tmp_path / "study.toml"
     study.write_text('[[study]]\npolicy = "f-dsw-ts"\n[study.scenario]\ntrace = "my trace.csv"\nwindow = 40\n')
@@ -146,7 +146,7 @@ def test_a_study_file_names_a_trace_beside_it(file: Path, tmp_path: Path, monkey
     assert StudySpec.model_validate(here.model_dump(mode="json")).resolved() == here
 
 
-def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
+def test_search_space_scales_with_the_rewards(tmp_path: Path) -> None:
     small, large = (
         parse_study_spec({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
         for size in (1, 100)
@@ -157,7 +157,7 @@ def test_the_box_follows_the_size_of_the_rewards(tmp_path: Path) -> None:
         np.testing.assert_allclose(usual[1], 100**power * usual[0], rtol=1e-6)
 
 
-def test_parts_are_what_rows_add(file: Path) -> None:
+def test_contributions_of_rows(file: Path) -> None:
     spec = parse_study_spec({"trace": str(file), "horizon": 40})
     evaluator = Evaluator(spec)
     values = [spec.values({}), spec.values({"alpha0": 5.0})]

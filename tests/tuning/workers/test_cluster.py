@@ -1,4 +1,4 @@
-"""Work on a real Dask cluster: tasks that carry what a worker needs, and no more; refusals in one line."""
+"""Workers of a real Dask cluster: payloads, chunk sizes, and errors in one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import environments
 from environments.errors import InputError
 from environments.fingerprint import COMPUTING_PACKAGES
-from environments.plugins import MODULE
+from environments.plugins import MODULE_PREFIX
 from environments.recorded.examples import example_trace, trace_to_csv
 from policies import find_policy
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
@@ -31,7 +31,7 @@ from tuning.workers.cluster import (
     open_cluster,
 )
 from tuning.workers.local import TaskTime
-from tuning.workers.payload import SMALL_BYTES, Packer, _unpacked
+from tuning.workers.payload import SMALL_BYTES, Packer, unpack
 from tuning.workers.problem import Evaluator, Problem, play_range
 
 EXAMPLES = DOCS / "examples"
@@ -45,7 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def exported(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
-    """What is exported after a command."""
+    """The export after a command."""
     code = app.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
     assert code == app.DONE, capsys.readouterr().err
     capsys.readouterr()
@@ -59,40 +59,36 @@ def same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.C
     assert exported([*words, f"--cluster={cluster.address}"], capsys, "cluster") == alone
 
 
-def test_a_trace_travels_to_workers_that_do_not_have_it(
-    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trace_is_sent_to_workers(cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "trace.csv").write_text(trace_to_csv(example_trace(rows=1500)))
     same_on_the_cluster(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
 
 
-def test_a_policy_and_a_scenario_of_ones_own_travel(
-    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plugins_are_sent_to_workers(cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("falling_greedy.py", "night_shift.py"):
         shutil.copy(EXAMPLES / name, here)
     own = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
     same_on_the_cluster(["tune", *own, *TINY], cluster, capsys)
 
 
-def test_a_policy_that_came_is_compiled_and_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unpacked_policy_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = here / "tmp"
     place.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     shutil.copy(EXAMPLES / "fast_greedy.py", here)
     source = "./fast_greedy.py:FastGreedy"
     name = load_policy_plugin(source)
-    (carried,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), whole=True)
+    (payload,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), full=True)
     monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
-    for module in [each for each in sys.modules if each.startswith(MODULE)]:
+    for module in [each for each in sys.modules if each.startswith(MODULE_PREFIX)]:
         monkeypatch.delitem(sys.modules, module)
     (here / "fast_greedy.py").unlink()
-    game = _unpacked(carried.payload)
-    assert play_range(game, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
+    problem = unpack(payload.data)
+    assert play_range(problem, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
     assert not list(place.iterdir())
 
 
-def test_studies_grids_and_comparisons_side_by_side(
+def test_concurrent_studies_grids_and_comparisons(
     cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--horizon=100", "--arms=4", *TINY]
@@ -126,7 +122,7 @@ def test_studies_grids_and_comparisons_side_by_side(
 
 
 def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
-    """Its own folder of sources comes first on its path, and one of them has a line more."""
+    """The worker imports a copy of the sources with an additional line."""
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "policies" / "ucb1.py").open("a") as file:
@@ -138,7 +134,7 @@ def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
         assert "other sources of ravenlab" in refused(*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3")
 
 
-def test_nobody_there(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
     line = refused("tune", "blips", "--cluster=tcp://127.0.0.1:9")
     assert line.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
@@ -146,39 +142,39 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["--cluster=x"], ["--cluster=tcp://a:0"], ["--cluster=tcp://h:1", "--jobs=2"]])
-def test_bad_words(words: list[str], here: Path) -> None:
+def test_invalid_options(words: list[str], here: Path) -> None:
     for command in (["tune", "blips"], ["grid", "blips"], ["compare", "blips"], ["reproduce"]):
         assert "cluster" in refused(*command, *words)
     assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize("address", ["", "local:1", "http://a:80", "tcp://:8786", "tcp://a:99999", "tcp://a"])
-def test_addresses(address: str) -> None:
+def test_invalid_addresses(address: str) -> None:
     with pytest.raises(InputError, match="cluster must be local or an address"):
         check_address(address)
 
 
-def test_candidates_are_cut_too_and_nothing_shows(cluster: DaskCluster) -> None:
-    """A pace that says a world takes long cuts to single candidates and worlds."""
-    game = Problem("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
+def test_splitting_candidates_does_not_affect_results(cluster: DaskCluster) -> None:
+    """A long time per world splits work into single candidates and worlds."""
+    problem = Problem("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
     values = [find_policy("raven-ucb").resolve({"alpha0": a}, 3, 60) for a in (0.5, 1.0, 2.0)]
-    with open_cluster(cluster.address) as crew:
-        on_cluster = Evaluator(game, crew)
-        alone = Evaluator(game)
+    with open_cluster(cluster.address) as workers:
+        on_cluster = Evaluator(problem, workers)
+        alone = Evaluator(problem)
         wanted = alone.play(values, 1, 0, 5)
         for seconds in (0.7, 0.2, 1e-9):
-            on_cluster.paces.clear()
-            on_cluster._cut(play_range, 5, 3)
-            on_cluster.paces[play_range].seconds = seconds
+            on_cluster.task_times.clear()
+            on_cluster._chunk_size(play_range, 5, 3)
+            on_cluster.task_times[play_range].seconds = seconds
             np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
-            assert on_cluster.paces[play_range].learned
+            assert on_cluster.task_times[play_range].measured
 
 
 @pytest.mark.parametrize("threads", [1, 2, 1000])
 @pytest.mark.parametrize("seconds", [1e-7, 1e-4, 0.03, 0.4, 30.0])
 @pytest.mark.parametrize("count", [1, 40, 2000])
 def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> None:
-    """None above a second that could be cut, none below the least unless there is no more work."""
+    """No task takes more than a second if it can be split, or less than the minimum if there is more work."""
     candidates = 16
     cut = chunk_size(threads, count, candidates, TaskTime(seconds))
     task = cut.worlds * cut.candidates * seconds
@@ -190,7 +186,7 @@ def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> 
     assert task >= min(0.49 * MIN_TASK_SECONDS, 0.49 * whole) or cut.worlds == count
 
 
-def test_ranges_stay_the_same_while_they_fit() -> None:
+def test_ranges_are_kept_while_they_fit() -> None:
     pace = TaskTime(1e-4)
     first = chunk_size(4, 2000, 16, pace)
     for change in (0.8, 1.3, 0.6, 1.2):
@@ -200,7 +196,7 @@ def test_ranges_stay_the_same_while_they_fit() -> None:
     assert chunk_size(4, 2000, 16, pace).worlds < first.worlds
 
 
-def test_what_travels_is_small() -> None:
-    game = Problem("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
-    carried, *_ = Packer().pack((game, []))
-    assert len(carried.payload) < 2_000 < SMALL_BYTES
+def test_payload_is_small() -> None:
+    problem = Problem("raven-ucb", environments.find_scenario("blips"), horizon=10_000, arms=10, seed=0, burn_in=0)
+    payload, *_ = Packer().pack((problem, []))
+    assert len(payload.data) < 2_000 < SMALL_BYTES

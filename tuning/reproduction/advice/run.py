@@ -20,10 +20,7 @@ from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.workers.problem import Evaluator
 
 TRIALS, REPLICATIONS, CANDIDATES = 64, 200, 8
-
-MIN_TRIALS = 32
-"""Fewer trials would be only a few random batches, too weak a competitor for the advice."""
-
+MIN_TRIALS = 32  # fewer trials would be only a few random batches, too weak a competitor for the advice
 SELECTION = {"long": 2000, "short": 6000}
 HELD_OUT = {"long": 8000, "short": 20000}
 """Worlds for selection and for comparison; worlds with short horizons are cheap."""
@@ -111,8 +108,7 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
     """Search, then play the recommendation, the advice and the defaults on the same held-out worlds."""
     worlds = context.count(HELD_OUT[case.term], least=40)
     spec = make_spec(context, case)
-    recommendation = context.search(case.piece_key, spec).recommendation
-    assert recommendation is not None
+    recommendation = context.search(case.piece_key, spec)
     params: list[dict[str, float]] = [
         {name: float(value) for name, value in recommendation.params.items()},
         {"alpha0": case.alpha0, "beta0": case.beta0, "epsilon": EPSILON},
@@ -124,7 +120,7 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
     return {
         "params": params[0],
         "edge": [edge.param for edge in recommendation.edge],
-        "fresh": worlds,
+        "worlds": worlds,
         **{name: list(mean_interval(sample, context.seed)) for name, sample in zip(names, regrets, strict=True)},
         "cost": list(relative_interval(regrets[1], regrets[0], context.seed)),
         "defaults_cost": list(relative_interval(regrets[2], regrets[0], context.seed)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from environments.text import format_number
+from environments.text import capitalize_first, format_number
 from studies.paper.advice import EPSILON
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
@@ -14,35 +14,18 @@ from studies.symbols import format_params
 from studies.tables import make_table
 from tuning.reproduction.advice.run import HELD_OUT, MIN_TRIALS, REPLICATIONS, SELECTION, TRIALS, AdviceCase, list_cases
 from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.measurements import interval_columns, to_percent
+from tuning.reproduction.measurements import format_measurement, interval_columns, to_percent
+
+TEXTS = {
+    "advice-1-long": "In high-variance environments with long horizons, use α₀ = 1, β₀ = 5.",
+    "advice-2-long": "For gradual changes in the long term, use α₀ = 1, β₀ = 5.",
+    "advice-2-short": "For gradual changes in the short term, use α₀ = 0.5, β₀ = 10.",
+    "advice-3-long": "For rare events and outliers, use α₀ = 5, β₀ = 1.",
+}
+"""By key; the number in the key is that of the advice in the paper."""
 
 CLAIMS = index_claims(
-    [
-        Claim(
-            "advice-1-long",
-            "Section 5, advice (1)",
-            "In high-variance environments with long horizons, use α₀ = 1, β₀ = 5.",
-            unit="%",
-        ),
-        Claim(
-            "advice-2-long",
-            "Section 5, advice (2)",
-            "For gradual changes in the long term, use α₀ = 1, β₀ = 5.",
-            unit="%",
-        ),
-        Claim(
-            "advice-2-short",
-            "Section 5, advice (2)",
-            "For gradual changes in the short term, use α₀ = 0.5, β₀ = 10.",
-            unit="%",
-        ),
-        Claim(
-            "advice-3-long",
-            "Section 5, advice (3)",
-            "For rare events and outliers, use α₀ = 5, β₀ = 1.",
-            unit="%",
-        ),
-    ]
+    [Claim(key, f"Section 5, advice ({key.split('-')[1]})", text, unit="%") for key, text in TEXTS.items()]
 )
 
 
@@ -55,7 +38,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
             "trials": context.count(TRIALS, least=MIN_TRIALS),
             "replications": context.count(REPLICATIONS, least=4),
             "selection": {term: context.count(worlds, least=20) for term, worlds in SELECTION.items()},
-            "fresh": {term: context.count(worlds, least=40) for term, worlds in HELD_OUT.items()},
+            "held_out": {term: context.count(worlds, least=40) for term, worlds in HELD_OUT.items()},
         },
         verdicts=list(_judge(cases, pieces)),
     )
@@ -70,7 +53,7 @@ def _make_row(case: AdviceCase, data: PieceData) -> dict[str, Any]:
         "scenario": case.scenario,
         "world": case.played_scenario,
         "horizon": case.horizon,
-        "worlds": data["fresh"],
+        "worlds": data["worlds"],
         "advised_alpha0": case.alpha0,
         "advised_beta0": case.beta0,
         "advised_epsilon": EPSILON,
@@ -91,7 +74,7 @@ def _judge(cases: Sequence[AdviceCase], pieces: Mapping[str, PieceData]) -> Iter
         verdict = judge_costs([Measurement(*each["cost"]) for each in data.values()])
         largest = max((to_percent(*each["cost"]) for each in data.values()), key=lambda cost: cost.value)
         reason = "; ".join(_describe(case, each) for case, each in data.items())
-        yield ClaimResult(CLAIMS[key], protocol, largest, verdict, "cost", f"{reason[0].upper()}{reason[1:]}.")
+        yield ClaimResult(CLAIMS[key], protocol, largest, verdict, "cost", f"{capitalize_first(reason)}.")
 
 
 def _describe(case: AdviceCase, data: PieceData) -> str:
@@ -100,7 +83,7 @@ def _describe(case: AdviceCase, data: PieceData) -> str:
     if cost.value == cost.low == cost.high == 0.0:
         return f"{where}, the search recommends the same parameters"
     return (
-        f"{where}, its regret is {cost.value:.1f} % ({cost.low:.1f} to {cost.high:.1f}) higher than that of "
+        f"{where}, its regret is {format_measurement(cost)} higher than that of "
         f"{format_params(data['params'])}: {format_number(data['advice'][0])} versus "
         f"{format_number(data['recommended'][0])}"
     )

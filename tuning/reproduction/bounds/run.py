@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import log, sqrt
 from typing import Any
 
@@ -18,27 +19,18 @@ from environments.effects.fixed_levels import FixedLevels
 from environments.scenario import Scenario
 from environments.world import Floats
 from policies.engine.base import Value
-from studies.paper.claims import Measurement
-from studies.statistics.intervals import relative_interval
+from studies.statistics.intervals import mean_interval, relative_interval
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.measurements import measure_mean
 
 HORIZON = 1_000_000
-DECADES = tuple(10**power for power in range(1, 7))
-"""Steps between which the regret per step is measured."""
-
-MAX_EXTRAPOLATION = 1e15
-"""Largest T at which the crossing of a tail and a bound is reported."""
-
-CHECKPOINTS = tuple(sorted({round(10 ** (quarter / 4)) for quarter in range(4, 25)}))
-"""Four steps per decade."""
-
+DECADES = tuple(10**power for power in range(1, 7))  # steps between which the regret per step is measured
+MAX_EXTRAPOLATION = 1e15  # largest T at which the crossing of a tail and a bound is reported
+CHECKPOINTS = tuple(sorted({round(10 ** (quarter / 4)) for quarter in range(4, 25)}))  # four steps per decade
 RAVEN_REPLICATIONS = 160
 """Replications of RAVEN-UCB at the default precision: few have a linear tail, and their share is estimated."""
 
-CONTROL_REPLICATIONS = 60
-"""Replications of the other policies, whose regret varies little."""
+CONTROL_REPLICATIONS = 60  # replications of the other policies, whose regret varies little
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ PROBLEMS = {
 
 
 @dataclass(frozen=True)
-class PlayedPolicy:
+class PolicySetting:
     """A policy with its parameters."""
 
     name: str
@@ -100,10 +92,10 @@ class PlayedPolicy:
     """The protocols under which it is played."""
 
 
-PLAYERS = {
-    player.name: player
-    for player in (
-        PlayedPolicy(
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        PolicySetting(
             "raven-published",
             "RAVEN-UCB, α₀ 0.5, β₀ 1, ε 10⁻⁶",
             "raven-ucb",
@@ -111,7 +103,7 @@ PLAYERS = {
             RAVEN_REPLICATIONS,
             ("published",),
         ),
-        PlayedPolicy(
+        PolicySetting(
             "raven-defined",
             "RAVEN-UCB, α₀ 1, β₀ 1, ε 0.1",
             "raven-ucb",
@@ -119,8 +111,8 @@ PLAYERS = {
             RAVEN_REPLICATIONS,
             ("defined",),
         ),
-        PlayedPolicy("ucb1", "UCB1", "ucb1", {}, CONTROL_REPLICATIONS, PROTOCOLS),
-        PlayedPolicy("ucb-v", "UCB-V", "ucb-v", {}, CONTROL_REPLICATIONS, PROTOCOLS),
+        PolicySetting("ucb1", "UCB1", "ucb1", {}, CONTROL_REPLICATIONS, PROTOCOLS),
+        PolicySetting("ucb-v", "UCB-V", "ucb-v", {}, CONTROL_REPLICATIONS, PROTOCOLS),
     )
 }
 """RAVEN-UCB with the parameters of the paper's comparison and with our defaults, both with the unbiased variance that
@@ -195,7 +187,7 @@ def assumption_sides(t: float, params: Mapping[str, Value], sigma: float) -> dic
     return {
         "written": alpha0 * root + beta0 * sigma,
         "played": alpha0 * sqrt(log(t + 1.0)) / log(t + epsilon) + beta0 * sigma,
-        "needed": 2.0 * sigma * root,
+        "required": 2.0 * sigma * root,
     }
 
 
@@ -203,36 +195,33 @@ def make_pieces(context: RunContext) -> list[RunPiece]:
     """One piece per problem and policy."""
     return [
         RunPiece(
-            f"bounds/{problem.name}/{player.name}",
-            0.04 * player.replications,
-            partial(_run, problem=problem, player=player),
+            f"bounds/{problem.name}/{setting.name}",
+            0.04 * setting.replications,
+            partial(_run, problem=problem, setting=setting),
         )
         for problem in PROBLEMS.values()
-        for player in list_players(context)
+        for setting in list_settings(context)
     ]
 
 
-def list_players(context: RunContext) -> list[PlayedPolicy]:
+def list_settings(context: RunContext) -> list[PolicySetting]:
     """The policies of the requested protocols."""
-    return [player for player in PLAYERS.values() if set(player.protocols) & set(context.protocols)]
+    return [setting for setting in SETTINGS.values() if set(setting.protocols) & set(context.protocols)]
 
 
-def _run(context: RunContext, problem: FixedProblem, player: PlayedPolicy) -> PieceData:
-    simulation = context.workers.simulate(
-        player.policy,
+def _run(context: RunContext, problem: FixedProblem, setting: PolicySetting) -> PieceData:
+    regret = context.simulate_regret(
+        setting.policy,
         problem.scenario(),
         horizon=HORIZON,
         arms=problem.arms,
-        replications=context.count(player.replications, least=2),
-        seed=context.seed,
-        params=player.params,
+        replications=context.count(setting.replications, least=2),
+        params=setting.params,
         checkpoints=CHECKPOINTS,
     )
-    assert simulation.curve is not None
-    regret = simulation.curve.regret
     at_decades = regret[:, [CHECKPOINTS.index(step) for step in DECADES]]
     return {
-        "regret": [to_object(measure_mean(regret[:, i], context.seed)) for i in range(len(CHECKPOINTS))],
+        "regret": [_measure_positive(sample, context.seed) for sample in regret.T],
         **_measure_rates(at_decades, problem, context.seed),
         "replications": len(regret),
     }
@@ -243,23 +232,22 @@ def _measure_rates(regret: Floats, problem: FixedProblem, seed: int) -> dict[str
 
     A run that never pulls the best arm in the last decade loses at least the smallest gap per step.
     """
-    per_step = np.diff(regret, axis=1) / np.diff(DECADES)
-    ratios: list[dict[str, float] | None] = [None]
-    for i in range(1, per_step.shape[1]):
-        now, before = per_step[:, i], per_step[:, i - 1]
+    per_step = (np.diff(regret, axis=1) / np.diff(DECADES)).T
+    ratios: list[list[float] | None] = [None]
+    for before, now in pairwise(per_step):
         if before.mean() > 0.0:
             value, low, high = relative_interval(now, before, seed)
-            ratios.append(to_object(Measurement(1.0 + value, 1.0 + low, 1.0 + high)))
+            ratios.append([1.0 + value, max(0.0, 1.0 + low), 1.0 + high])
         else:
             ratios.append(None)
-    lost = int((per_step[:, -1] > problem.smallest_gap * (1.0 - 1e-9)).sum())
     return {
-        "rates": [to_object(measure_mean(per_step[:, i], seed)) for i in range(per_step.shape[1])],
+        "rates": [_measure_positive(sample, seed) for sample in per_step],
         "ratios": ratios,
-        "lost": lost,
+        "lost": int((per_step[-1] > problem.smallest_gap * (1.0 - 1e-9)).sum()),
     }
 
 
-def to_object(measurement: Measurement) -> dict[str, float]:
-    """Convert to plain data; lower limits are cut at 0 because no quantity here is negative."""
-    return {"value": measurement.value, "low": max(0.0, measurement.low), "high": measurement.high}
+def _measure_positive(sample: Floats, seed: int) -> list[float]:
+    """Mean and interval of a quantity that is never negative: the lower limit is cut at 0."""
+    mean, low, high = mean_interval(sample, seed)
+    return [mean, max(0.0, low), high]

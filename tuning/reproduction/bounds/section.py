@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from pandas import DataFrame
-
 from dashboards.figures.style import (
     BLUE,
     DASHES,
@@ -23,27 +21,36 @@ from dashboards.figures.style import (
 )
 from dashboards.pages.html import PageTable
 from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_approximate, format_number, format_range
+from environments.text import format_approximate, format_interval, format_number, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import FLAT
 from studies.tables import select, to_records, unique
-from tuning.reproduction.figures import guide_line, line, line_with_band
+from tuning.reproduction.bounds.run import PROBLEMS, FixedProblem
+from tuning.reproduction.context import list_reasons
+from tuning.reproduction.figures import (
+    axis_number,
+    make_guide_line,
+    make_interval_line,
+    make_line,
+    make_note,
+    show_table,
+    stack_panels,
+)
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from pandas import DataFrame
 
 
-TITLE = "Regret bounds: growth of the regret with T"
-
-PLAYER_NAMES = {
+SETTING_NAMES = {
     "raven-published": "RAVEN-UCB, as published",
     "raven-defined": "RAVEN-UCB, as defined",
     "ucb1": "UCB1",
     "ucb-v": "UCB-V",
 }
 
-COLOURS = {"raven-published": VERMILION, "raven-defined": BLUE, "ucb1": GREEN, "ucb-v": PINK}
-INDICES = {name: index for index, name in enumerate(COLOURS)}
+COLORS = {"raven-published": VERMILION, "raven-defined": BLUE, "ucb1": GREEN, "ucb-v": PINK}
+INDICES = {name: index for index, name in enumerate(COLORS)}
 
 BOUND_LINES = {
     "gap-dependent": ("claimed: Σ 16·σ²·ln T / Δ", "solid"),
@@ -51,11 +58,8 @@ BOUND_LINES = {
     "ucb1": ("proven for UCB1", "dot"),
 }
 
-SIGMA = 0.3
-"""Standard deviation for which both sides of the assumption are plotted; their ratio is plotted for all."""
-
-MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}
-"""Margins with space for a legend of several lines."""
+SIGMA = 0.3  # standard deviation for which both sides of the assumption are plotted; their ratio is plotted for all
+MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}  # margins with space for a legend of several lines
 
 EXPLANATION = (
     "Cause of a linear tail: the bonus that should lead to another pull of a neglected arm shrinks with time, so a "
@@ -67,12 +71,10 @@ EXPLANATION = (
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, regret with its bounds in three problems, the rates, and both sides of the assumption."""
     tables = result.tables
-    problems = unique(tables["arms"], "problem")
-    ravens = [name for name in unique(tables["tails"], "player") if name.startswith("raven")]
     has_tail = any(start is not None for start in tables["tails"]["tail_from"])
-    regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in problems]
+    regrets = [(f"bounds-{problem}", _plot_regret(tables, problem)) for problem in PROBLEMS]
     return ReproductionSection(
-        title=TITLE,
+        title="Regret bounds: growth of the regret with T",
         claims=[
             "The paper claims that the regret of RAVEN-UCB in stationary problems grows at most like ln T: below the "
             "sum of 16·σ²·ln T / Δ over the arms, where σ² is the variance of an arm and Δ its gap to the best arm; "
@@ -83,18 +85,16 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         methods=[
             "The paper has no experiment on this. We played stationary problems up to "
             f"T = {format_approximate(result.facts['horizon'])} with the same arms in every run, because a bound "
-            "applies to one "
-            "problem: " + "; ".join(_describe_problem(tables["arms"], problem) for problem in problems) + ". RAVEN-UCB "
-            "uses the unbiased variance that the proof assumes. As published and as defined differ only in its "
-            "parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
+            f"applies to one problem: {'; '.join(map(_describe_problem, PROBLEMS.values()))}.",
+            "RAVEN-UCB uses the unbiased variance that the proof assumes. As published and as defined differ only in "
+            "its parameters: those of the paper's logistics study and our defaults. UCB1 and UCB-V are controls.",
             "A linear tail starts where the regret per step stops falling: from there to the end, its ratio from one "
             f"decade to the next is between {FLAT[0]:g} and {FLAT[1]:g} with 95 % confidence. Growth like ln T gives "
             "0.1. A run has lost the best arm if it loses at least the smallest gap per step in the last decade.",
         ],
         results=[
-            *[_describe_regret(tables, name) for name in ravens],
+            *list_reasons(result),
             *[_describe_control(tables["tails"], name) for name in ("ucb1", "ucb-v")],
-            *[_describe_assumption(tables["assumption"], name) for name in ravens],
             *([EXPLANATION] if has_tail else []),
         ],
         figures=[
@@ -106,110 +106,68 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     )
 
 
-def _problem_title(arms: DataFrame, problem: str) -> str:
-    title: str = select(arms, problem=problem)["problem_title"].iloc[0]
-    return title
+def _describe_problem(problem: FixedProblem) -> str:
+    return f"{problem.title} with means {format_range(problem.means)} and variances {format_range(problem.variances)}"
 
 
-def _describe_problem(arms: DataFrame, problem: str) -> str:
-    rows = to_records(select(arms, problem=problem))
-    first, last = rows[0], rows[-1]
-    variances = f"variances {format_number(first['variance'])} to {format_number(last['variance'])}"
-    if first["variance"] == last["variance"]:
-        variances = f"variance {format_number(first['variance'])}"
-    return (
-        f"{first['problem_title']} with means {format_number(first['mean'])} to {format_number(last['mean'])} "
-        f"and {variances}"
-    )
-
-
-def _describe_regret(tables: Mapping[str, DataFrame], player: str) -> str:
-    parts = []
-    rows = to_records(select(tables["tails"], player=player))
-    for row in rows:
-        problem = row["problem"]
-        end = select(tables["regret"], player=player, problem=problem)["regret"].iloc[-1]
-        bound = select(tables["bounds"], bound="gap-dependent", problem=problem)["value"].iloc[-1]
-        tail = (
-            "no linear tail"
-            if row["tail_from"] is None
-            else f"a linear tail from T = {format_approximate(row['tail_from'])}"
-        )
-        parts.append(
-            f"with {_problem_title(tables['arms'], problem)}, {tail} and a final regret of {format_number(end)}, "
-            f"{end / bound:.3g} times the bound"
-        )
-    return f"{rows[0]['title']}: {'; '.join(parts)}."
-
-
-def _describe_control(tails: DataFrame, player: str) -> str:
-    rows = to_records(select(tails, player=player))
+def _describe_control(tails: DataFrame, setting: str) -> str:
+    rows = to_records(select(tails, setting=setting))
     count = sum(row["tail_from"] is not None for row in rows)
     return f"{rows[0]['title']} (control) has a linear tail in {count} of {len(rows)} problems."
-
-
-def _describe_assumption(assumption: DataFrame, player: str) -> str:
-    rows = to_records(select(assumption, player=player))
-    ratios = {(row["sigma"], row["t"]): row["played"] / row["needed"] for row in rows}
-    low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
-    return (
-        f"The assumption of the proof for {rows[0]['title']}: the played value is between "
-        f"{format_number(ratios[low])} times "
-        f"(t = {format_approximate(low[1])}, σ = {low[0]:g}) and {format_number(ratios[high])} times (t = "
-        f"{format_approximate(high[1])}, "
-        f"σ = {high[0]:g}) the required one. Because α_t·sqrt(ln t) tends to 0, no fixed β₀ can correct this."
-    )
 
 
 def _tail_table(tables: Mapping[str, DataFrame]) -> PageTable:
     def format_crossing(row: dict[str, Any], column: str) -> str:
         return "–" if row[column] is None else f"{format_approximate(row[column])}, {row[f'{column}_how']}"
 
-    columns = ["problem", "policy", "tail from T", "last rate", "runs that lost the best arm"]
-    columns += ["crosses gap-dependent", "crosses gap-independent"]
     rows = [
-        [
-            _problem_title(tables["arms"], row["problem"]),
-            PLAYER_NAMES[row["player"]],
-            "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
-            f"{row['last_rate']:.2g}",
-            f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
-            format_crossing(row, "meets_gap_dependent"),
-            format_crossing(row, "meets_gap_independent"),
-        ]
+        {
+            "problem": PROBLEMS[row["problem"]].title,
+            "policy": SETTING_NAMES[row["setting"]],
+            "tail from T": "–" if row["tail_from"] is None else format_approximate(row["tail_from"]),
+            "last rate": f"{row['last_rate']:.2g}",
+            "runs that lost the best arm": f"{row['lost']:.1%} ({row['lost_low']:.1%} to {row['lost_high']:.1%})",
+            "crosses gap-dependent": format_crossing(row, "crosses_gap_dependent"),
+            "crosses gap-independent": format_crossing(row, "crosses_gap_independent"),
+        }
         for row in to_records(tables["tails"])
     ]
     caption = (
         "Linear tails, and the T at which the mean regret crosses the claimed bounds (extrapolated along the tail)"
     )
-    return PageTable(caption, DataFrame(rows, columns=columns))
+    return show_table(caption, rows)
 
 
 def _arm_table(arms: DataFrame) -> PageTable:
-    columns = ["problem", "arm", "mean", "variance σ²", "gap Δ"]
     rows = [
-        [row["problem_title"], str(row["arm"]), *(format_number(row[name]) for name in ("mean", "variance", "gap"))]
+        {
+            "problem": row["problem_title"],
+            "arm": str(row["arm"]),
+            "mean": format_number(row["mean"]),
+            "variance σ²": format_number(row["variance"]),
+            "gap Δ": format_number(row["gap"]),
+        }
         for row in to_records(arms)
     ]
-    return PageTable("The arms of the three problems", DataFrame(rows, columns=columns), folded=True)
+    return show_table("The arms of the three problems", rows, folded=True)
 
 
 def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
     """Measured regret against T with the bounds."""
-    regret, bounds, arms = (select(tables[name], problem=problem) for name in ("regret", "bounds", "arms"))
-    title = _problem_title(arms, problem)
+    regret, bounds = (select(tables[name], problem=problem) for name in ("regret", "bounds"))
+    title = PROBLEMS[problem].title
     traces: list[PlotlyTrace] = []
     for name, (label, dash) in BOUND_LINES.items():
         rows = select(bounds, bound=name)
-        traces.append(guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
+        traces.append(make_guide_line(rows["T"].tolist(), rows["value"].tolist(), label, dash))
     parts = []
-    for player in unique(regret, "player"):
-        rows = select(regret, player=player)
+    for setting in unique(regret, "setting"):
+        rows = select(regret, setting=setting)
         x, y, low, high = (rows[name].tolist() for name in ("T", "regret", "regret_low", "regret_high"))
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
-        traces += line_with_band(x, y, positive, high, name, COLOURS[player], INDICES[player])
-        parts.append(f"{name} {format_number(y[-1])} (95 %: {format_number(low[-1])} to {format_number(high[-1])})")
+        traces += make_interval_line(x, y, positive, high, name, COLORS[setting], INDICES[setting])
+        parts.append(f"{name} {format_interval(y[-1], low[-1], high[-1])}")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
     return make_figure(
@@ -217,13 +175,12 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         format_title(
             "Regret and its bounds",
             escape_text(title),
-            f"K = {len(arms)} arms",
+            f"K = {PROBLEMS[problem].arms} arms",
             f"R = {format_range(regret['replications'].tolist())} runs",
             "95 % bands",
         ),
-        f"Mean regret against T on log axes, with {title}. At T = {format_approximate(steps[-1])}: "
-        f"{'; '.join(parts)}; the claimed "
-        f"gap-dependent bound is {format_number(claimed)}.",
+        f"Mean regret against T on log axes, with {title}. At T = {format_approximate(steps[-1])}: {'; '.join(parts)}; "
+        f"the claimed gap-dependent bound is {format_number(claimed)}.",
         height=540,
         xaxis=_step_axis("horizon T (log scale)", steps),
         yaxis=make_axis("mean regret", "log", choose_log_ticks([*regret["regret"], *bounds["value"]])),
@@ -240,30 +197,27 @@ def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
 def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     """Regret per step by decade, one panel per problem."""
     rates = tables["rates"]
-    problems = unique(rates, "problem")
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts, notes = [], []
-    for panel, problem in enumerate(problems):
-        y_axis = "y" if panel == 0 else f"y{panel + 1}"
+    for panel, (problem, domain) in enumerate(zip(PROBLEMS, stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
+        y_axis = f"y{axis_number(panel)}"
         mine = select(rates, problem=problem)
-        title = _problem_title(tables["arms"], problem)
-        top = 1.0 - panel / len(problems)
-        domain = [top - 1.0 / len(problems) + 0.04, top - 0.03]
+        title = PROBLEMS[problem].title
         values = [value for value in mine["rate"] if value > 0.0]
-        layout[y_axis.replace("y", "yaxis")] = make_axis(
+        layout[f"yaxis{axis_number(panel)}"] = make_axis(
             "regret per step", "log", choose_log_ticks(values, 5), domain=domain
         )
-        notes.append(_panel_note(title, domain[1]))
-        for player in unique(mine, "player"):
-            rows = [row for row in to_records(select(mine, player=player)) if row["rate"] > 0.0]
+        notes.append(_panel_title(title, domain[1]))
+        for setting in unique(mine, "setting"):
+            rows = [row for row in to_records(select(mine, setting=setting)) if row["rate"] > 0.0]
             if not rows:
                 continue
             x, y = [sqrt(row["from"] * row["to"]) for row in rows], [row["rate"] for row in rows]
             low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
             high = [row["rate_high"] for row in rows]
             look = {"yaxis": y_axis, "showlegend": panel == 0}
-            traces += line_with_band(x, y, low, high, rows[0]["title"], COLOURS[player], INDICES[player], **look)
+            traces += make_interval_line(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
     return make_figure(
@@ -273,48 +227,49 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
         f"a linear tail is horizontal. In the last decade: {'; '.join(parts)}.",
         height=780,
         annotations=notes,
-        xaxis=_step_axis("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(problems)}"},
+        xaxis=_step_axis("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(PROBLEMS)}"},
         margin=MARGIN,
         **layout,
     )
 
 
-def _panel_note(text: str, y: float) -> dict[str, Any]:
+def _panel_title(text: str, y: float) -> dict[str, Any]:
     """The name of a panel, above its upper right corner."""
-    position = {"x": 1, "xanchor": "right", "y": y, "yanchor": "bottom", "showarrow": False, "font": {"size": 12}}
-    return {"text": f"<b>{escape_text(text)}</b>", "xref": "paper", "yref": "paper", **position}
+    return make_note(f"<b>{escape_text(text)}</b>", 1, y, "right")
 
 
 def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrace:
     """The slope of growth like ln T, through the last rate of UCB1."""
-    rows = to_records(select(rates, player="ucb1"))
+    rows = to_records(select(rates, setting="ucb1"))
     x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
     y = [rows[-1]["rate"] * x[-1] / each for each in x]
-    return guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
+    return make_guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
 
 
 def _plot_assumption(assumption: DataFrame) -> go.Figure:
     """Both sides of the proof's assumption (above) and their ratio (below)."""
-    players, sigmas, steps = (unique(assumption, name) for name in ("player", "sigma", "t"))
-    required = select(assumption, player=players[0], sigma=SIGMA)["needed"].tolist()
-    traces: list[PlotlyTrace] = [guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
+    settings, sigmas, steps = (unique(assumption, name) for name in ("setting", "sigma", "t"))
+    required = select(assumption, setting=settings[0], sigma=SIGMA)["required"].tolist()
+    traces: list[PlotlyTrace] = [make_guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
     parts = []
-    for player in players:
-        rows = select(assumption, player=player, sigma=SIGMA)
-        title, colour = rows["title"].iloc[0], COLOURS[player]
+    for setting in settings:
+        rows = select(assumption, setting=setting, sigma=SIGMA)
+        title, color = rows["title"].iloc[0], COLORS[setting]
         played, written = rows["played"].tolist(), rows["written"].tolist()
-        traces.append(line(steps, played, f"played, {title}", colour, 0))
-        traces.append(line(steps, written, f"written in the proof, {title}", colour, 2, opacity=0.6))
+        traces.append(make_line(steps, played, f"played, {title}", color, 0))
+        traces.append(make_line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
         for index, sigma in enumerate(sigmas):
-            mine = to_records(select(assumption, player=player, sigma=sigma))
-            ratio = [row["played"] / row["needed"] for row in mine]
+            mine = to_records(select(assumption, setting=setting, sigma=sigma))
+            ratio = [row["played"] / row["required"] for row in mine]
             name = f"played / required, σ = {sigma:g}, {title}"
-            traces.append(line(steps, ratio, name, colour, index, yaxis="y2", mode="lines", showlegend=False))
+            traces.append(make_line(steps, ratio, name, color, index, yaxis="y2", mode="lines", showlegend=False))
             parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")
-    traces.append(guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False))
+    traces.append(
+        make_guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False)
+    )
     for index, sigma in enumerate(sigmas):
-        traces.append(guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
-    notes = [_panel_note(f"both sides, σ = {SIGMA:g}", 1.0), _panel_note("played / required (assumed to be 1)", 0.43)]
+        traces.append(make_guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
+    notes = [_panel_title(f"both sides, σ = {SIGMA:g}", 1.0), _panel_title("played / required (assumed to be 1)", 0.43)]
     return make_figure(
         traces,
         format_title("Assumption of the proof", "α·sqrt(ln t) + β₀·σ = 2·σ·sqrt(ln t)"),

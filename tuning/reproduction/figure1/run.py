@@ -5,6 +5,7 @@ As published, 100 samples of each size; as defined, many more, so that sampling 
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,7 @@ from tuning.reproduction.measurements import interval_columns, measure_share
 
 SIZES = (5, 10, 50, 100, 500, 1000)
 PUBLISHED_SAMPLES = 100
-SAMPLES = 10_000
-"""Samples of each size at the default precision, as defined."""
-
+SAMPLES = 10_000  # samples of each size at the default precision, as defined
 MAX_REWARDS_IN_MEMORY = 1_000_000
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
@@ -60,20 +59,21 @@ def _run(context: RunContext, protocol: str) -> PieceData:
     for size in SIZES:
         statistics = draw_statistics(context.seed, protocol, size, samples)
         for statistic, values in statistics.items():
-            spreads.append({"n": size, "statistic": statistic, **_summarise(values, statistic, size, context.seed)})
+            spreads.append({"n": size, "statistic": statistic, **_summarize(values, statistic, size, context.seed)})
             if protocol == "published":
                 dots += [{"n": size, "statistic": statistic, "value": float(value)} for value in values]
         too_low = int((statistics["variance"] < TRUE_VALUES["variance"]).sum())
-        share = measure_share(too_low, samples)
-        below.append({"n": size, "draws": samples, "share": share.value, "low": share.low, "high": share.high})
+        below.append(
+            {"n": size, "samples": samples, **interval_columns("share", astuple(measure_share(too_low, samples)))}
+        )
     return {"spreads": spreads, "below": below, "dots": dots}
 
 
-def _summarise(values: Floats, statistic: str, size: int, seed: int) -> dict[str, Any]:
+def _summarize(values: Floats, statistic: str, size: int, seed: int) -> dict[str, Any]:
     """Average, quantiles, and the variance over samples with its interval."""
     squares = (values - values.mean()) ** 2 * values.size / (values.size - 1)
     return {
-        "draws": values.size,
+        "samples": values.size,
         **interval_columns("average", mean_interval(values, seed)),
         **{name: float(np.quantile(values, q)) for name, q in QUANTILES.items()},
         **interval_columns("spread", mean_interval(squares, seed)),

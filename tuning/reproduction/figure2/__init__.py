@@ -2,7 +2,7 @@
 
 from tuning.reproduction.context import Experiment
 from tuning.reproduction.figure2.run import make_pieces
-from tuning.reproduction.figure2.section import TITLE, make_section
+from tuning.reproduction.figure2.section import make_section
 from tuning.reproduction.figure2.verdicts import CLAIMS, evaluate
 
-EXPERIMENT = Experiment("figure2", TITLE, make_pieces, evaluate, make_section, CLAIMS)
+EXPERIMENT = Experiment(make_pieces, evaluate, make_section, CLAIMS)

@@ -28,12 +28,8 @@ from tuning.workers.problem import Evaluator, Problem
 RAVEN, UCB1, BASELINE = "raven-ucb", "ucb1", "published-ucb1"
 """The tuned policies, and the baseline: UCB1 with bonus sqrt(2·ln t / (N+1))."""
 
-LONGER_HORIZONS = (20_000, 50_000, 100_000, 200_000)
-"""Horizons beyond those of the paper."""
-
-REPEATS = 20
-"""Repetitions of the authors' procedure, which they ran once."""
-
+LONGER_HORIZONS = (20_000, 50_000, 100_000, 200_000)  # horizons beyond those of the paper
+REPEATS = 20  # repetitions of the authors' procedure, which they ran once
 HELD_OUT = {50_000: 1600, 200_000: 400}
 """Held-out worlds up to each of these horizons: enough for about ± 1 percentage point."""
 
@@ -41,9 +37,7 @@ FINALISTS, SELECTION, REPORT = 3, 100, 20
 """Finalists and their selection worlds (50 gave a visibly worse choice). The study's own report is small because
 winners are evaluated on many more worlds here."""
 
-MIN_REPLICATIONS = 5
-"""Worlds per trial far below the default precision."""
-
+MIN_REPLICATIONS = 5  # worlds per trial far below the default precision
 SCRIPT_PARAMS: dict[str, Value] = {"epsilon": 1e-6, "variance": "printed", "logarithm": "t"}
 """Parameters of the authors' script; it ignored the ε that Optuna suggested."""
 
@@ -75,7 +69,7 @@ def load_studies() -> dict[int, StudySpec]:
     >>> len(load_studies()), load_studies()[5000].trials, load_studies()[5000].replications
     (23, 10, 50)
     """
-    return {spec.resolved().horizon or 0: spec for spec in load_study_file(find_study_file("figure2"))}
+    return {spec.resolved().horizon: spec for spec in load_study_file(find_study_file("figure2"))}
 
 
 def make_spec(context: RunContext, horizon: int) -> StudySpec:
@@ -143,16 +137,16 @@ def run_published(context: RunContext, horizon: int) -> PieceData:
     worlds = load_studies()[horizon].replications
     evaluator = _make_evaluator(context, RAVEN, horizon)
     winners: list[dict[str, Value]] = []
-    own, fresh = [], []
+    on_selection, on_held_out = [], []
     for repeat in range(count_repeats(context)):
         candidates = draw_candidates(context.seed, repeat, horizon)
         regret = evaluator.play(candidates, Stream.SIMULATE, repeat * worlds, worlds)[..., REGRET].mean(axis=1)
         best = int(np.argmin(regret))
         held_out = evaluator.play([candidates[best]], Stream.REPORT, repeat * worlds, worlds)[..., REGRET]
         winners.append({name: candidates[best][name] for name in ("alpha0", "beta0")})
-        own.append(float(regret[best]))
-        fresh.append(float(held_out.mean()))
-    return {"winners": winners, "own": own, "fresh": fresh}
+        on_selection.append(float(regret[best]))
+        on_held_out.append(float(held_out.mean()))
+    return {"winners": winners, "selection": on_selection, "held_out": on_held_out}
 
 
 def run_published_baseline(context: RunContext) -> PieceData:
@@ -165,15 +159,14 @@ def run_published_baseline(context: RunContext) -> PieceData:
         means: list[list[float]] = regret.reshape(repeats, worlds, len(horizons)).mean(axis=1).T.tolist()
         return means
 
-    return {"own": mean_by_repeat(Stream.SIMULATE), "fresh": mean_by_repeat(Stream.REPORT)}
+    return {"selection": mean_by_repeat(Stream.SIMULATE), "held_out": mean_by_repeat(Stream.REPORT)}
 
 
 def run_defined(context: RunContext, horizon: int) -> PieceData:
     """Tune RAVEN-UCB and UCB1 with the same budget; return the winners and their regrets on held-out worlds."""
     out = {}
     for spec in (make_spec(context, horizon), make_ucb1_spec(context, horizon)):
-        winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec).recommendation
-        assert winner is not None
+        winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec)
         params = {name: float(value) for name, value in winner.params.items()}
         regrets = _make_evaluator(context, spec.policy, horizon).play(
             [spec.values(params)], Stream.REPORT, 0, count_held_out(context, horizon)
@@ -193,26 +186,14 @@ def run_defined_baseline(context: RunContext, horizons: Sequence[int]) -> PieceD
 
 
 def _run_baseline(context: RunContext, horizons: Sequence[int], stream: Stream, count: int) -> Floats:
-    simulation = context.workers.simulate(
-        BASELINE,
-        "bernoulli",
-        horizon=max(horizons),
-        arms=_arms(),
-        replications=count,
-        seed=context.seed,
-        checkpoints=list(horizons),
-        stream=stream,
-    )
-    assert simulation.curve is not None
-    return simulation.curve.regret
+    options = {"horizon": max(horizons), "arms": _arms(), "replications": count, "checkpoints": list(horizons)}
+    return context.simulate_regret(BASELINE, "bernoulli", stream=stream, **options)
 
 
 def _make_evaluator(context: RunContext, policy: str, horizon: int) -> Evaluator:
-    game = Problem(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
-    return Evaluator(game, context.workers)
+    problem = Problem(policy, find_scenario("bernoulli"), horizon, _arms(), context.seed, burn_in=0)
+    return Evaluator(problem, context.workers)
 
 
 def _arms() -> int:
-    arms = next(iter(load_studies().values())).arms
-    assert arms is not None
-    return arms
+    return next(iter(load_studies().values())).resolved().arms

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pandas import DataFrame
-
 from dashboards.figures.style import (
     BLUE,
     CHANGE_COLOR,
@@ -22,7 +20,6 @@ from dashboards.figures.style import (
     make_error_bars,
     make_figure,
     make_shading,
-    round_numbers,
 )
 from dashboards.pages.html import PageTable
 from dashboards.pages.reproduction import ReproductionSection
@@ -30,18 +27,24 @@ from environments.text import keep_pairs_together
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.symbols import format_params
 from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figure2.verdicts import CLAIMS
-from tuning.reproduction.figures import line, line_with_band
+from tuning.reproduction.context import list_reasons
+from tuning.reproduction.figure2.verdicts import CLAIM_HORIZON, CLAIMS, POINTS
+from tuning.reproduction.figures import (
+    HOVER_TEXT,
+    make_guide_line,
+    make_interval_line,
+    make_markers,
+    make_note,
+    show_table,
+)
+from tuning.reproduction.measurements import format_measurement, read_measurement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from pandas import DataFrame
 
 
-TITLE = "Figure 2: regret reduction against the horizon"
-
-SHOWN_HORIZONS = (100, 1000, 5000, 15_000)
-"""Horizons that the text mentions."""
-
+RAVEN_PARAMS = ("alpha0", "beta0", "epsilon")
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
 
@@ -49,7 +52,7 @@ class LineStyle(NamedTuple):
     """Name and appearance of a line; its order selects dash and marker."""
 
     name: str
-    colour: str
+    color: str
     order: int
     band: tuple[str, str]
     """The columns of its band."""
@@ -57,8 +60,8 @@ class LineStyle(NamedTuple):
 
 LINES = {
     "published": LineStyle("as published (band: 90 % of runs)", ORANGE, 1, ("run_low", "run_high")),
-    "defined": LineStyle("as defined (band: 95 %)", BLUE, 0, ("low", "high")),
-    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", GREEN, 2, ("low", "high")),
+    "defined": LineStyle("as defined (band: 95 %)", BLUE, 0, ("reduction_low", "reduction_high")),
+    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", GREEN, 2, ("reduction_low", "reduction_high")),
 }
 
 
@@ -78,18 +81,20 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
         "and they never change. RAVEN-UCB's parameters are searched separately for every horizon. The baseline is "
         "untuned UCB1 with bonus √(2·ln t / (N+1)) on the same worlds."
     ]
-    results = []
+    results = list_reasons(result)
     figures = [("reduction", _plot_reduction(tables["reduction"], facts))]
     shown = [_reduction_table(tables["reduction"])]
     if "published" in reproduction.protocols:
         methods.append(_describe_published_methods(facts))
-        results += _describe_published(tables)
-        figures.append(("winners", _plot_selection_bias(tables["curse"], facts)))
+        results.append(_describe_selection_bias(tables))
+        figures.append(("winners", _plot_selection_bias(tables["selection_bias"], facts)))
     if "defined" in reproduction.protocols:
         methods.append(_describe_defined_methods(facts))
-        results += _describe_defined(tables, facts)
+        results.append(_describe_tuned_ucb1(tables))
         shown.append(_winner_table(tables["winners"]))
-    return ReproductionSection(TITLE, claims, methods, results, figures, shown)
+    return ReproductionSection(
+        "Figure 2: regret reduction against the horizon", claims, methods, results, figures, shown
+    )
 
 
 def _describe_published_methods(facts: Mapping[str, Any]) -> str:
@@ -113,70 +118,62 @@ def _describe_defined_methods(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _describe_published(tables: Mapping[str, DataFrame]) -> list[str]:
-    rows = select(tables["reduction"], line="published")
-    most_variable = max(to_records(rows), key=lambda row: row["run_spread"])
-    bias = sum(tables["curse"]["difference"]) / len(tables["curse"])
-    return [
-        f"As published, averaged over repetitions: {_format_horizons(rows, SHOWN_HORIZONS)}. The standard deviation of "
-        f"single runs is up to {most_variable['run_spread']:.1f} percentage points (T = {most_variable['horizon']:,}).",
-        f"On held-out worlds the reduction of the same winners is {abs(bias):.1f} percentage points "
-        f"{'lower' if bias >= 0 else 'higher'}, averaged over the horizons, than on the worlds that selected them.",
-    ]
+def _describe_selection_bias(tables: Mapping[str, DataFrame]) -> str:
+    runs = to_records(select(tables["reduction"], line="published"))
+    most_variable = max(runs, key=lambda row: row["run_spread"])
+    bias = tables["selection_bias"]["difference"].mean()
+    return (
+        f"As published, the standard deviation of single runs is up to {most_variable['run_spread']:.1f} percentage "
+        f"points (T = {most_variable['horizon']:,}). On held-out worlds the reduction of the winners is "
+        f"{abs(bias):.1f} percentage points {'lower' if bias >= 0 else 'higher'}, averaged over the horizons, than on "
+        "the worlds that selected them."
+    )
 
 
-def _describe_defined(tables: Mapping[str, DataFrame], facts: Mapping[str, Any]) -> list[str]:
-    reduction, against = tables["reduction"], tables["against_tuned"]
-    rows, tuned = select(reduction, line="defined"), select(reduction, line="tuned-ucb1")
-    longer = [horizon for horizon in rows["horizon"] if horizon > facts["longest"]]
-    ahead = int((against["low"] > 0).sum())
-    behind = int((against["high"] < 0).sum())
-    middle = select_row(against, horizon=5000)
-    return [
-        f"As defined: {_format_horizons(rows, SHOWN_HORIZONS)}.",
-        f"Beyond the paper's horizons: {_format_horizons(rows, longer)}.",
-        f"At T = 5,000 the reduction of UCB1 with only c tuned is {_format_reduction(tuned, 5000)}. RAVEN-UCB's is "
-        f"{abs(middle['difference']):.1f} percentage points {'higher' if middle['difference'] >= 0 else 'lower'} (95 % "
-        f"interval of the difference: {middle['low']:.1f} to {middle['high']:.1f}). Of {len(against)} horizons, "
-        f"RAVEN-UCB is significantly better than tuned UCB1 at {ahead} and worse at {behind}; at "
-        f"{len(against) - ahead - behind} the difference is not significant.",
-    ]
+def _describe_tuned_ucb1(tables: Mapping[str, DataFrame]) -> str:
+    tuned, against = select(tables["reduction"], line="tuned-ucb1"), tables["against_tuned"]
+    ahead, behind = int((against["difference_low"] > 0).sum()), int((against["difference_high"] < 0).sum())
+    difference = read_measurement(select_row(against, horizon=CLAIM_HORIZON), "difference")
+    return (
+        f"At T = {CLAIM_HORIZON:,} the reduction of UCB1 with only c tuned is "
+        f"{_format_reduction(tuned, CLAIM_HORIZON)}. The reduction of RAVEN-UCB minus that of tuned UCB1 is "
+        f"{format_measurement(difference, POINTS)}. Of {len(against)} horizons, RAVEN-UCB is significantly better than "
+        f"tuned UCB1 at {ahead} and worse at {behind}; at {len(against) - ahead - behind} the difference is not "
+        "significant."
+    )
 
 
 def _format_reduction(rows: DataFrame, horizon: int) -> str:
-    row = select_row(rows, horizon=horizon)
-    return f"{row['reduction']:.1f} % ({row['low']:.1f} to {row['high']:.1f})"
-
-
-def _format_horizons(rows: DataFrame, horizons: tuple[int, ...] | list[int]) -> str:
-    return "; ".join(f"{_format_reduction(rows, horizon)} at T = {horizon:,}" for horizon in horizons)
+    return format_measurement(read_measurement(select_row(rows, horizon=horizon), "reduction"))
 
 
 def _reduction_table(reduction: DataFrame) -> PageTable:
-    names = {
+    titles = {
         "published": "as published",
-        "published-fresh": "its winners on held-out worlds",
+        "published-held-out": "its winners on held-out worlds",
         "defined": "as defined",
         "tuned-ucb1": "UCB1, c tuned",
     }
-    lines = unique(reduction, "line")
     rows = []
     for horizon in sorted(unique(reduction, "horizon")):
-        points = [select(reduction, line=line, horizon=horizon) for line in lines]
-        rows.append([f"{horizon:,}", *(_format_reduction(each, horizon) if len(each) else "" for each in points)])
-    columns = ["T", *(names[line] for line in lines)]
-    caption = "Regret reduction compared with untuned UCB1, with 95 % intervals"
-    return PageTable(caption, DataFrame(rows, columns=columns), folded=True)
+        cells = {"T": f"{horizon:,}"}
+        for key in unique(reduction, "line"):
+            points = select(reduction, line=key, horizon=horizon)
+            cells[titles[key]] = _format_reduction(points, horizon) if len(points) else ""
+        rows.append(cells)
+    return show_table("Regret reduction compared with untuned UCB1, with 95 % intervals", rows, folded=True)
 
 
 def _winner_table(winners: DataFrame) -> PageTable:
-    rows = []
-    for row in to_records(winners):
-        raven = format_params({name: row[name] for name in ("alpha0", "beta0", "epsilon")})
-        rows.append([f"{row['horizon']:,}", *map(keep_pairs_together, (raven, format_params({"c": row["c"]})))])
-    return PageTable(
-        "Winners of the searches, as defined", DataFrame(rows, columns=["T", "RAVEN-UCB", "UCB1"]), folded=True
-    )
+    rows = [
+        {
+            "T": f"{row['horizon']:,}",
+            "RAVEN-UCB": keep_pairs_together(format_params({name: row[name] for name in RAVEN_PARAMS})),
+            "UCB1": keep_pairs_together(format_params({"c": row["c"]})),
+        }
+        for row in to_records(winners)
+    ]
+    return show_table("Winners of the searches, as defined", rows, folded=True)
 
 
 def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure:
@@ -196,10 +193,10 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure
     above, limit = CLAIMS["figure2-above-80"].printed_number, CLAIMS["figure2-84"].printed_number
     ends = [0.9 * min(horizons), 1.1 * max(horizons)]
     traces += [
-        _plot_level(ends, limit, f"paper: converges to {limit:g} %", "longdash"),
-        _plot_level(ends, above, f"paper: all above {above:g} %", "dashdot"),
+        make_guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", VERMILION),
+        make_guide_line(ends, [above] * 2, f"paper: all above {above:g} %", "dashdot", VERMILION),
     ]
-    shapes, notes = _shade_longer(facts["longest"], max(horizons))
+    has_longer = max(horizons) > facts["longest"]
     return make_figure(
         traces,
         format_title(
@@ -208,8 +205,8 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"Regret reduction compared with UCB1 in percent against the horizon, on a log axis. {'; '.join(summaries)}. "
         f"Horizontal lines mark the paper's {above:g} % and {limit:g} %.",
         height=520,
-        shapes=shapes,
-        annotations=notes,
+        shapes=[make_shading(facts["longest"], ends[1], fade(GREY, 0.12))] if has_longer else [],
+        annotations=[make_note("beyond the paper's<br>horizons", 0.985, 0.04, "right")] if has_longer else [],
         xaxis=_horizon_axis(ends),
         yaxis=make_axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
         margin={"b": 130},
@@ -220,14 +217,14 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
     """Reduction of winners on the worlds that selected them, minus that on held-out worlds."""
     horizons, differences = bias["horizon"].tolist(), bias["difference"].tolist()
     text = [
-        f"T = {row['horizon']:,}<br>{row['own']:.1f} % on its own worlds, {row['fresh']:.1f} % on held-out worlds<br>"
-        f"difference {row['difference']:.1f} percentage points (95 %: {row['low']:.1f} to {row['high']:.1f})"
+        f"T = {row['horizon']:,}<br>{row['selection']:.1f} % on the selection worlds, {row['held_out']:.1f} % on "
+        f"held-out worlds<br>difference {format_measurement(read_measurement(row, 'difference'), POINTS)}"
         for row in to_records(bias)
     ]
-    intervals = make_error_bars(differences, bias["low"].tolist(), bias["high"].tolist())
-    look = {"mode": "markers", "error_y": intervals, **_hover(text)}
+    intervals = make_error_bars(differences, bias["difference_low"].tolist(), bias["difference_high"].tolist())
+    marker = {"symbol": "square", "size": 6, "color": ORANGE}
     return make_figure(
-        [line(horizons, differences, "difference with 95 % interval", ORANGE, 1, **look)],
+        [make_markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],
         format_title(
             "Selection bias of the winners",
             _horizon_range(horizons),
@@ -240,54 +237,21 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         height=340,
         xaxis=_horizon_axis([0.9 * min(horizons), 1.1 * max(horizons)]),
         yaxis=make_axis(
-            "own − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE_COLOR
+            "selection − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE_COLOR
         ),
     )
 
 
 def _plot_line(rows: DataFrame, style: LineStyle) -> list[PlotlyTrace]:
     text = [
-        f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: {row['reduction']:.1f} % "
-        f"(95 %: {row['low']:.1f} to {row['high']:.1f})"
+        f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: "
+        f"{format_measurement(read_measurement(row, 'reduction'))}"
         for row in to_records(rows)
     ]
     x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *style.band))
-    return line_with_band(x, y, low, high, style.name, style.colour, style.order, **_hover(text))
-
-
-def _hover(text: list[str]) -> dict[str, Any]:
-    return {"text": text, "hovertemplate": "%{text}<extra></extra>"}
-
-
-def _plot_level(x: list[float], y: float, name: str, dash: str) -> PlotlyTrace:
-    return {
-        "type": "scatter",
-        "x": round_numbers(x),
-        "y": [y, y],
-        "mode": "lines",
-        "line": {"color": VERMILION, "width": 1.5, "dash": dash},
-        "hovertemplate": f"{name}<extra></extra>",
-        "name": name,
-    }
-
-
-def _shade_longer(longest: int, last: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Shade the horizons beyond those of the paper, if any were run."""
-    if last <= longest:
-        return [], []
-    note = {
-        "text": "beyond the paper's<br>horizons",
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0.985,
-        "y": 0.04,
-        "xanchor": "right",
-        "yanchor": "bottom",
-        "align": "right",
-        "showarrow": False,
-        "font": {"size": 11},
-    }
-    return [make_shading(longest, 1.1 * last, fade(GREY, 0.12))], [note]
+    return make_interval_line(
+        x, y, low, high, style.name, style.color, style.order, text=text, hovertemplate=HOVER_TEXT
+    )
 
 
 def _describe_counts(facts: Mapping[str, Any], reduction: DataFrame) -> list[str]:

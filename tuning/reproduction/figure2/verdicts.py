@@ -5,7 +5,8 @@ Reduction = 1 − mean regret of RAVEN-UCB / mean regret of UCB1, in percent, on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from studies.statistics.intervals import mean_interval, relative_shares
 from studies.tables import make_table
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.figure2 import run
+from tuning.reproduction.measurements import format_measurement, interval_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,17 +58,11 @@ CLAIMS = index_claims(
 Samples = dict[int, Floats]
 """By horizon, values whose mean is a reduction in percent: one per run as published, one per world as defined."""
 
-CLAIM_HORIZON = 5000
-"""The horizon of the claim about T ≈ 5,000."""
-
-GROUPS = 400
-"""Samples of at least twice this size are averaged in groups before bootstrapping."""
-
-PAPER_WORLDS = 50
-"""Worlds per point of the paper's figure."""
-
-RUN_QUANTILES = (0.05, 0.95)
-"""Spread of single runs: the central 90 %."""
+CLAIM_HORIZON = 5000  # the horizon of the claim about T ≈ 5,000
+GROUPS = 400  # samples of at least twice this size are averaged in groups before bootstrapping
+PAPER_WORLDS = 50  # worlds per point of the paper's figure
+RUN_QUANTILES = (0.05, 0.95)  # spread of single runs: the central 90 %
+POINTS = "percentage points"
 
 
 def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
@@ -82,18 +78,17 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
     verdicts: list[ClaimResult] = []
     rows: list[dict[str, Any]] = []
     if "published" in context.protocols:
-        own, fresh = _published_samples(pieces, "own"), _published_samples(pieces, "fresh")
+        selection, held_out = (_published_samples(pieces, worlds) for worlds in ("selection", "held_out"))
         facts["repeats"] = run.count_repeats(context)
-        rows += [_make_row("published", horizon, own[horizon], context, single_runs=True) for horizon in own]
-        rows += [_make_row("published-fresh", horizon, fresh[horizon], context, single_runs=True) for horizon in fresh]
-        tables["curse"] = make_table(_selection_bias(horizon, own[horizon], fresh[horizon], context) for horizon in own)
-        verdicts += _judge_published(own, context.seed)
+        rows += _line_rows("published", selection, context, single_runs=True)
+        rows += _line_rows("published-held-out", held_out, context, single_runs=True)
+        tables["selection_bias"] = make_table(_selection_bias(selection, held_out, context))
+        verdicts += _judge_published(selection, context.seed)
     if "defined" in context.protocols:
         raven, tuned = _defined_samples(pieces, run.RAVEN), _defined_samples(pieces, run.UCB1)
         search = run.make_spec(context, facts["longest"])
         facts |= {"search": search.replications, "finalists": search.candidates, "selection": search.selection}
-        rows += [_make_row("defined", horizon, raven[horizon], context) for horizon in raven]
-        rows += [_make_row("tuned-ucb1", horizon, tuned[horizon], context) for horizon in tuned]
+        rows += _line_rows("defined", raven, context) + _line_rows("tuned-ucb1", tuned, context)
         tables["against_tuned"] = make_table(
             {"horizon": horizon, **_columns("difference", raven[horizon] - tuned[horizon], context)}
             for horizon in raven
@@ -104,7 +99,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
 
 
 def _published_samples(pieces: Mapping[str, PieceData], worlds: str) -> Samples:
-    """The reduction of each run, on the worlds that selected the winner ("own") or on others ("fresh")."""
+    """The reduction of each run, on the worlds that selected its winner or on held-out worlds."""
     baseline = np.array(pieces["figure2/published/ucb1"][worlds])
     return {
         horizon: 100.0 * (1.0 - np.array(pieces[f"figure2/published/T{horizon}"][worlds]) / ucb1)
@@ -123,31 +118,26 @@ def _defined_samples(pieces: Mapping[str, PieceData], policy: str) -> Samples:
     return out
 
 
-def _make_row(
-    line: str, horizon: int, sample: Floats, context: RunContext, single_runs: bool = False
-) -> dict[str, Any]:
-    """One point of a line; for single runs with their spread."""
-    low, high = np.quantile(sample, RUN_QUANTILES) if single_runs else (None, None)
-    return {
-        "line": line,
-        "horizon": horizon,
-        **_columns("reduction", sample, context),
-        "run_low": low,
-        "run_high": high,
-        "run_spread": sample.std(ddof=1) if single_runs else None,
-        "count": sample.size,
-    }
+def _line_rows(line: str, samples: Samples, context: RunContext, single_runs: bool = False) -> list[dict[str, Any]]:
+    """The points of a line; for single runs with their spread."""
+    out = []
+    for horizon, sample in samples.items():
+        low, high = np.quantile(sample, RUN_QUANTILES) if single_runs else (None, None)
+        spread = sample.std(ddof=1) if single_runs else None
+        point = {"line": line, "horizon": horizon, **_columns("reduction", sample, context)}
+        out.append({**point, "run_low": low, "run_high": high, "run_spread": spread, "count": sample.size})
+    return out
 
 
 def _columns(name: str, sample: Floats, context: RunContext) -> dict[str, float]:
-    ours = measure_groups(sample, context.seed)
-    return {name: ours.value, "low": ours.low, "high": ours.high}
+    return interval_columns(name, astuple(measure_groups(sample, context.seed)))
 
 
-def _selection_bias(horizon: int, own: Floats, fresh: Floats, context: RunContext) -> dict[str, Any]:
+def _selection_bias(selection: Samples, held_out: Samples, context: RunContext) -> Iterator[dict[str, Any]]:
     """The optimistic bias of winners on the worlds that selected them."""
-    difference = _columns("difference", own - fresh, context)
-    return {"horizon": horizon, "own": own.mean(), "fresh": fresh.mean(), **difference}
+    for horizon, own in selection.items():
+        means = {"selection": own.mean(), "held_out": held_out[horizon].mean()}
+        yield {"horizon": horizon, **means, **_columns("difference", own - held_out[horizon], context)}
 
 
 def _winner(horizon: int, pieces: Mapping[str, PieceData]) -> dict[str, Any]:
@@ -195,11 +185,11 @@ def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
     threshold = claim.printed_number
     ours = {horizon: measure_groups(sample, seed) for horizon, sample in samples.items()}
     worst = min(ours, key=lambda horizon: ours[horizon].high)
-    below = sum(each.high < threshold for each in ours.values())
-    above = sum(each.low > threshold for each in ours.values())
+    below = sum(reduction.high < threshold for reduction in ours.values())
+    above = sum(reduction.low > threshold for reduction in ours.values())
     reason = (
-        f"At T = {worst:,} the reduction is {_format(ours[worst])}. Of {len(ours)} horizons, {above} are above "
-        f"{threshold:g} %, {below} are below, and {len(ours) - above - below} are not significantly different from it."
+        f"At T = {worst:,} the reduction is {format_measurement(ours[worst])}. Of {len(ours)} horizons, it is "
+        f"significantly above {threshold:g} % at {above} and significantly below at {below}."
     )
     verdict = judge_all_above(threshold, list(ours.values()))
     return ClaimResult(claim, protocol, ours[worst], verdict, "all above", reason)
@@ -211,7 +201,7 @@ def _judge_about(
     claim, ours = CLAIMS[key], measure_groups(sample, seed)
     error = float(sample.std(ddof=1)) / sample.size**0.5
     verdict = judge_about(claim.printed_number, ours, error, paper_error)
-    reason = f"The reduction {where} is {_format(ours)}; {_describe_position(claim.printed_number, ours)}"
+    reason = f"The reduction {where} is {format_measurement(ours)}; {_describe_position(claim.printed_number, ours)}"
     if paper_error is not None:
         reason += f"; one run of the paper's size has a standard error of {paper_error:.1f} percentage points"
     return ClaimResult(claim, protocol, ours, verdict, "about", f"{reason}.")
@@ -232,7 +222,7 @@ def _describe_position(printed: float, ours: Measurement) -> str:
 
 def _judge_growth(change: Floats, first: int, last: int, seed: int) -> ClaimResult:
     ours = measure_groups(change, seed)
-    reason = f"From T = {first:,} to T = {last:,} the reduction changes by {_format(ours, 'percentage points')}."
+    reason = f"From T = {first:,} to T = {last:,} the reduction changes by {format_measurement(ours, POINTS)}."
     return ClaimResult(CLAIMS["figure2-growth"], "published", ours, judge_growth(ours), "growth", reason)
 
 
@@ -242,8 +232,8 @@ def _judge_growth_beyond(samples: Samples, first: int, last: int, longest: int, 
     late = measure_groups(_change(samples, last, longest), seed)
     verdict = judge_all_above(0.0, [early, late])
     reason = (
-        f"From T = {first:,} to T = {last:,} the reduction changes by {_format(early, 'percentage points')}, and from "
-        f"there to T = {longest:,} by {_format(late, 'percentage points')}."
+        f"From T = {first:,} to T = {last:,} the reduction changes by {format_measurement(early, POINTS)}, and from "
+        f"there to T = {longest:,} by {format_measurement(late, POINTS)}."
     )
     weaker = min(early, late, key=lambda each: each.low)
     return ClaimResult(CLAIMS["figure2-growth"], "defined", weaker, verdict, "all above", reason)
@@ -271,7 +261,3 @@ def measure_groups(sample: Floats, seed: int) -> Measurement:
     mean, low, high = mean_interval(groups, seed)
     shift = float(sample.mean()) - mean
     return Measurement(mean + shift, low + shift, high + shift)
-
-
-def _format(ours: Measurement, unit: str = "%") -> str:
-    return f"{ours.value:.1f} {unit} (95 %: {ours.low:.1f} to {ours.high:.1f})"

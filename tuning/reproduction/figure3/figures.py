@@ -10,6 +10,7 @@ import numpy as np
 
 from dashboards import figures
 from dashboards.figures import plot_sensitivity_lines
+from dashboards.figures.distributions import MEAN_MARKER
 from dashboards.figures.style import (
     BLUE,
     COLOR_SCALE,
@@ -24,15 +25,16 @@ from dashboards.figures.style import (
     make_axis,
     make_box,
     make_category_axis,
-    make_error_bars,
     make_figure,
     round_numbers,
 )
-from environments.text import format_number
+from environments.text import format_number, format_range
 from studies.results.grid import Grid
 from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figures import combine_panels
+from tuning.reproduction.figure3.run import PAPER_REPLICATIONS
+from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
+from tuning.reproduction.figures import DotSeries, combine_panels, make_markers, plot_dots
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,14 +43,12 @@ if TYPE_CHECKING:
 
 ARMS = 10
 MAX_TICKS = 5
-QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 PRINTED_MARK = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}}
-MARK_OFFSET = 0.2
-"""Marks are above the centre of a cell, numbers below it."""
+MARK_OFFSET = 0.2  # marks are above the center of a cell, numbers below it
 
 
 def plot_heat_maps(cells: DataFrame, protocol: str) -> go.Figure:
-    """Mean regret of every cell of the six grids; each grid has its own log colour scale."""
+    """Mean regret of every cell of the six grids; each grid has its own log color scale."""
     grids = _read_grids(cells, protocol)
     panels = [
         (title, _plot_cells(_grid_rows(cells, protocol, grid), "regret", "{:.3g}".format, math.log))
@@ -69,8 +69,13 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
         figure = plot_sensitivity_lines(grid)
         printed = select_row(optima, protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon)
         low = min(float(grid.mean.min()), printed["printed_regret"])
-        figure.add_trace(_plot_printed(printed))
-        ticks = _log_ticks(0.9 * low, float(grid.mean.max()))
+        text = (
+            f"<b>The paper's optimum</b><br>{format_cell(printed['alpha0'], printed['beta0'])}<br>"
+            f"printed regret {printed['printed_regret']:g}, here {format_number(printed['regret'])}"
+        )
+        point = [printed["alpha0"]], [printed["printed_regret"]]
+        figure.add_trace(make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
+        ticks = choose_log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
         figure.update_layout(xaxis_title_text="α₀", yaxis=make_axis("mean regret", "log", ticks))
         panels.append((title, figure))
     text = "; ".join(
@@ -85,18 +90,18 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
     )
 
 
-def plot_selection(cells: DataFrame, protocol: str, replications: int) -> go.Figure:
+def plot_selection(cells: DataFrame, protocol: str) -> go.Figure:
     """How often the paper's replications per cell would select each cell as the best."""
     panels, parts = [], []
     for title, grid in _read_grids(cells, protocol):
         rows = _grid_rows(cells, protocol, grid)
-        panels.append((title, _plot_cells(rows, "named_best", _format_percent)))
+        panels.append((title, _plot_cells(rows, "selected", _format_percent)))
         printed = next(row for row in rows if row["printed"])
-        parts.append(f"{_plain(title)}: the printed cell {_format_percent(printed['named_best'])} %")
+        parts.append(f"{_plain(title)}: the printed cell {_format_percent(printed['selected'])} %")
     return combine_panels(
         panels,
-        _make_title(f"How often {replications} replications select each cell (%)", protocol, cells),
-        f"Six heat maps of how often {replications} replications per cell would select each cell as the best, as "
+        _make_title(f"How often {PAPER_REPLICATIONS} replications select each cell (%)", protocol, cells),
+        f"Six heat maps of how often {PAPER_REPLICATIONS} replications per cell would select each cell as the best, as "
         f"{protocol}. {'; '.join(parts)}.",
     )
 
@@ -107,68 +112,24 @@ def plot_surface(cells: DataFrame, protocol: str) -> go.Figure:
     return figures.plot_surface(grid)
 
 
-def plot_printed(optima: DataFrame, protocol: str, replications: int) -> go.Figure:
+def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
     rows = to_records(select(optima, protocol=protocol))
-
-    def intervals(low: str, middle: str, high: str, shift: float, name: str, **marker: Any) -> PlotlyTrace:
-        values, lows, highs = ([row[key] for row in rows] for key in (middle, low, high))
-        return {
-            "type": "scatter",
-            "mode": "markers",
-            "x": round_numbers(values),
-            "y": [index + shift for index in range(len(rows))],
-            "error_x": make_error_bars(values, lows, highs, marker["color"], thickness=2, width=5),
-            "customdata": [[*round_numbers((row[low], row[high]))] for row in rows],
-            "hovertemplate": "%{x} (95 %: %{customdata[0]} to %{customdata[1]})<extra></extra>",
-            "name": name,
-            "marker": marker,
-        }
-
-    smallest = f"smallest of 16 means of {replications}: median and 95 %"
-    ten = f"mean of {replications} in the printed cell: median and 95 %"
-    true_mean = "mean of the printed cell, 95 %"
-    traces = [
-        intervals(
-            "smallest_low",
-            "smallest_median",
-            "smallest_high",
-            -0.22,
-            smallest,
-            color=GREY,
-            symbol="line-ns-open",
-            size=12,
-        ),
-        intervals("ten_low", "ten_median", "ten_high", 0.0, ten, color=ORANGE, symbol="diamond", size=7),
-        intervals("regret_low", "regret", "regret_high", 0.22, true_mean, color=BLUE, symbol="circle", size=9),
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": round_numbers(row["printed_regret"] for row in rows),
-            "y": [index - 0.22 for index in range(len(rows))],
-            "marker": PRINTED_MARK,
-            "name": "printed in the paper",
-            "hovertemplate": "printed %{x}<extra></extra>",
-        },
+    tick = {"symbol": "line-ns-open", "size": 12, "color": GREY}
+    diamond, circle = {"symbol": "diamond", "size": 7, "color": ORANGE}, {"symbol": "circle", "color": BLUE}
+    smallest = f"smallest of 16 means of {PAPER_REPLICATIONS}: median and 95 %"
+    cell_mean = f"mean of {PAPER_REPLICATIONS} in the printed cell: median and 95 %"
+    series = [
+        DotSeries.from_rows("printed in the paper", rows, "printed_regret", PRINTED_MARK),
+        DotSeries.from_rows(smallest, rows, "smallest", tick),
+        DotSeries.from_rows(cell_mean, rows, "cell_mean", diamond),
+        DotSeries.from_rows("mean of the printed cell, 95 %", rows, "regret", circle),
     ]
-    parts = [
-        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, cell "
-        f"{format_number(row['regret'])}, "
-        f"smallest {format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}"
-        for row in rows
-    ]
-    limits = [row[name] for row in rows for name in ("smallest_low", "ten_high", "printed_regret", "regret_high")]
+    limits = [value for each in series for value in (*each.low, *each.high)]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
-    return make_figure(
-        traces,
-        _make_title("Printed regret and its sampling distribution", protocol, optima),
-        f"For each of the six optima, as {protocol}: the printed regret, the mean of its cell, and the smallest of "
-        f"sixteen means of {replications} replications. {'; '.join(parts)}.",
-        height=190 + 66 * len(rows),
-        margin={"t": 70, "r": 16, "b": 118, "l": 60},
-        xaxis=make_axis("regret (reward units)", "log", choose_log_ticks(limits)),
-        yaxis=make_category_axis(labels, range=[len(rows) - 0.5, -0.5], showgrid=False),
-    )
+    x_axis = make_axis("regret (reward units)", "log", choose_log_ticks(limits))
+    title, margin = "Printed regret and its sampling distribution", {"t": 70, "r": 16, "b": 118, "l": 60}
+    return plot_dots(labels, series, title, _describe_setting(protocol, optima), x_axis, margin=margin)
 
 
 def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
@@ -179,14 +140,22 @@ def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
     for grid_index, (title, grid) in enumerate(_read_grids(cells, protocol)):
         rows = _grid_rows(cells, protocol, grid)
         lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
-        for row, name, colour, shift in (
+        for row, name, color, shift in (
             (lowest, "lowest cell", BLUE, -0.18),
             (printed, "printed cell", VERMILION, 0.18),
         ):
             y = grid_index + shift
             legend = {"name": name, "legendgroup": name, "showlegend": grid_index == 0}
-            traces.append(make_box(y, [row[quantile] for quantile in QUANTILES], colour, width=0.3, **legend))
-            traces.append(_plot_mean(row, name, y))
+            traces.append(make_box(y, [row[column] for column in QUANTILE_COLUMNS], color, width=0.3, **legend))
+            text = (
+                f"<b>{name}</b>: {format_cell(row['alpha0'], row['beta0'])}<br>"
+                f"mean {format_number(row['regret'])}, median {format_number(row['q50'])}<br>"
+                f"quartiles {format_range((row['q25'], row['q75']))}, 5 % to 95 %: "
+                f"{format_range((row['q05'], row['q95']))}"
+            )
+            traces.append(
+                make_markers([row["regret"]], [y], name, MEAN_MARKER, [text], legendgroup=name, showlegend=False)
+            )
             parts.append(
                 f"{_plain(title)}, {name}: median {format_number(row['q50'])}, mean {format_number(row['regret'])}"
             )
@@ -245,14 +214,11 @@ def _plot_cells(
         "x": list(range(len(alpha0))),
         "y": list(range(len(beta0))),
         "z": [round_numbers(shades[a, b] for a in alpha0) for b in beta0],
-        "customdata": [[[a, b, *_hover_values(by_cell[a, b])] for a in alpha0] for b in beta0],
+        "text": [[_describe_cell(by_cell[a, b]) for a in alpha0] for b in beta0],
         "colorscale": COLOR_SCALE,
         "reversescale": True,
-        "hovertemplate": (
-            "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}<br>mean regret %{customdata[2]} ± %{customdata[3]} (standard "
-            "error)<br>selected by ten replications: %{customdata[4]} %<br>significantly worse than the lowest: "
-            "%{customdata[5]}<extra></extra>"
-        ),
+        "showscale": False,
+        "hovertemplate": "%{text}<extra></extra>",
     }
     labels: PlotlyTrace = {
         "type": "scatter",
@@ -267,15 +233,9 @@ def _plot_cells(
     lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
 
     def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> PlotlyTrace:
-        return {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [alpha0.index(row["alpha0"]) + shift],
-            "y": [beta0.index(row["beta0"]) + MARK_OFFSET],
-            "marker": {"symbol": symbol, "size": 11, **WHITE_MARKER},
-            "name": label,
-            "hovertemplate": f"{label}: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<extra></extra>",
-        }
+        x, y = alpha0.index(row["alpha0"]) + shift, beta0.index(row["beta0"]) + MARK_OFFSET
+        marker = {"symbol": symbol, "size": 11, **WHITE_MARKER}
+        return make_markers([x], [y], label, marker, [f"{label}: {format_cell(row['alpha0'], row['beta0'])}"])
 
     def cell_axis(title: str, values: list[float]) -> dict[str, Any]:
         return make_category_axis([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
@@ -297,9 +257,13 @@ def _plot_cells(
     )
 
 
-def _hover_values(row: dict[str, Any]) -> list[Any]:
-    values = round_numbers((row["regret"], row["stderr"], 100 * row["named_best"]))
-    return [*values, "no" if row["among_best"] else "yes"]
+def _describe_cell(row: dict[str, Any]) -> str:
+    return (
+        f"{format_cell(row['alpha0'], row['beta0'])}<br>"
+        f"mean regret {format_number(row['regret'])} ± {format_number(row['stderr'])} (standard error)<br>"
+        f"selected by {PAPER_REPLICATIONS} replications: {format_share(row['selected'])}<br>"
+        f"significantly worse than the lowest: {'no' if row['among_best'] else 'yes'}"
+    )
 
 
 def _plot_outline(cells: list[tuple[int, int]]) -> PlotlyTrace:
@@ -322,48 +286,6 @@ def _plot_outline(cells: list[tuple[int, int]]) -> PlotlyTrace:
     }
 
 
-def _plot_printed(row: dict[str, Any]) -> PlotlyTrace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers([row["alpha0"]]),
-        "y": round_numbers([row["printed_regret"]]),
-        "marker": PRINTED_MARK,
-        "name": "printed optimum",
-        "hovertemplate": (
-            f"<b>The paper's optimum</b><br>α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>printed regret "
-            f"{row['printed_regret']:g}, here {format_number(row['regret'])}<extra></extra>"
-        ),
-    }
-
-
-def _plot_mean(row: dict[str, Any], name: str, y: float) -> PlotlyTrace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers([row["regret"]]),
-        "y": [y],
-        "marker": {"symbol": "diamond", "size": 8, **WHITE_MARKER},
-        "legendgroup": name,
-        "showlegend": False,
-        "hovertemplate": (
-            f"<b>{name}</b>: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g}<br>mean {format_number(row['regret'])}, "
-            "median "
-            f"{format_number(row['q50'])}<br>quartiles {format_number(row['q25'])} to "
-            f"{format_number(row['q75'])}<br>5 % to 95 %: "
-            f"{format_number(row['q05'])} to {format_number(row['q95'])}<extra></extra>"
-        ),
-    }
-
-
-def _log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers for a log axis that may span less than a decade."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 3, 5)]
-    ticks = [tick for tick in ticks if low <= tick <= high]
-    return ticks if len(ticks) <= MAX_TICKS else choose_log_ticks([low, high]) or ticks
-
-
 def _format_percent(share: float) -> str:
     return "<1" if 0 < share < 0.01 else f"{100 * share:.0f}"
 
@@ -374,12 +296,16 @@ def _plain(title: str) -> str:
 
 def _describe_lowest(grid: Grid) -> str:
     i, j = grid.best
-    return f"{format_number(float(grid.mean[i, j]))} at α₀ = {grid.spec.alpha0[i]:g}, β₀ = {grid.spec.beta0[j]:g}"
+    return f"{format_number(float(grid.mean[i, j]))} at {format_cell(grid.spec.alpha0[i], grid.spec.beta0[j])}"
 
 
 def _make_title(main: str, protocol: str, table: DataFrame) -> str:
-    """A title with the protocol and the number of worlds at each horizon."""
+    return format_title(main, *_describe_setting(protocol, table))
+
+
+def _describe_setting(protocol: str, table: DataFrame) -> list[str]:
+    """The protocol and the number of worlds at each horizon, for a title."""
     mine = select(table, protocol=protocol)
     worlds = dict(zip(mine["horizon"], mine["worlds"], strict=True))
     counts = ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
-    return format_title(main, f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", counts)
+    return [f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", counts]

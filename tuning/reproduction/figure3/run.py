@@ -25,15 +25,11 @@ from tuning.grid_run import grid_problem
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
 from tuning.workers.problem import Evaluator
 
-PAPER_REPLICATIONS = 10
-"""Replications per cell in the paper."""
-
+PAPER_REPLICATIONS = 10  # replications per cell in the paper
 RESAMPLES = 10_000
 
 CENTRAL_95 = (0.025, 0.5, 0.975)
-CENTRAL_997 = (0.00135, 0.99865)
-"""Three standard errors on either side, if the distribution were normal."""
-
+CENTRAL_997 = (0.00135, 0.99865)  # three standard errors on either side, if the distribution were normal
 BOX = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -84,17 +80,17 @@ def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData
         "printed_cost": list(relative_interval(regrets[printed], regrets[lowest], context.seed)),
         "sensitivity": _measure_sensitivity(regrets, spec, context.seed),
         **resample(regrets, optimum.regret, context.seed),
-        "played": hashlib.sha256(regrets.tobytes()).hexdigest(),
+        "regret_hash": hashlib.sha256(regrets.tobytes()).hexdigest(),
     }
 
 
 def resample(regrets: Floats, printed: float, seed: int) -> dict[str, Any]:
     """Simulate the paper's design by resampling regrets [cells, R].
 
-    `named`: how often each cell has the smallest mean; `ten`: distribution of each cell's mean; `smallest` and
-    `nearly_all`: distribution of the smallest mean; `below`: how often it is at most the printed regret.
+    `selected`: how often each cell has the smallest mean; `cell_mean`: distribution of each cell's mean; `smallest`
+    and `smallest_997`: distribution of the smallest mean; `below`: how often it is at most the printed regret.
 
-    >>> resample(np.array([[1.0] * 20, [2.0] * 20]), printed=1.5, seed=0)["named"]
+    >>> resample(np.array([[1.0] * 20, [2.0] * 20]), printed=1.5, seed=0)["selected"]
     [1.0, 0.0]
     """
     rng = generator(seed, Stream.GRID, 0, "few replications")
@@ -102,10 +98,10 @@ def resample(regrets: Floats, printed: float, seed: int) -> dict[str, Any]:
     means = np.stack([cell[rng.integers(0, cell.size, shape)].mean(axis=1) for cell in regrets])
     smallest = means.min(axis=0)
     return {
-        "named": (np.bincount(means.argmin(axis=0), minlength=len(regrets)) / RESAMPLES).tolist(),
-        "ten": np.quantile(means, CENTRAL_95, axis=1).T.tolist(),
+        "selected": (np.bincount(means.argmin(axis=0), minlength=len(regrets)) / RESAMPLES).tolist(),
+        "cell_mean": np.quantile(means, CENTRAL_95, axis=1).T.tolist(),
         "smallest": np.quantile(smallest, CENTRAL_95).tolist(),
-        "nearly_all": np.quantile(smallest, CENTRAL_997).tolist(),
+        "smallest_997": np.quantile(smallest, CENTRAL_997).tolist(),
         "below": float(np.mean(smallest <= printed)),
     }
 
@@ -120,12 +116,12 @@ def _measure_sensitivity(regrets: Floats, spec: GridSpec, seed: int) -> list[dic
     means = selection.mean(axis=1)
     alpha, beta = divmod(int(means.argmin()), len(spec.beta0))
     out = []
-    for param, line, held in (
+    for param, line, other in (
         ("alpha0", cells[:, beta], spec.beta0[beta]),
         ("beta0", cells[alpha, :], spec.alpha0[alpha]),
     ):
         best, worst = int(line[means[line].argmin()]), int(line[means[line].argmax()])
         values = {"best": spec.cells()[best][param], "worst": spec.cells()[worst][param]}
         cost = relative_interval(held_out[worst], held_out[best], seed)
-        out.append({"param": param, "held": held, **values, "cost": list(cost)})
+        out.append({"param": param, "other": other, **values, "cost": list(cost)})
     return out

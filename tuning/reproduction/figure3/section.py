@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pandas import DataFrame
+from typing import TYPE_CHECKING
 
 from dashboards.pages.html import PageTable
 from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_number
+from environments.text import format_interval, format_range
 from studies.paper.results import ExperimentResult, ReproductionResult
+from studies.symbols import format_symbol
 from studies.tables import select, to_records, unique
+from tuning.reproduction.context import list_reasons
 from tuning.reproduction.figure3.figures import (
     plot_boxes,
     plot_heat_maps,
@@ -19,37 +19,38 @@ from tuning.reproduction.figure3.figures import (
     plot_selection,
     plot_surface,
 )
+from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES
+from tuning.reproduction.figure3.verdicts import format_cell
+from tuning.reproduction.figures import show_table
 
-TITLE = "Figure 3: the best parameters"
-
-PATTERNS = {
-    "figure3-alpha-grows": "The best α₀ grows with the horizon",
-    "figure3-beta-volatility": "The best β₀ depends on volatility",
-    "figure3-insensitive": "Low sensitivity to the parameters",
-}
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Text, the grids, the printed optima and their sampling distribution."""
     cells, optima = result.tables["cells"], result.tables["optima"]
-    replications = result.facts["few"]
     figures = []
     for index, protocol in enumerate(reproduction.protocols):
         figures.append((f"figure3-lines-{protocol}", plot_lines(cells, optima, protocol)))
         figures.append((f"figure3-heat-maps-{protocol}", plot_heat_maps(cells, protocol)))
         if index == 0:
-            figures.append((f"figure3-printed-{protocol}", plot_printed(optima, protocol, replications)))
-            figures.append((f"figure3-named-best-{protocol}", plot_selection(cells, protocol, replications)))
+            figures.append((f"figure3-printed-{protocol}", plot_printed(optima, protocol)))
+            figures.append((f"figure3-selection-{protocol}", plot_selection(cells, protocol)))
             figures.append((f"figure3-spread-{protocol}", plot_boxes(cells, protocol)))
             figures.append((f"figure3-surface-{protocol}", plot_surface(cells, protocol)))
     return ReproductionSection(
-        title=TITLE,
+        title="Figure 3: the best parameters",
         claims=_describe_claims(optima),
-        methods=_describe_methods(result, reproduction.protocols),
-        results=[*_describe_results(result, reproduction.protocols), *_describe_free_search(reproduction)],
+        methods=_describe_methods(cells, reproduction.protocols),
+        results=[
+            *list_reasons(result),
+            *_describe_optima(optima, reproduction.protocols),
+            *_describe_free_search(reproduction),
+        ],
         figures=figures,
         tables=[
-            *(_optimum_table(optima, protocol, replications) for protocol in reproduction.protocols),
+            *(_optimum_table(optima, protocol) for protocol in reproduction.protocols),
             _sensitivity_table(result.tables["sensitivity"]),
         ],
     )
@@ -58,7 +59,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
 def _describe_claims(optima: DataFrame) -> list[str]:
     rows = to_records(select(optima, protocol=optima["protocol"].iloc[0]))
     cells = "; ".join(
-        f"{row['scenario']}, T = {row['horizon']:,}: α₀ = {row['alpha0']:g}, β₀ = {row['beta0']:g} with regret "
+        f"{row['scenario']}, T = {row['horizon']:,}: {format_cell(row['alpha0'], row['beta0'])} with regret "
         f"{row['printed_regret']:g}"
         for row in rows
     )
@@ -71,16 +72,16 @@ def _describe_claims(optima: DataFrame) -> list[str]:
     ]
 
 
-def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
-    cells, replications = result.tables["cells"], result.facts["few"]
+def _describe_methods(cells: DataFrame, protocols: tuple[str, ...]) -> list[str]:
     worlds = dict(zip(cells["horizon"], cells["worlds"], strict=True))
     counts = " and ".join(f"{count:,} worlds at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
     out = [
-        f"The authors ran {replications} replications per cell. Here all sixteen cells play the same {counts}, so "
-        "cells differ only by their parameters. A cell is among the best if it is statistically indistinguishable from "
-        "the lowest cell at 95 % confidence, simultaneously over all cells.",
-        f"To simulate the paper's design, {replications} of these worlds were drawn at random for each cell, "
-        f"{result.facts['draws']:,} times: how often would each cell be selected, and which regret would be printed?",
+        f"The authors ran {PAPER_REPLICATIONS} replications per cell. Here all sixteen cells play the same {counts}, "
+        "so cells differ only by their parameters. A cell is among the best if it is statistically indistinguishable "
+        "from the lowest cell at 95 % confidence, simultaneously over all cells.",
+        f"To simulate the paper's design, {PAPER_REPLICATIONS} of these worlds were drawn at random for each cell, "
+        f"{RESAMPLES:,} times. This gives the probability that each cell is selected and the "
+        "distribution of the regret that would be printed.",
     ]
     if "published" in protocols:
         out.append("As published, changes happen only at t = 5,000, 10,000, …, and a blip never ends.")
@@ -89,19 +90,16 @@ def _describe_methods(result: ExperimentResult, protocols: tuple[str, ...]) -> l
     return out
 
 
-def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> list[str]:
-    replications = result.facts["few"]
+def _describe_optima(optima: DataFrame, protocols: tuple[str, ...]) -> list[str]:
     out = []
     for protocol in protocols:
-        rows = to_records(select(result.tables["optima"], protocol=protocol))
-        if result.facts["one_problem"][protocol]:
-            out.append(_describe_one_problem(rows, protocol, replications))
+        rows = to_records(select(optima, protocol=protocol))
         among_best = sum(row["among_best"] for row in rows)
-        low, high = min(row["named_best"] for row in rows), max(row["named_best"] for row in rows)
+        low, high = min(row["selected"] for row in rows), max(row["selected"] for row in rows)
         others = "; another run would probably have selected other cells" if high < 0.5 else ""
         out.append(
             f"As {protocol}, {among_best} of the {len(rows)} printed cells are statistically indistinguishable from "
-            f"the best. With {replications} replications per cell they would be selected {100 * low:.0f} % to "
+            f"the best. With {PAPER_REPLICATIONS} replications per cell they would be selected {100 * low:.0f} % to "
             f"{100 * high:.0f} % of the time{others}."
         )
         below = sum(row["printed_regret"] < row["regret_low"] for row in rows)
@@ -113,21 +111,7 @@ def _describe_results(result: ExperimentResult, protocols: tuple[str, ...]) -> l
             f"sixteen noisy means is optimistically biased, which alone explains {explained} of the {len(rows)} "
             "printed regrets."
         )
-    patterns = [each for each in result.verdicts if each.claim.key in PATTERNS]
-    return out + [f"{PATTERNS[each.claim.key]}, as {each.protocol}: {each.verdict}. {each.reason}" for each in patterns]
-
-
-def _describe_one_problem(rows: list[dict[str, Any]], protocol: str, replications: int) -> str:
-    horizon = min(row["horizon"] for row in rows)
-    same = [row for row in rows if row["horizon"] == horizon]
-    printed = len({(row["alpha0"], row["beta0"]) for row in same})
-    shares = ", ".join(f"{100 * row['named_best']:.0f} %" for row in same)
-    return (
-        f"As {protocol}, nothing changes before T = {horizon:,}: the {len(same)} scenarios are the same problem, with "
-        f"identical regrets. The paper prints {printed} different best cells for it, so their differences are noise: "
-        f"{replications} replications per cell would select them {shares} of the time. The lowest cell is "
-        f"α₀ = {same[0]['best_alpha0']:g}, β₀ = {same[0]['best_beta0']:g}."
-    )
+    return out
 
 
 def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
@@ -147,64 +131,44 @@ def _describe_free_search(reproduction: ReproductionResult) -> list[str]:
     return [f"Without the grid, in the searches for the advice below, the best α₀ is {'; '.join(parts)}."]
 
 
-def _optimum_table(optima: DataFrame, protocol: str, replications: int) -> PageTable:
-    return PageTable(
-        f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {replications}.",
-        DataFrame(
-            [
-                [
-                    row["scenario"],
-                    f"{row['horizon']:,}",
-                    f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
-                    f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
-                    f"{100 * row['cost']:.0f} %",
-                    f"{100 * row['named_best']:.0f} %",
-                    row["cell_verdict"],
-                    f"{row['printed_regret']:g}",
-                    f"{format_number(row['regret'])} ({format_number(row['regret_low'])} to "
-                    f"{format_number(row['regret_high'])})",
-                    f"{format_number(row['smallest_low'])} to {format_number(row['smallest_high'])}",
-                    row["regret_verdict"],
-                ]
-                for row in to_records(select(optima, protocol=protocol))
-            ],
-            columns=[
-                "scenario",
-                "T",
-                "printed cell",
-                "lowest cell here",
-                "excess regret",
-                "selected",
-                "verdict on the cell",
-                "printed regret",
-                "mean of the cell",
-                "smallest of 16 (95 %)",
-                "verdict on the regret",
-            ],
-        ),
+def _optimum_table(optima: DataFrame, protocol: str) -> PageTable:
+    rows = [
+        {
+            "scenario": row["scenario"],
+            "T": f"{row['horizon']:,}",
+            "printed cell": f"α₀ {row['alpha0']:g}, β₀ {row['beta0']:g}",
+            "lowest cell here": f"α₀ {row['best_alpha0']:g}, β₀ {row['best_beta0']:g}",
+            "excess regret": f"{100 * row['cost']:.0f} %",
+            "selected": f"{100 * row['selected']:.0f} %",
+            "verdict on the cell": row["cell_verdict"],
+            "printed regret": f"{row['printed_regret']:g}",
+            "mean of the cell": format_interval(row["regret"], row["regret_low"], row["regret_high"], level=None),
+            "smallest of 16 (95 %)": format_range((row["smallest_low"], row["smallest_high"])),
+            "verdict on the regret": row["regret_verdict"],
+        }
+        for row in to_records(select(optima, protocol=protocol))
+    ]
+    return show_table(
+        f"The six optima, as {protocol}. “Smallest of 16”: the smallest of sixteen means of {PAPER_REPLICATIONS}.", rows
     )
 
 
 def _sensitivity_table(sensitivity: DataFrame) -> PageTable:
-    symbols = {"alpha0": "α₀", "beta0": "β₀"}
-    return PageTable(
-        "Excess regret of the worst over the best value of a parameter, with the other at its best value; "
-        "selected on one half of the worlds, measured on the other",
-        DataFrame(
-            [
-                [
-                    f"as {row['protocol']}",
-                    row["scenario"],
-                    f"{row['horizon']:,}",
-                    symbols[row["param"]],
-                    f"{row['best']:g}",
-                    f"{row['worst']:g}",
-                    f"{100 * row['cost']:.0f} %",
-                    f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
-                ]
-                for row in to_records(sensitivity)
-            ],
-            columns=["protocol", "scenario", "T", "parameter", "best", "worst", "excess regret", "95 %"],
-        ),
-        folded=True,
+    rows = [
+        {
+            "protocol": f"as {row['protocol']}",
+            "scenario": row["scenario"],
+            "T": f"{row['horizon']:,}",
+            "parameter": format_symbol(row["param"]),
+            "best": f"{row['best']:g}",
+            "worst": f"{row['worst']:g}",
+            "excess regret": f"{100 * row['cost']:.0f} %",
+            "95 %": f"{100 * row['cost_low']:.0f} to {100 * row['cost_high']:.0f} %",
+        }
+        for row in to_records(sensitivity)
+    ]
+    caption = (
+        "Excess regret of the worst over the best value of a parameter, with the other at its best value; selected on "
+        "one half of the worlds, measured on the other"
     )
+    return show_table(caption, rows, folded=True)

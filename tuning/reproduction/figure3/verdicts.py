@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from environments.text import format_number
+from environments.text import format_number, format_range
 from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict, index_claims
 from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
 from studies.paper.results import ExperimentResult
@@ -28,9 +28,19 @@ from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES, piece
 from tuning.reproduction.measurements import interval_columns, to_percent
 
 OPTIMA_GROUP = "The six optima of Figure 3"
+CELLS = [(alpha0, beta0) for alpha0 in PAPER_VALUES for beta0 in PAPER_VALUES]  # in the order of `GridSpec.cells`
+QUANTILE_COLUMNS = ("q05", "q25", "q50", "q75", "q95")
+CELL_MEAN_COLUMNS = ("cell_mean_low", "cell_mean", "cell_mean_high")
+SMALLEST_COLUMNS = ("smallest_low", "smallest", "smallest_high")
 
-CELLS = [(alpha0, beta0) for alpha0 in PAPER_VALUES for beta0 in PAPER_VALUES]
-"""In the order of `GridSpec.cells`."""
+
+def format_cell(alpha0: float, beta0: float) -> str:
+    """Format the parameters of a cell.
+
+    >>> format_cell(0.5, 10.0)
+    'α₀ = 0.5, β₀ = 10'
+    """
+    return f"α₀ = {alpha0:g}, β₀ = {beta0:g}"
 
 
 def _optimum_claims() -> list[Claim]:
@@ -38,7 +48,7 @@ def _optimum_claims() -> list[Claim]:
     out = []
     for optimum in read_optima():
         place, where = "Section 4.2, Figure 3", f"{optimum.name}, T = {optimum.horizon:,}"
-        cell = f"{where}: the best cell is α₀ = {optimum.alpha0:g}, β₀ = {optimum.beta0:g}."
+        cell = f"{where}: the best cell is {format_cell(*optimum.cell)}."
         regret = f"{where}: the regret of the best cell is {optimum.regret:g}."
         out.append(Claim(f"{optimum.claim_prefix}-cell", place, cell, None, "%", OPTIMA_GROUP))
         out.append(Claim(f"{optimum.claim_prefix}-regret", place, regret, optimum.regret, "regret", OPTIMA_GROUP))
@@ -124,8 +134,8 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
             "sensitivity": make_table(row for grid in grids for row in _sensitivity_rows(grid)),
         },
         facts={
-            "few": PAPER_REPLICATIONS,
-            "draws": RESAMPLES,
+            "replications": PAPER_REPLICATIONS,
+            "resamples": RESAMPLES,
             "one_problem": {name: _is_one_problem(mine) for name, mine in by_protocol.items()},
         },
         verdicts=results,
@@ -153,10 +163,10 @@ def _cell_rows(grid: PlayedGrid) -> Iterator[dict[str, Any]]:
             "regret": data["mean"][index],
             "stderr": data["stderr"][index],
             "among_best": data["among_best"][index],
-            "named_best": data["named"][index],
+            "selected": data["selected"][index],
             "printed": (alpha0, beta0) == grid.optimum.cell,
-            **dict(zip(("q05", "q25", "q50", "q75", "q95"), data["boxes"][index], strict=True)),
-            **dict(zip(("ten_low", "ten_median", "ten_high"), data["ten"][index], strict=True)),
+            **dict(zip(QUANTILE_COLUMNS, data["boxes"][index], strict=True)),
+            **dict(zip(CELL_MEAN_COLUMNS, data["cell_mean"][index], strict=True)),
         }
 
 
@@ -170,11 +180,11 @@ def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], Verdict]) 
         "printed_regret": optimum.regret,
         **interval_columns("regret", data["printed_cell"]),
         "stderr": data["stderr"][grid.printed],
-        **dict(zip(("ten_low", "ten_median", "ten_high"), data["ten"][grid.printed], strict=True)),
-        **dict(zip(("smallest_low", "smallest_median", "smallest_high"), data["smallest"], strict=True)),
-        **dict(zip(("smallest_least", "smallest_most"), data["nearly_all"], strict=True)),
+        **dict(zip(CELL_MEAN_COLUMNS, data["cell_mean"][grid.printed], strict=True)),
+        **dict(zip(SMALLEST_COLUMNS, data["smallest"], strict=True)),
+        **dict(zip(("smallest_least", "smallest_most"), data["smallest_997"], strict=True)),
         "smallest_below_printed": data["below"],
-        "named_best": data["named"][grid.printed],
+        "selected": data["selected"][grid.printed],
         "among_best": data["among_best"][grid.printed],
         "best_alpha0": best_alpha0,
         "best_beta0": best_beta0,
@@ -187,20 +197,14 @@ def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], Verdict]) 
 
 def _sensitivity_rows(grid: PlayedGrid) -> Iterator[dict[str, Any]]:
     for each in grid.data["sensitivity"]:
-        yield {
-            **_grid_columns(grid),
-            "param": each["param"],
-            "other_at": each["held"],
-            "best": each["best"],
-            "worst": each["worst"],
-            **interval_columns("cost", each["cost"]),
-        }
+        values = {name: each[name] for name in ("param", "other", "best", "worst")}
+        yield {**_grid_columns(grid), **values, **interval_columns("cost", each["cost"])}
 
 
 def _is_one_problem(grids: Sequence[PlayedGrid]) -> bool:
     """Whether the grids of the shorter horizon have identical regrets."""
     shortest = min(grid.optimum.horizon for grid in grids)
-    return len({grid.data["played"] for grid in grids if grid.optimum.horizon == shortest}) == 1
+    return len({grid.data["regret_hash"] for grid in grids if grid.optimum.horizon == shortest}) == 1
 
 
 def _judge(protocol: str, grids: Sequence[PlayedGrid]) -> Iterator[ClaimResult]:
@@ -215,10 +219,10 @@ def _judge(protocol: str, grids: Sequence[PlayedGrid]) -> Iterator[ClaimResult]:
 
 
 def _judge_cell(grid: PlayedGrid) -> ClaimResult:
-    share, is_among_best = grid.data["named"][grid.printed], grid.data["among_best"][grid.printed]
+    share, is_among_best = grid.data["selected"][grid.printed], grid.data["among_best"][grid.printed]
     selected = f"with {PAPER_REPLICATIONS} replications per cell it would be selected {format_share(share)} of the time"
-    printed = f"{_format_cell(grid.optimum.cell)} has regret {_format_mean(grid, grid.printed)}"
-    lowest = f"the lowest cell ({_format_cell(CELLS[grid.lowest])}: {_format_mean(grid, grid.lowest)})"
+    printed = f"{format_cell(*grid.optimum.cell)} has regret {_format_mean(grid, grid.printed)}"
+    lowest = f"the lowest cell ({format_cell(*CELLS[grid.lowest])}: {_format_mean(grid, grid.lowest)})"
     if grid.printed == grid.lowest:
         reason = f"{printed}, the lowest of all cells; {selected}."
     elif is_among_best:
@@ -232,15 +236,13 @@ def _judge_cell(grid: PlayedGrid) -> ClaimResult:
 def _judge_regret(grid: PlayedGrid) -> ClaimResult:
     data = grid.data
     ours = Measurement(*data["printed_cell"])
-    verdict = judge_smallest(grid.optimum.regret, ours, *data["nearly_all"])
+    verdict = judge_smallest(grid.optimum.regret, ours, *data["smallest_997"])
     low, _, high = data["smallest"]
-    ten_low, _, ten_high = data["ten"][grid.printed]
+    mean_low, _, mean_high = data["cell_mean"][grid.printed]
     reason = (
-        f"The mean regret of that cell is {format_number(ours.value)}. The mean of {PAPER_REPLICATIONS} "
-        "replications is "
-        f"{format_number(ten_low)} to {format_number(ten_high)}, and the smallest of sixteen such means, which is "
-        "what is printed, is "
-        f"{format_number(low)} to {format_number(high)} (95 %)."
+        f"The mean regret of that cell is {format_number(ours.value)}. The mean of {PAPER_REPLICATIONS} replications "
+        f"is {format_range((mean_low, mean_high))}, and the smallest of sixteen such means, which is what is printed, "
+        f"is {format_range((low, high))} (95 %)."
     )
     claim = CLAIMS[f"{grid.optimum.claim_prefix}-regret"]
     return ClaimResult(claim, grid.protocol, ours, verdict, "smallest", reason)
@@ -278,7 +280,7 @@ def _judge_beta(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResult:
 def _judge_problems(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResult:
     claim = CLAIMS["figure3-three-problems"]
     names = [grid.optimum.scenario for grid in grids]
-    verdict = judge_same([grid.data["played"] for grid in grids])
+    verdict = judge_same([grid.data["regret_hash"] for grid in grids])
     if verdict is not None:
         reason = (
             f"At T = {grids[0].optimum.horizon:,} the {len(CELLS)} × {grids[0].data['worlds']:,} regrets of "
@@ -305,8 +307,8 @@ def _judge_sensitivity(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResul
         for param in ("beta0", "alpha0")
     )
     reason = (
-        f"With α₀ = {beta['held']:g}, the regret of β₀ = {beta['worst']:g} is {100.0 * beta_cost.value:.0f} % higher "
-        f"than that of β₀ = {beta['best']:g} ({beta_grid.title}). With β₀ = {alpha['held']:g}, the regret of "
+        f"With α₀ = {beta['other']:g}, the regret of β₀ = {beta['worst']:g} is {100.0 * beta_cost.value:.0f} % higher "
+        f"than that of β₀ = {beta['best']:g} ({beta_grid.title}). With β₀ = {alpha['other']:g}, the regret of "
         f"α₀ = {alpha['worst']:g} is {100.0 * alpha_cost.value:.0f} % higher than that of α₀ = {alpha['best']:g} "
         f"({alpha_grid.title})."
     )
@@ -327,12 +329,8 @@ def _format_mean(grid: PlayedGrid, index: int) -> str:
     return f"{format_number(grid.data['mean'][index])} ± {grid.data['stderr'][index]:.2g}"
 
 
-def _format_cell(cell: Cell) -> str:
-    return f"α₀ = {cell[0]:g}, β₀ = {cell[1]:g}"
-
-
 def _format_cells(cells: Sequence[Cell]) -> str:
-    return " and ".join(f"({_format_cell(cell)})" for cell in cells)
+    return " and ".join(f"({format_cell(*cell)})" for cell in cells)
 
 
 def _format_values(values: set[float]) -> str:

@@ -9,7 +9,6 @@ from dashboards.figures.distributions import MEAN_MARKER
 from dashboards.figures.style import (
     GREY,
     PlotlyTrace,
-    escape_text,
     format_sizes,
     format_title,
     make_axis,
@@ -17,12 +16,12 @@ from dashboards.figures.style import (
     make_category_axis,
     make_error_bars,
     make_figure,
-    round_numbers,
 )
 from dashboards.pages.reproduction import ReproductionSection
 from environments.text import capitalize_first
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select, to_records, unique
+from tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
 from tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
@@ -38,15 +37,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-TITLE = "Figure 5: regret, reward and suboptimal pulls by world"
-
 WHISKERS = ("low", "q1", "median", "q3", "high")
-
-PRINTED_OFFSET = 0.42
-"""Distance of a printed number from its box, so that it does not hide our mean."""
-
-GAP = 0.07
-"""Space between panels as a share of the height."""
+PRINTED_OFFSET = 0.42  # distance of a printed number from its box, so that it does not hide our mean
 
 
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
@@ -65,7 +57,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     if "published" in reproduction.protocols:
         methods.append("Crosses mark the means that the paper prints. It prints no quartiles.")
     return ReproductionSection(
-        title=TITLE,
+        title="Figure 5: regret, reward and suboptimal pulls by world",
         claims=[
             "The paper shows box plots of the regret, the reward and the suboptimal pulls (steps at which another "
             "warehouse would have been better) of its nine policies over 50 runs, without comment."
@@ -82,9 +74,8 @@ def _describe_spread(boxes: DataFrame, comparison: str) -> str:
     narrowest, widest = min(widths, key=lambda name: widths[name]), max(widths, key=lambda name: widths[name])
     raven = rows[RAVEN]
     return (
-        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB's regret relative to the best arm at each "
-        "step is "
-        f"{raven['low']:,.0f} to {raven['high']:,.0f} in 90 % of the worlds. This range is narrowest for "
+        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB's regret relative to the best arm at each step "
+        f"is {raven['low']:,.0f} to {raven['high']:,.0f} in 90 % of the worlds. This range is narrowest for "
         f"{NAMES[narrowest]} (width {widths[narrowest]:,.0f}) and widest for {NAMES[widest]} ({widths[widest]:,.0f})."
     )
 
@@ -96,33 +87,29 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts = []
-    share = (1.0 + GAP) / len(panels)
-    has_printed = False
-    for index, measure in enumerate(panels):
+    for index, (measure, domain) in enumerate(zip(panels, stack_panels(len(panels), gap=0.07), strict=True)):
         rows = to_records(select(boxes, measure=measure))
-        number = "" if index == 0 else str(index + 1)
+        number = axis_number(index)
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         traces += [
-            make_box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"]) | axes
+            make_box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"], **axes)
             for i, row in enumerate(rows)
         ]
-        traces.append(_plot_means(rows, index == 0) | axes)
-        if any(row["paper"] is not None for row in rows):
-            traces.append(_plot_printed(rows, not has_printed) | axes)
-            has_printed = True
-        top = 1.0 - index * share
+        traces.append(_plot_means(rows) | axes)
+        if rows[0]["paper"] is not None:
+            traces.append(_plot_printed(rows) | axes)
         layout[f"yaxis{number}"] = make_category_axis(
-            [escape_text(NAMES[row["policy"]]) for row in rows],
+            [NAMES[row["policy"]] for row in rows],
             range=[len(rows) - 0.4, -0.8],
             gridcolor="rgba(0,0,0,0)",
-            domain=[max(0.0, top - share + GAP), top],
+            domain=domain,
             anchor=f"x{number}",
         )
         layout[f"xaxis{number}"] = make_axis(AXIS_TITLES[measure], nticks=6, anchor=f"y{number}")
         values = [f"{NAMES[row['policy']]} mean {row['mean']:,.0f}, median {row['median']:,.0f}" for row in rows]
         parts.append(f"{MEASURE_TITLES[measure]}: {'; '.join(values)}.")
     return make_figure(
-        traces,
+        show_names_once(traces),
         format_title(title, *context),
         f"{title}: box plots. {' '.join(parts)}",
         height=130 + 330 * len(panels),
@@ -130,38 +117,19 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
     )
 
 
-def _plot_means(rows: list[dict[str, Any]], legend: bool) -> PlotlyTrace:
+def _plot_means(rows: list[dict[str, Any]]) -> PlotlyTrace:
     mean, low, high = ([row[key] for row in rows] for key in ("mean", "mean_low", "mean_high"))
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers(mean),
-        "y": list(range(len(rows))),
-        "marker": MEAN_MARKER,
-        "error_x": make_error_bars(mean, low, high, GREY, thickness=2, width=5),
-        "name": "our mean and its 95 % interval",
-        "legendgroup": "mean",
-        "showlegend": legend,
-        "text": [
-            f"<b>{NAMES[row['policy']]}</b><br>mean {row['mean']:,.0f} (95 %: {row['mean_low']:,.0f} to "
-            f"{row['mean_high']:,.0f})<br>median {row['median']:,.0f}, quartiles {row['q1']:,.0f} to {row['q3']:,.0f}"
-            f"<br>5 % to 95 % of the worlds: {row['low']:,.0f} to {row['high']:,.0f}"
-            for row in rows
-        ],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+    text = [
+        f"<b>{NAMES[row['policy']]}</b><br>mean {row['mean']:,.0f} (95 %: {row['mean_low']:,.0f} to "
+        f"{row['mean_high']:,.0f})<br>median {row['median']:,.0f}, quartiles {row['q1']:,.0f} to {row['q3']:,.0f}"
+        f"<br>5 % to 95 % of the worlds: {row['low']:,.0f} to {row['high']:,.0f}"
+        for row in rows
+    ]
+    intervals = make_error_bars(mean, low, high, GREY, thickness=2, width=5)
+    return make_markers(mean, range(len(rows)), "our mean and its 95 % interval", MEAN_MARKER, text, error_x=intervals)
 
 
-def _plot_printed(rows: list[dict[str, Any]], legend: bool) -> PlotlyTrace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers(row["paper"] for row in rows),
-        "y": [index - PRINTED_OFFSET for index in range(len(rows))],
-        "marker": PRINTED_MARK,
-        "name": "printed in the paper",
-        "legendgroup": "paper",
-        "showlegend": legend,
-        "text": [f"<b>{NAMES[row['policy']]}</b><br>printed in the paper: {row['paper']:,g}" for row in rows],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+def _plot_printed(rows: list[dict[str, Any]]) -> PlotlyTrace:
+    text = [f"<b>{NAMES[row['policy']]}</b><br>printed in the paper: {row['paper']:,g}" for row in rows]
+    y = [index - PRINTED_OFFSET for index in range(len(rows))]
+    return make_markers([row["paper"] for row in rows], y, "printed in the paper", PRINTED_MARK, text)

@@ -7,27 +7,24 @@ as the authors' script implements them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import astuple
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from environments import find_scenario
-from environments.blocks import blocks
+from environments.blocks import split_into_blocks
 from environments.draw import draw_worlds
-from environments.view import moments_of_change, thinned, view_of
-from environments.world import Floats, tables
+from environments.view import change_steps, thin_view, view_world
+from environments.world import Floats, world_tables
 from studies.paper.numbers import played_scenario, printed_rows
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.measurements import measure_share
+from tuning.reproduction.measurements import interval_columns, measure_share
 
 HORIZON = 10_000
-ARMS_PLOTTED = 5
-"""Arms of the plotted worlds: few enough to distinguish."""
-
-ARMS_CHECKED = 10
-"""Arms of the checked worlds: the paper's number."""
-
+ARMS_PLOTTED = 5  # arms of the plotted worlds: few enough to distinguish
+ARMS_CHECKED = 10  # arms of the checked worlds: the paper's number
 WORLDS = 100
 ROUNDING_ERROR = 1e-9
 
@@ -84,13 +81,13 @@ def _run(context: RunContext, protocol: str) -> PieceData:
     worlds, moments = [], []
     for name in names:
         scenario = find_scenario(played_scenario(protocol, name))
-        view = thinned(view_of(draw_worlds(scenario, HORIZON, ARMS_PLOTTED, context.seed)))
+        view = thin_view(view_world(draw_worlds(scenario, HORIZON, ARMS_PLOTTED, context.seed)))
         for step, means, variances in zip(view.steps, view.means, view.variances, strict=True):
             for arm, (mean, variance) in enumerate(zip(means, variances, strict=True), start=1):
                 values = {"mean": _round(mean), "variance": _round(variance)}
                 worlds.append({"scenario": name, "step": int(step), "arm": arm, **values})
-        moments += [{"scenario": name, "step": step} for step in moments_of_change(scenario, HORIZON)]
-    return {"worlds": worlds, "moments": moments, "held": [_check(context, name, protocol) for name in VIOLATIONS]}
+        moments += [{"scenario": name, "step": step} for step in change_steps(scenario, HORIZON)]
+    return {"worlds": worlds, "moments": moments, "checks": [_check(context, name, protocol) for name in VIOLATIONS]}
 
 
 def _round(value: float) -> float | None:
@@ -103,20 +100,17 @@ def _check(context: RunContext, name: str, protocol: str) -> dict[str, Any]:
     scenario, count = find_scenario(played_scenario(protocol, name)), context.count(WORLDS, least=10)
     is_violated, description = VIOLATIONS[name]
     violations, changing = 0, 0
-    for first, size in blocks(scenario, HORIZON, ARMS_CHECKED, count):
+    for first, size in split_into_blocks(scenario, HORIZON, ARMS_CHECKED, count):
         worlds = draw_worlds(scenario, HORIZON, ARMS_CHECKED, context.seed, first, size)
         for r in range(size):
-            means, variances = tables(worlds, r)
+            means, variances = world_tables(worlds, r)
             violations += is_violated(means, variances)
             changing += int(((np.diff(means, axis=0) != 0) | (np.diff(variances, axis=0) != 0)).any(axis=1).sum())
-    share = measure_share(violations, count)
     return {
         "scenario": name,
-        "broken_when": description,
+        "violation": description,
         "worlds": count,
-        "broken": violations,
-        "share": share.value,
-        "low": share.low,
-        "high": share.high,
+        "violations": violations,
+        **interval_columns("share", astuple(measure_share(violations, count))),
         "changing_steps": changing / count,
     }

@@ -2,7 +2,7 @@
 
 from tuning.reproduction.context import Experiment
 from tuning.reproduction.table3.run import make_pieces
-from tuning.reproduction.table3.section import TITLE, make_section
+from tuning.reproduction.table3.section import make_section
 from tuning.reproduction.table3.verdicts import CLAIMS, evaluate
 
-EXPERIMENT = Experiment("table3", TITLE, make_pieces, evaluate, make_section, CLAIMS)
+EXPERIMENT = Experiment(make_pieces, evaluate, make_section, CLAIMS)

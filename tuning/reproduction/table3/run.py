@@ -18,20 +18,12 @@ from policies.published.published_raven_ucb import NUMBERS
 from policies.raven_ucb import ESTIMATORS, next_variance
 from tuning.reproduction import logistics
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.logistics import COMPARISONS, RAVEN, simulate
+from tuning.reproduction.logistics import COMPARISONS, RAVEN, simulate, summarize
 
-SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""Numbers of rewards at which a recursion is evaluated."""
-
-SAMPLES, WORLDS = 100, 200
-"""Samples and worlds per recursion at the default precision."""
-
-TOLERANCE = 1e-9
-"""Relative difference up to which a recursion equals the sample variance."""
-
-NO_VARIANCE = "none"
-"""RAVEN-UCB without its variance bonus: β₀ = 0, all else unchanged."""
-
+SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of rewards at which a recursion is evaluated
+SAMPLES, WORLDS = 100, 200  # samples and worlds per recursion at the default precision
+TOLERANCE = 1e-9  # relative difference up to which a recursion equals the sample variance
+NO_VARIANCE = "none"  # RAVEN-UCB without its variance bonus: β₀ = 0, all else unchanged
 VARIANTS = (*ESTIMATORS, NO_VARIANCE)
 
 RECURSION = "table3/recursion"
@@ -96,8 +88,7 @@ def _play_variant(protocol: str, variant: str, context: RunContext) -> PieceData
         params["beta0"] = 0.0
     else:
         params["variance"] = variant
-    simulation = simulate(context, COMPARISONS[protocol][0], RAVEN, params, worlds=WORLDS)
-    return {"worlds": {measure: values.tolist() for measure, values in simulation.measures().items()}}
+    return summarize(simulate(context, COMPARISONS[protocol][0], RAVEN, params, worlds=WORLDS))
 
 
 def _piece_key(protocol: str, variant: str) -> str:

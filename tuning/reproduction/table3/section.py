@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
-
-from pandas import DataFrame
 
 from dashboards.figures.style import (
     BLUE,
@@ -15,30 +13,26 @@ from dashboards.figures.style import (
     ORANGE,
     PINK,
     PlotlyTrace,
-    escape_text,
     format_sizes,
     format_title,
     make_axis,
-    make_category_axis,
-    make_error_bars,
     make_figure,
-    round_number,
-    round_numbers,
 )
 from dashboards.pages.html import PageTable
 from dashboards.pages.reproduction import ReproductionSection
-from environments.text import capitalize_first, format_number, format_p_value
+from environments.text import format_number, format_p_value, format_signed
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
 from studies.symbols import format_symbol
-from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figures import line_with_band
-from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK, RAVEN
+from studies.tables import select, to_records, unique
+from tuning.reproduction.context import list_reasons
+from tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots, show_table
+from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK
+from tuning.reproduction.measurements import read_measurement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+    from pandas import DataFrame
 
-
-TITLE = "Table 3: nine policies in the logistics case"
 
 ESTIMATOR_TITLES = {
     "welford": "sample variance (Proposition 1)",
@@ -47,7 +41,7 @@ ESTIMATOR_TITLES = {
     "none": "no variance bonus (β₀ = 0)",
 }
 
-ESTIMATOR_COLOURS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
+ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 
 
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
@@ -62,7 +56,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     figures.append(("table3-variances", _plot_variances(tables["variances"])))
     figures.append(("table3-estimators", _plot_estimators(tables["estimators"], facts)))
     return ReproductionSection(
-        title=TITLE,
+        title="Table 3: nine policies in the logistics case",
         claims=[
             "Each of 50,000 orders is assigned to one of 100 warehouses; every 5,000 orders a third of the warehouses "
             "change. The paper compares nine policies over 50 runs and prints reward, regret and suboptimal pulls. "
@@ -70,7 +64,7 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             "this to exploration driven by the variance of each arm.",
         ],
         methods=_describe_methods(reproduction.protocols, facts),
-        results=_describe_results(tables),
+        results=[*_describe_printed(tables["scores"]), *list_reasons(result)],
         figures=figures,
         tables=_make_shown_tables(tables),
     )
@@ -102,174 +96,36 @@ def _describe_methods(protocols: tuple[str, ...], facts: Facts) -> list[str]:
     return out
 
 
-def _describe_results(tables: Mapping[str, DataFrame]) -> list[str]:
-    scores = tables["scores"]
-    out = []
-    for comparison in unique(scores, "comparison"):
-        measure = "regret_constant" if comparison == "published" else "regret"
-        out.append(_describe_ranking(scores, tables["tests"], comparison, measure))
-        if comparison == "published":
-            printed = [row for row in to_records(select(scores, comparison="published")) if row["paper"] is not None]
-            inside = sum(row["low"] <= row["paper"] <= row["high"] for row in printed)
-            out.append(f"Of the {len(printed)} printed numbers, {inside} are inside our 95 % intervals.")
-    kinds = {"regret_constant": " (relative to 0.8)", "regret": ""}
-    reductions = [
-        f"{COMPARISON_TITLES[row['comparison']]}{kinds[row['measure']]} {_format_reduction(row)}"
-        for row in to_records(tables["reductions"])
-    ]
-    out.append(f"RAVEN-UCB's regret compared with that of UCB: {'; '.join(reductions)}.")
-    last = max(tables["variances"]["n"])
-    at_last = {row["estimator"]: row["mean"] for row in to_records(select(tables["variances"], n=last))}
-    out.append(
-        f"After {last:,} rewards of variance 1, the recursion of Proposition 1 gives {at_last['welford']:.2f}, "
-        f"Algorithm 1 as printed {at_last['printed']:.4f}, and the logistics script's {at_last['accumulated']:.2f}."
-    )
-    return out
-
-
-def _describe_ranking(scores: DataFrame, tests: DataFrame, comparison: str, measure: str) -> str:
-    rows = to_records(select(scores, comparison=comparison, measure=measure))
-    means = {row["policy"]: row["mean"] for row in rows}
-    order = sorted(means, key=lambda name: means[name])
-    place = order.index(RAVEN) + 1
-    significant = to_records(select(tests, comparison=comparison, measure=measure, significant=True))
-    worse = sum(row["difference"] > 0 for row in significant)
-    better = [NAMES[row["policy"]] for row in significant if row["difference"] < 0]
-    losses = f"is significantly worse than {', '.join(better)}" if better else "is not significantly worse than any"
-    other = order[1] if place == 1 else order[0]
-    return (
-        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB ranks {place} of {len(order)} with a mean "
-        "regret of "
-        f"{means[RAVEN]:,.0f}; {'second' if place == 1 else 'first'} is {NAMES[other]} with {means[other]:,.0f}. After "
-        f"Holm's correction it is significantly better than {worse} policies and {losses}."
-    )
-
-
-def _format_reduction(row: dict[str, Any]) -> str:
-    """Describe a reduction of either sign."""
-    if row["percent"] >= 0:
-        return f"{row['percent']:.1f} % lower ({row['low']:.1f} to {row['high']:.1f})"
-    return f"{-row['percent']:.1f} % higher ({-row['high']:.1f} to {-row['low']:.1f})"
-
-
-@dataclass(frozen=True)
-class DotSeries:
-    """One value with interval per row; missing values are None."""
-
-    name: str
-    values: Sequence[float | None]
-    low: Sequence[float | None]
-    high: Sequence[float | None]
-    marker: dict[str, Any]
+def _describe_printed(scores: DataFrame) -> list[str]:
+    printed = [row for row in to_records(scores) if row["paper"] is not None]
+    inside = sum(row["mean_low"] <= row["paper"] <= row["mean_high"] for row in printed)
+    return [f"Of the {len(printed)} printed numbers, {inside} are inside our 95 % intervals."] if printed else []
 
 
 def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
-    constant = {"comparison": "published", "measure": "regret_constant"}
-    paper = [select_row(scores, policy=policy, **constant)["paper"] for policy in NAMES]
-    square = {"symbol": "square-open", "color": GREEN, "line": {"color": GREEN, "width": 2}}
+    ours, square = {"symbol": "circle", "color": BLUE}, {"symbol": "square-open", "color": GREEN}
+    constant, best_arm = (
+        to_records(select(scores, comparison="published", measure=measure)) for measure in ("regret_constant", "regret")
+    )
     series = [
-        DotSeries("printed in the paper", paper, paper, paper, PRINTED_MARK),
-        _make_series(scores, "ours, relative to 0.8", {"symbol": "circle", "color": BLUE}, **constant),
-        _make_series(scores, "ours, relative to the best arm", square, comparison="published", measure="regret"),
+        DotSeries.from_rows("printed in the paper", constant, "paper", PRINTED_MARK),
+        DotSeries.from_rows("ours, relative to 0.8", constant, "mean", ours),
+        DotSeries.from_rows("ours, relative to the best arm", best_arm, "mean", square),
     ]
-    title = "Regrets of Table 3 and ours"
-    return plot_dots(list(NAMES.values()), series, title, ["as published", *size], "cumulative regret")
+    labels = [NAMES[row["policy"]] for row in constant]
+    return _plot_regrets(labels, series, "Regrets of Table 3 and ours", ["as published", *size])
 
 
 def _plot_defined(scores: DataFrame, size: list[str]) -> go.Figure:
-    circle = {"symbol": "circle-open", "color": GREY, "line": {"color": GREY, "width": 2}}
-    diamond = {"symbol": "diamond", "color": ORANGE}
+    defaults, tuned = (
+        to_records(select(scores, comparison=comparison, measure="regret")) for comparison in ("defaults", "tuned")
+    )
     series = [
-        _make_series(scores, "defaults", circle, comparison="defaults", measure="regret"),
-        _make_series(scores, "tuned on the same budget", diamond, comparison="tuned", measure="regret"),
+        DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": GREY}),
+        DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": ORANGE}),
     ]
-    return plot_dots(list(NAMES.values()), series, "Effect of tuning", ["as defined", *size], "regret (best arm)")
-
-
-def _make_series(scores: DataFrame, name: str, marker: dict[str, Any], **cells: str) -> DotSeries:
-    rows = {row["policy"]: row for row in to_records(select(scores, **cells))}
-    mean, low, high = ([rows[policy][key] for policy in NAMES] for key in ("mean", "low", "high"))
-    return DotSeries(name, mean, low, high, marker)
-
-
-def plot_dots(
-    rows: Sequence[str], series: Sequence[DotSeries], title: str, context: Sequence[str], x_title: str
-) -> go.Figure:
-    """Plot several series with intervals, one row per name, the first at the top.
-
-    >>> ours = DotSeries("ours", [1.0], [0.5], [1.5], {"symbol": "circle"})
-    >>> plot_dots(["UCB"], [ours], "Regret", ["T = 100"], "regret").layout.yaxis.ticktext
-    ('UCB',)
-    """
-    step = 0.56 / max(1, len(series))
-    traces = [_plot_series(rows, each, (i - (len(series) - 1) / 2) * step) for i, each in enumerate(series)]
-    return make_figure(
-        traces,
-        format_title(title, *context),
-        f"{title}. " + " ".join(_describe_series(rows, each) for each in series),
-        height=170 + (26 + 10 * len(series)) * len(rows),
-        xaxis=make_axis(x_title, nticks=5, rangemode="tozero", tickangle=0, tickformat="~s"),
-        yaxis=make_category_axis(
-            [escape_text(row) for row in rows], range=[len(rows) - 0.5, -0.5], gridcolor="rgba(0,0,0,0)"
-        ),
-    )
-
-
-def _plot_series(rows: Sequence[str], series: DotSeries, shift: float) -> PlotlyTrace:
-    present = [i for i, value in enumerate(series.values) if value is not None]
-    value, low, high = ([float(each[i] or 0.0) for i in present] for each in (series.values, series.low, series.high))
-    labels = [
-        f"{v:,.5g}" if a == b else f"{v:,.5g} (95 %: {a:,.5g} to {b:,.5g})"
-        for v, a, b in zip(value, low, high, strict=True)
-    ]
-    trace: PlotlyTrace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers(value),
-        "y": [round_number(i + shift, 4) for i in present],
-        "marker": {"size": 9} | series.marker,
-        "name": series.name,
-        "text": [
-            f"<b>{escape_text(rows[i])}</b><br>{series.name}: {label}" for i, label in zip(present, labels, strict=True)
-        ],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
-    if any(a < b for a, b in zip(low, high, strict=True)):
-        colour = series.marker.get("line", {}).get("color", series.marker.get("color"))
-        trace["error_x"] = make_error_bars(value, low, high, colour)
-    return trace
-
-
-def _describe_series(rows: Sequence[str], series: DotSeries) -> str:
-    parts = [f"{row} {value:,.4g}" for row, value in zip(rows, series.values, strict=True) if value is not None]
-    return f"{series.name}: {', '.join(parts)}."
-
-
-def _plot_variances(variances: DataFrame) -> go.Figure:
-    """S² against the number of rewards on log axes."""
-    traces: list[PlotlyTrace] = []
-    sizes = unique(variances, "n")
-    for index, (name, colour) in enumerate(ESTIMATOR_COLOURS.items()):
-        rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
-        mean, low, high = (rows[key].tolist() for key in ("mean", "low", "high"))
-        positive = [max(each, min(mean) / 3) for each in low]  # a log axis has no zero
-        hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
-        traces += line_with_band(sizes, mean, positive, high, title, colour, index, hovertemplate=hover)
-    last = sizes[-1]
-    ends = [f"{ESTIMATOR_TITLES[row['estimator']]} {row['mean']:.3g}" for row in to_records(select(variances, n=last))]
-    true_line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "layer": "below"}
-    note = {"text": "true variance 1", "xref": "paper", "x": 0.99, "y": 0, "xanchor": "right", "yanchor": "bottom"}
-    return make_figure(
-        traces,
-        format_title("Three recursions for the variance", "mean S² over samples of N(0, 1)", "95 % bands"),
-        f"S² against the number of rewards for three recursions; the true variance is 1. At n = {last:,}: "
-        f"{', '.join(ends)}.",
-        height=430,
-        shapes=[true_line | {"line": {"color": "rgba(128,128,128,0.9)", "width": 1, "dash": "longdash"}}],
-        annotations=[note | {"showarrow": False, "font": {"size": 11}}],
-        xaxis=make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
-        yaxis=make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
-    )
+    labels = [NAMES[row["policy"]] for row in tuned]
+    return _plot_regrets(labels, series, "Effect of tuning", ["as defined", *size])
 
 
 def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
@@ -281,13 +137,43 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
     series = []
     for protocol in unique(estimators, "protocol"):
         name, marker = styles[protocol]
-        key = {"protocol": protocol, "measure": "regret"}
-        rows = [select_row(estimators, estimator=each, **key) for each in ESTIMATOR_TITLES]
-        mean, low, high = ([row[column] for row in rows] for column in ("mean", "low", "high"))
-        series.append(DotSeries(name, mean, low, high, marker))
+        rows = to_records(select(estimators, protocol=protocol, measure="regret"))
+        series.append(DotSeries.from_rows(name, rows, "mean", marker))
     size = format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
-    title = "RAVEN-UCB with each variance estimator"
-    return plot_dots(list(ESTIMATOR_TITLES.values()), series, title, size, "regret (best arm)")
+    labels = [ESTIMATOR_TITLES[name] for name in unique(estimators, "estimator")]
+    return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
+
+
+def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> go.Figure:
+    x_axis = make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
+    return plot_dots(labels, series, title, context, x_axis)
+
+
+def _plot_variances(variances: DataFrame) -> go.Figure:
+    """S² against the number of rewards on log axes."""
+    traces: list[PlotlyTrace] = []
+    sizes = unique(variances, "n")
+    for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
+        rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
+        mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
+        positive = [max(each, min(mean) / 3) for each in low]  # a log axis has no zero
+        hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
+        traces += make_interval_line(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
+    last = sizes[-1]
+    ends = [
+        f"{ESTIMATOR_TITLES[row['estimator']]} {format_number(row['mean'])}"
+        for row in to_records(select(variances, n=last))
+    ]
+    traces.append(make_guide_line([sizes[0], last], [1.0, 1.0], "true variance", "longdash"))
+    return make_figure(
+        traces,
+        format_title("Three recursions for the variance", "mean S² over samples of N(0, 1)", "95 % bands"),
+        f"S² against the number of rewards for three recursions; the true variance is 1. At n = {last:,}: "
+        f"{', '.join(ends)}.",
+        height=430,
+        xaxis=make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
+        yaxis=make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
+    )
 
 
 def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[PageTable]:
@@ -307,78 +193,69 @@ def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, fol
     """One row per policy: the paper's number, then ours in each comparison."""
     names = {"published": "ours as published", "defaults": "defaults", "tuned": "tuned"}
     kinds = {"regret_constant": ", relative to 0.8", "regret": ", relative to the best arm"}
-    columns = [
-        (comparison, measure)
-        for comparison in unique(scores, "comparison")
-        for measure in measures
-        if len(select(scores, comparison=comparison, measure=measure))
-    ]
-    printed = [column for column in columns if column[0] == "published"][:1]
     rows = []
     for policy, name in NAMES.items():
-        by_column = {
-            (comparison, measure): select_row(scores, comparison=comparison, measure=measure, policy=policy)
-            for comparison, measure in columns
-        }
-        paper = [f"{by_column[column]['paper']:,.1f}" for column in printed]
-        rows.append([name, *paper, *(_format_score(by_column[column]) for column in columns)])
-    titles = ["policy", *("paper" for _ in printed)]
-    titles += [f"{names[comparison]}{kinds.get(measure, '')}" for comparison, measure in columns]
-    text = f"{caption}: mean ± standard error and 95 % interval"
-    return PageTable(text, DataFrame(rows, columns=titles), folded=folded)
+        mine = [row for row in to_records(select(scores, policy=policy)) if row["measure"] in measures]
+        cells = {"policy": name}
+        if mine[0]["paper"] is not None:
+            cells["paper"] = f"{mine[0]['paper']:,.1f}"
+        cells |= {f"{names[row['comparison']]}{kinds.get(row['measure'], '')}": _format_score(row) for row in mine}
+        rows.append(cells)
+    return show_table(f"{caption}: mean ± standard error and 95 % interval", rows, folded)
 
 
 def _format_score(row: Mapping[str, Any]) -> str:
-    return f"{row['mean']:,.0f} ± {row['error']:,.0f} ({row['low']:,.0f} to {row['high']:,.0f})"
+    return f"{row['mean']:,.0f} ± {row['error']:,.0f} ({row['mean_low']:,.0f} to {row['mean_high']:,.0f})"
+
+
+def _format_difference(row: Mapping[str, Any], name: str) -> str:
+    value, low, high = map(format_signed, astuple(read_measurement(row, name)))
+    return f"{value} ({low} to {high})"
 
 
 def _test_table(tests: DataFrame) -> PageTable:
     rows = [
-        [
-            COMPARISON_TITLES[row["comparison"]],
-            MEASURE_TITLES[row["measure"]],
-            NAMES[row["policy"]],
-            f"{row['difference']:+z,.0f} ({row['low']:+z,.0f} to {row['high']:+z,.0f})",
-            format_p_value(row["holm"]),
-            "yes" if row["significant"] else "no",
-        ]
+        {
+            "comparison": COMPARISON_TITLES[row["comparison"]],
+            "measure": MEASURE_TITLES[row["measure"]],
+            "policy": NAMES[row["policy"]],
+            "policy − RAVEN-UCB (95 %)": _format_difference(row, "difference"),
+            "p after Holm": format_p_value(row["holm"]),
+            "significant": "yes" if row["significant"] else "no",
+        }
         for row in to_records(tests)
         if row["measure"] != "suboptimal_pulls" and (row["comparison"], row["measure"]) != ("published", "regret")
     ]
-    columns = ["comparison", "measure", "policy", "policy − RAVEN-UCB (95 %)", "p after Holm", "significant"]
     caption = (
         "Each policy compared with RAVEN-UCB on the same worlds (paired t-tests). As published, the two regrets differ "
         "by the same amount for all policies of a world, so only one is shown."
     )
-    return PageTable(caption, DataFrame(rows, columns=columns), folded=True)
+    return show_table(caption, rows, folded=True)
 
 
 def _parameter_table(parameters: DataFrame) -> PageTable:
     rows = [
-        [
-            NAMES[row["policy"]],
-            format_symbol(row["parameter"]),
-            format_number(row["default"]),
-            f"{format_number(row['from'])} to {format_number(row['to'])}",
-            format_number(row["tuned"]),
-        ]
+        {
+            "policy": NAMES[row["policy"]],
+            "parameter": format_symbol(row["parameter"]),
+            "default": format_number(row["default"]),
+            "range": f"{format_number(row['from'])} to {format_number(row['to'])}",
+            "tuned": format_number(row["tuned"]),
+        }
         for row in to_records(parameters)
     ]
-    return PageTable(
-        "Tuned parameters", DataFrame(rows, columns=["policy", "parameter", "default", "range", "tuned"]), folded=True
-    )
+    return show_table("Tuned parameters", rows, folded=True)
 
 
 def _estimator_table(estimators: DataFrame) -> PageTable:
     rows = [
-        [
-            f"as {row['protocol']}",
-            ESTIMATOR_TITLES[row["estimator"]],
-            MEASURE_TITLES[row["measure"]],
-            _format_score(row),
-            f"{row['more']:+z,.0f} ({row['more_low']:+z,.0f} to {row['more_high']:+z,.0f})",
-        ]
+        {
+            "protocol": f"as {row['protocol']}",
+            "variance": ESTIMATOR_TITLES[row["estimator"]],
+            "measure": MEASURE_TITLES[row["measure"]],
+            "mean ± standard error (95 %)": _format_score(row),
+            "difference from the sample variance": _format_difference(row, "more"),
+        }
         for row in to_records(estimators)
     ]
-    columns = ["protocol", "variance", "measure", "mean ± standard error (95 %)", "difference from the sample variance"]
-    return PageTable("RAVEN-UCB with each variance estimator", DataFrame(rows, columns=columns), folded=True)
+    return show_table("RAVEN-UCB with each variance estimator", rows, folded=True)

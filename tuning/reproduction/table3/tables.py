@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,11 +35,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-Samples = Mapping[str, Floats]
-"""One number per world, by policy."""
+Samples = Mapping[str, Floats]  # one number per world, by policy
 
-ComparisonSamples = Mapping[str, Mapping[str, Samples]]
-"""Samples by comparison and measure."""
+ComparisonSamples = Mapping[str, Mapping[str, Samples]]  # samples by comparison and measure
 
 
 def collect_samples(context: RunContext, pieces: Mapping[str, PieceData]) -> ComparisonSamples:
@@ -90,9 +89,8 @@ def _score_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
 
 
 def _mean_columns(values: Floats, seed: int) -> dict[str, Any]:
-    mean, low, high = mean_interval(values, seed)
     error = float(values.std(ddof=1)) / values.size**0.5
-    return {"mean": mean, "error": error, "low": low, "high": high, "worlds": values.size}
+    return {**interval_columns("mean", mean_interval(values, seed)), "error": error, "worlds": values.size}
 
 
 def _test_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
@@ -106,9 +104,7 @@ def _test_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
                     "comparison": comparison,
                     "measure": measure,
                     "policy": test.name,
-                    "difference": test.difference,
-                    "low": test.low,
-                    "high": test.high,
+                    **interval_columns("difference", (test.difference, test.low, test.high)),
                     "p": test.p,
                     "holm": test.holm,
                     "significant": test.significant,
@@ -125,7 +121,7 @@ def _reduction_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any
         for measure in by_measure:
             if measure.startswith("regret"):
                 ours, _ = measure_reduction(by_measure[measure], seed)
-                interval = {"percent": ours.value, "low": ours.low, "high": ours.high}
+                interval = interval_columns("percent", astuple(ours))
                 out.append({"comparison": comparison, "measure": measure, **interval})
     return out
 
@@ -146,8 +142,8 @@ def _variance_rows(recursion: PieceData, seed: int) -> list[dict[str, Any]]:
     out = []
     for name in ESTIMATORS:
         for n in SIZES:
-            mean, low, high = mean_interval(np.array(recursion[name]["variances"][str(n)]), seed)
-            out.append({"estimator": name, "n": n, "mean": mean, "low": low, "high": high})
+            interval = mean_interval(np.array(recursion[name]["variances"][str(n)]), seed)
+            out.append({"estimator": name, "n": n, **interval_columns("mean", interval)})
     return out
 
 

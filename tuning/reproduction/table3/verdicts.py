@@ -118,8 +118,8 @@ def _judge_published(samples: Mapping[str, Samples], seed: int) -> list[ClaimRes
     constant, regret = samples["regret_constant"], samples["regret"]
     negative_reward = {name: -values for name, values in samples["reward"].items()}
     alternative = (
-        f"relative to the best arm at each step it {rank(RAVEN, regret, seed).describe()}, because that changes all "
-        "policies of a world equally"
+        f"relative to the best arm at each step it {rank(RAVEN, regret, seed).describe()} (the two regrets of a world "
+        "differ by the same amount for all policies)"
     )
     reduction, _ = measure_reduction(regret, seed)
     return [
@@ -216,12 +216,12 @@ def _judge_second(protocol: str, samples: Samples, seed: int, setting: str) -> C
     means = {name: float(values.mean()) for name, values in samples.items()}
     order = sorted(means, key=lambda name: means[name])
     verdict = judge_best(order[:2] == [RAVEN, CCB], beats, beaten)
-    rival = min((name for name in means if name not in (RAVEN, CCB)), key=lambda name: means[name])
-    test = paired_tests(samples[CCB], {rival: samples[rival]}, seed)[0]
+    runner_up = min((name for name in means if name not in (RAVEN, CCB)), key=lambda name: means[name])
+    test = paired_tests(samples[CCB], {runner_up: samples[runner_up]}, seed)[0]
     better = [NAMES[ranking.others[i]] for i in rest if ranking.beaten[i]]
     reason = (
         f"{setting}, CCB ranks {order.index(CCB) + 1} of {len(order)} by mean regret ({means[CCB]:,.0f}; "
-        f"{NAMES[rival]}, the best of the rest, {means[rival]:,.0f}) and is beaten by "
+        f"{NAMES[runner_up]}, the best of the rest, {means[runner_up]:,.0f}) and is beaten by "
         f"{join_words(better, 'and') if better else 'none of the rest'} after Holm's correction."
     )
     lead = Measurement(test.difference, test.low, test.high)
@@ -281,12 +281,14 @@ def _judge_recursion(protocol: str, recursion: PieceData, seed: int) -> ClaimRes
             f"the script's recursion gives {variances['accumulated'].mean():.2f} and Algorithm 1 as printed "
             f"{variances['printed'].mean():.4f}; the sample variance is {variances['welford'].mean():.2f}"
         )
+        name = "The script's recursion"
     else:
         values = f"the recursion of Proposition 1 gives {variances['welford'].mean():.2f}"
+        name = "The recursion"
     wrong = recursion[estimator]["broken"]
     reason = (
         f"After {SIZES[-1]:,} rewards from N(0, 1), averaged over {variances[estimator].size} samples, {values}. "
-        f"It differs from the sample variance within the first nine digits in {100 * wrong:.0f} % of the samples."
+        f"{name} differs from the sample variance within the first nine digits in {100 * wrong:.0f} % of the samples."
     )
     return ClaimResult(CLAIMS["table3-variance"], protocol, ours, judge_definition(wrong), "definition", reason)
 

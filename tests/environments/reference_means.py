@@ -1,6 +1,6 @@
-"""Means, variances and open arms of a world straight from the page of definitions, step by step.
+"""Reference implementation of worlds: means, variances and open arms from the definitions, step by step.
 
-It shares nothing with the schedule: only the names of the random streams and the order of the draws in each.
+It shares nothing with the schedule except the keys of the random streams and the order of the draws.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Small traces for tests, made from a seed."""
+"""Small traces and logs for tests, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from environments.recorded.log_file import Log
 from environments.recorded.trace_file import Trace
 from environments.world import Floats
 
@@ -22,9 +23,9 @@ def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -
 
 
 def trace(**made: float) -> Trace:
-    """The same as a trace."""
+    """The table as a trace."""
     values = table(**made)  # type: ignore[arg-type]
-    return Trace.of([f"arm{k}" for k in range(values.shape[1])], values)
+    return Trace.from_values([f"arm{k}" for k in range(values.shape[1])], values)
 
 
 def write_csv(path: Path, values: Floats, header: str | None = None) -> Path:
@@ -33,3 +34,12 @@ def write_csv(path: Path, values: Floats, header: str | None = None) -> Path:
     rows = [",".join("" if np.isnan(cell) else repr(float(cell)) for cell in row) for row in values]
     path.write_text("\n".join([names, *rows, ""]), encoding="utf-8")
     return path
+
+
+def made_log(events: int = 1500, arms: int = 3, seed: int = 1, propensities: bool = False) -> Log:
+    """A log of a policy that prefers the first arm, while the last one is the best."""
+    rng = np.random.default_rng(seed)
+    shares = np.array([2.0] + [1.0] * (arms - 1)) / (arms + 1)
+    arm = rng.choice(arms, events, p=shares)
+    reward = rng.normal(0.2 + 0.5 * arm / arms, 0.3)
+    return Log.from_columns([f"a{k}" for k in arm], reward, shares[arm] if propensities else None)

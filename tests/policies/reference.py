@@ -1,9 +1,8 @@
-"""Hold a policy to its slow twin: the same arms, step by step, but for ties within 1e-9.
+"""Comparison of a policy with its reference implementation: the same arms step by step, except for ties within 1e-9.
 
-A twin is a plain Python class that says the policy's formula and nothing else. It gives either the
-scores of the open arms, of which the policy must take the largest (lowest index on a tie), or, where
-the choice is not by score, the arm itself. A twin of a policy that peeks is handed z, the reward scaled
-by the true means, in place of the reward.
+A reference implementation is a plain Python class that states the formula of the policy and nothing else. It returns
+the scores of the open arms, of which the policy must select the largest (lowest index on a tie), or, if the policy does
+not select by score, the arm. For a policy that uses the true means it receives the scaled reward z.
 """
 
 from __future__ import annotations
@@ -18,30 +17,27 @@ from environments.draw import draw_worlds
 from environments.streams import Stream, generator
 from policies import find_policy
 from policies.engine.simulation import simulate
-from tests.environments import plain_world
+from tests.environments import reference_world
 
 TIE = 1e-9
 SEED = 20
 
 
-class Twin(Protocol):
-    """What the tests need of a twin; all arms asked about have been pulled before.
-
-    `arms` counts all of them, open or not; K of a formula is how many are open.
-    """
+class Reference(Protocol):
+    """Interface of a reference implementation; `arms` counts open and closed arms."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None: ...
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        """Scores of the open arms, or the arm itself."""
+        """Return the scores of the open arms, which have all been pulled, or the selected arm."""
 
     def learn(self, t: int, k: int, x: float) -> None:
-        """Take in the reward of a pull (forced first pulls included)."""
+        """Update with the reward of a pull, first pulls included."""
 
 
-def check_twin(
+def check_against_reference(
     policy: str,
-    twin: type[Twin],
+    reference: type[Reference],
     scenario: str,
     *,
     horizon: int,
@@ -49,7 +45,7 @@ def check_twin(
     params: Mapping[str, Any] | None = None,
     replications: int = 2,
 ) -> int:
-    """Assert that the policy's pulls are its twin's; gives how often a tie went the other way."""
+    """Assert that policy and reference pull the same arms; return the number of ties resolved differently."""
     result = simulate(
         policy,
         scenario,
@@ -68,14 +64,14 @@ def check_twin(
     ties = 0
     for r in range(replications):
         rng = generator(SEED, Stream.SIMULATE, r, "policy")
-        slow = twin(total, horizon, values, rng)
-        feedback = plain_world.Feedback(worlds, r)
+        player = reference(total, horizon, values, rng)
+        feedback = reference_world.Feedback(worlds, r)
         pulled = [0] * total
         for t in range(1, horizon + 1):
-            open_arms = plain_world.open_arms(worlds, r, t)
+            open_arms = reference_world.open_arms(worlds, r, t)
             got = int(result.pulls[r, t - 1])
             untried = [k for k in open_arms if pulled[k] == 0]
-            decision = untried[0] if untried else slow.decide(t, open_arms)
+            decision = untried[0] if untried else player.decide(t, open_arms)
             if isinstance(decision, int):
                 assert got == decision, f"{policy} on {scenario}, replication {r}, step {t}"
             else:
@@ -86,7 +82,7 @@ def check_twin(
             pulled[got] += 1
             x = feedback(got, t)
             if find_policy(policy).uses_true_means:
-                true = [plain_world.mean(worlds, r, k, t) for k in open_arms]
+                true = [reference_world.mean(worlds, r, k, t) for k in open_arms]
                 x = min(1.0, max(0.0, (x - min(true)) / (max(true) - min(true) + 1e-6)))
-            slow.learn(t, got, x)
+            player.learn(t, got, x)
     return ties

@@ -1,4 +1,4 @@
-"""The scale is the plain average of the tables."""
+"""Blocks of worlds and the reward scale."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from environments import find_scenario
 from environments.blocks import reward_scale
 from environments.draw import draw_worlds
 from environments.streams import Stream
-from environments.world import tables
+from environments.world import world_tables
 
 NAMES = ("stationary", "gradual-drift", "periodic", "blips", "arm-churn", "incremental-drift")
 
 
 @pytest.mark.parametrize(("noise", "name"), [*product(("normal", "bernoulli"), NAMES), ("normal", "variance-drift")])
-def test_it_is_the_average_of_all_means_and_variances(noise: str, name: str) -> None:
+def test_the_reward_scale_is_the_average_over_the_tables(noise: str, name: str) -> None:
     scenario = find_scenario(name, {"noise": noise})
     worlds = draw_worlds(scenario, 120, 4, seed=3, replications=6, stream=Stream.SEARCH)
-    drawn = [tables(worlds, r) for r in range(6)]
+    drawn = [world_tables(worlds, r) for r in range(6)]
     mean = np.mean([np.nanmean(means) for means, _ in drawn])
     spread = np.sqrt(np.mean([np.nanmean(variances) for _, variances in drawn]))
     assert reward_scale(scenario, 120, 4, seed=3, replications=6) == pytest.approx((mean, spread), rel=1e-12)

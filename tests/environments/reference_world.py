@@ -1,4 +1,4 @@
-"""Worlds evaluated slowly and plainly, straight from their definitions."""
+"""Reference implementation of the rewards and means of given worlds, one step at a time."""
 
 from __future__ import annotations
 

@@ -1,0 +1,125 @@
+"""Checks of numbers, and parsing of times and shares such as "10%"."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from fractions import Fraction
+from typing import SupportsIndex
+
+from environments.errors import InputError
+
+Time = int | str
+"""A number of steps, or a percentage of the horizon such as ``"10%"``."""
+
+Share = float | str
+"""A share of the arms: ``0.25``, ``"1/3"`` or ``"20%"``."""
+
+LARGEST_NUMBER = 1e100  # squares of larger numbers may overflow
+MAX_STEPS = 10**15  # whole numbers up to this are exact in float64
+
+
+def check_number(field: str, value: object) -> float:
+    """Return a finite number as a float.
+
+    >>> check_number("drift", 1)
+    1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
+        raise InputError(f"{field} must be a finite number but got {value!r}.", field=field)
+    return float(value)
+
+
+def check_nonnegative(field: str, value: object) -> float:
+    """Return a finite number that is at least 0 as a float.
+
+    >>> check_nonnegative("growth", 0.5)
+    0.5
+    """
+    number = check_number(field, value)
+    if number < 0:
+        raise InputError(f"{field} must be at least 0 but got {value!r}.", field=field)
+    return number
+
+
+def check_integer(field: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number that is at least `least` and, unless None, at most `most`.
+
+    >>> check_integer("replications", 5, least=1)
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise InputError(f"{field} must be a whole number but got {value!r}.", field=field)
+    number = operator.index(value)
+    if number < least:
+        raise InputError(f"{field} must be at least {least} but got {number}.", field=field)
+    if most is not None and number > most:
+        raise InputError(f"{field} must be at most {most} but got {number}.", field=field)
+    return number
+
+
+def check_replications(seed: object, first: object, replications: object) -> None:
+    """Check the numbers that identify `replications` worlds of a seed, from number `first` on.
+
+    >>> check_replications(seed=7, first=0, replications=100)
+    """
+    check_integer("seed", seed, least=0)
+    check_integer("first", first, least=0)
+    check_integer("replications", replications, least=1)
+
+
+def parse_steps(field: str, value: object, horizon: int) -> int:
+    """Convert a time to a number of steps.
+
+    A percentage p is max(1, ⌊p·T/100⌋) in exact arithmetic: floats would round 29 % of 100 down to 28.
+
+    >>> parse_steps("every", "29%", 100), parse_steps("every", 500, 100)
+    (29, 500)
+    """
+    if isinstance(value, str) and value.strip().endswith("%"):
+        percent = _parse_fraction(field, value.strip()[:-1], value)
+        if percent <= 0:
+            raise InputError(f"{field} must be above 0% but got {value!r}.")
+        count = max(1, math.floor(percent * horizon / 100))
+    elif isinstance(value, str):
+        try:
+            count = int(value)
+        except ValueError:
+            raise InputError(
+                f"{field} must be a number of steps, at least 1, or a share such as '10%' but got {value!r}."
+            ) from None
+    elif isinstance(value, int) and not isinstance(value, bool):
+        count = value
+    else:
+        raise InputError(f"{field} must be a whole number of steps or a share such as '10%' but got {value!r}.")
+    if count < 1:
+        raise InputError(f"{field} must be at least 1 step but got {count}.")
+    if count > MAX_STEPS:
+        raise InputError(f"{field} must be at most {MAX_STEPS:,} steps but got {value!r}.")
+    return count
+
+
+def parse_share(field: str, value: object) -> Fraction:
+    """Convert a share to an exact fraction; a float counts as its shortest decimal.
+
+    >>> parse_share("fraction", "1/3"), parse_share("fraction", 0.1), parse_share("fraction", "25%")
+    (Fraction(1, 3), Fraction(1, 10), Fraction(1, 4))
+    """
+    if isinstance(value, str) and value.strip().endswith("%"):
+        share = _parse_fraction(field, value.strip()[:-1], value) / 100
+    else:
+        # float() first: the repr of a NumPy float contains more than the number.
+        share = _parse_fraction(field, repr(float(value)) if isinstance(value, float) else str(value), value)
+    if not 0 < share <= 1:
+        raise InputError(f"{field} must be above 0 and at most 1 but got {value!r}.")
+    return share
+
+
+def _parse_fraction(field: str, text: str, value: object) -> Fraction:
+    try:
+        if re.search(r"[eE][+-]?[\d_]{4}", text):
+            raise ValueError("an exact fraction with such an exponent would exhaust the memory")
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{field} must be a number or a share such as '1/3' or '10%' but got {value!r}.") from None

@@ -1,0 +1,286 @@
+"""Columns of CSV and Parquet files, read in chunks of bounded size, with one-line errors that name line and column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from environments.errors import InputError
+from environments.world import Floats, Ints
+
+FORMATS = (".csv", ".parquet")
+CHUNK_CELLS = 200_000  # cells that are read at a time
+MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
+OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+NO_ROWS = "it has column names but no row below them."
+
+RowName = Callable[[int], str]
+"""Names a row in messages by its index, such as "line 3"."""
+
+Converter = Callable[[Any, RowName], Any]
+"""Converts a column, which is an object array of text (CSV) or an Arrow array (Parquet), to an array."""
+
+
+def to_texts(column: Any) -> list[str]:
+    """Convert a column to text without surrounding spaces; missing cells are empty."""
+    cells = column if isinstance(column, np.ndarray) else column.to_pylist()
+    return ["" if cell is None else str(cell).strip() for cell in cells]
+
+
+def to_floats(column: Any, row_name: RowName, label: str, missing: tuple[str, ...] = (), hint: str = "") -> Floats:
+    """Convert a column to numbers, NaN where a cell is null or one of the lower-case words in `missing`.
+
+    `label` names the column in messages; `hint` is added to a message about the first row.
+    """
+    if not isinstance(column, np.ndarray):
+        return _arrow_to_floats(column)
+    try:  # correctly rounded, as by `float`
+        return np.where(column == "", "nan" if "" in missing else "", column).astype(np.float64)
+    except ValueError:
+        pass  # some cells are invalid, or missing in another spelling
+    numbers = np.empty(len(column))
+    for row, cell in enumerate(column):
+        try:
+            numbers[row] = np.nan if cell.strip().lower() in missing else float(cell)
+        except ValueError:
+            where = row_name(row)
+            message = f"{where}: {label} must be a number but got {cell[:60]!r}"
+            raise InputError(f"{message}{hint if where == 'line 2' else ''}.") from None
+    return numbers
+
+
+def _arrow_to_floats(column: Any) -> Floats:
+    import pyarrow
+    import pyarrow.compute
+
+    if pyarrow.types.is_boolean(column.type):
+        column = pyarrow.compute.cast(column, pyarrow.int8())
+    cast = pyarrow.compute.cast(column, pyarrow.float64(), safe=False)
+    return np.asarray(cast.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+class Table(ABC):
+    """An open file."""
+
+    names: list[str]
+    """All columns, as written in the file."""
+    row_word: str
+    """The word for a row in messages."""
+
+    @abstractmethod
+    def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
+        """Yield row numbers, counted from 1, and columns by position.
+
+        Raises:
+            InputError: The table has more than `max_rows` rows; the message is `too_long`.
+        """
+
+    def non_numeric_type(self, position: int) -> str | None:
+        """Return the type of a column if it is known and not numeric."""
+        return None
+
+    def read(self, converters: Mapping[int, Converter], max_rows: int, too_long: str) -> tuple[dict[int, Any], RowName]:
+        """Read and convert columns by position; the second result names rows in messages."""
+        numbers: list[Ints] = []
+        parts: dict[int, list[Any]] = {position: [] for position in converters}
+        for chunk_numbers, cells in self.chunks(list(converters), max_rows, too_long):
+            for position, convert in converters.items():
+                parts[position].append(convert(cells[position], self._row_name(chunk_numbers)))
+            numbers.append(chunk_numbers)
+        if not numbers:
+            raise InputError(NO_ROWS)
+        columns = {position: np.concatenate(arrays) for position, arrays in parts.items()}
+        return columns, self._row_name(np.concatenate(numbers))
+
+    def _row_name(self, numbers: Ints) -> RowName:
+        return lambda row: f"{self.row_word} {numbers[row]}"
+
+
+class CsvTable(Table):
+    """A CSV file with names in its first line, split into cells by pandas."""
+
+    row_word = "line"
+
+    def __init__(self, file: TextIO, widths: Iterator[int], must: str) -> None:
+        import pandas
+
+        self.widths, self.counted = widths, 0
+        options = {"dtype": object, "na_filter": False, "skip_blank_lines": False}
+        with _parser_errors():
+            try:
+                self.reader = pandas.read_csv(_BoundedLines(file), header=None, engine="c", iterator=True, **options)
+                header = self.reader.get_chunk(1).iloc[0].tolist()
+            except (pandas.errors.EmptyDataError, StopIteration):
+                header = []
+        if not any(header):
+            raise InputError(f"it is empty; the first line must {must}.")
+        if len(header) == 1:
+            for delimiter, word in OTHER_DELIMITERS.items():
+                if delimiter in header[0]:
+                    raise InputError(f"its columns seem to be separated by {word}; write it with commas.")
+        self.names = [name.strip() for name in header]
+
+    def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
+        rows = 0
+        while True:
+            try:
+                with _parser_errors():
+                    frame = self.reader.get_chunk(min(max(1, CHUNK_CELLS // len(self.names)), max_rows - rows + 1))
+            except StopIteration:
+                return
+            if (frame.iloc[:, -1] == "").any():
+                frame = frame[self._count_cells(frame.index.start, len(frame)) > 0]
+            rows += len(frame)
+            if rows > max_rows:
+                raise InputError(too_long)
+            numbers = np.asarray(frame.index, dtype=np.int64) + 1
+            yield numbers, {position: frame.iloc[:, position].to_numpy() for position in positions}
+
+    def _count_cells(self, first: int, rows: int) -> Ints:
+        """Count the cells of rows: pandas fills up short rows and blank lines with empty cells."""
+        with _parser_errors():
+            widths = np.fromiter(islice(self.widths, first - self.counted, first - self.counted + rows), np.int64)
+        self.counted = first + rows
+        for row in np.flatnonzero((widths > 0) & (widths != len(self.names)))[:1]:
+            raise InputError(_width_message(first + row + 1, widths[row], len(self.names)))
+        return widths
+
+
+class ParquetTable(Table):
+    """A Parquet file; its size and its types are known before anything is read."""
+
+    row_word = "row"
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+
+    def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
+        if self.file.metadata.num_rows > max_rows:
+            raise InputError(too_long)
+        names, first = [self.names[position] for position in positions], 1
+        for batch in self.file.iter_batches(max(1, CHUNK_CELLS // len(names)), columns=names):
+            numbers = np.arange(first, first + batch.num_rows)
+            yield numbers, {position: batch.column(self.names[position]) for position in positions}
+            first += batch.num_rows
+
+    def column_type(self, position: int) -> Any:
+        """Return the Arrow type of a column."""
+        return self.file.schema_arrow.field(self.names[position]).type
+
+    def non_numeric_type(self, position: int) -> str | None:
+        from pyarrow import types
+
+        kind = self.column_type(position)
+        tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+        return None if any(test(kind) for test in tests) else str(kind)
+
+
+class _BoundedLines(io.TextIOBase):
+    """A text file that refuses lines longer than `MAX_LINE_LETTERS`."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file, self.line_letters = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> str:
+        text = self.file.read(-1 if size is None else size)
+        end = max(text.rfind("\n"), text.rfind("\r"))
+        self.line_letters = len(text) - end - 1 + (self.line_letters if end < 0 else 0)
+        if self.line_letters > MAX_LINE_LETTERS:
+            raise InputError(f"a line is longer than {MAX_LINE_LETTERS:,} characters.")
+        return text
+
+
+@contextmanager
+def _parser_errors() -> Iterator[None]:
+    """Convert errors of the CSV parsers to `InputError`."""
+    from pandas.errors import ParserError
+
+    try:
+        yield
+    except (ParserError, csv.Error) as error:
+        if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
+            expected, line, cells = match.groups()
+            raise InputError(_width_message(line, cells, expected)) from None
+        raise InputError(f"it is not a CSV file: {_shorten(error)}.") from None
+
+
+def _width_message(line: object, cells: object, expected: object) -> str:
+    return f"line {line} has {cells} cells but the first line has {expected}."
+
+
+def _shorten(error: Exception) -> str:
+    return " ".join(str(error).split())[:120].rstrip(".")
+
+
+@contextmanager
+def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
+    """Open a .csv or .parquet file; `must` completes the message that a CSV file is empty.
+
+    >>> with open_table(Path("missing.csv"), "trace", "name the arms") as table:
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: trace missing.csv: there is no such file.
+    """
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{kind} must be a .csv or .parquet file but got {str(path)!r}.")
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError("it is not a file.")
+        with ExitStack() as stack:
+            if path.suffix.lower() == ".parquet":
+                yield ParquetTable(stack.enter_context(open_parquet(path)))
+            else:
+                file, again = (stack.enter_context(path.open(encoding="utf-8-sig", newline="")) for _ in range(2))
+                yield CsvTable(file, map(len, csv.reader(again)), must)
+    except FileNotFoundError:
+        raise InputError(f"{kind} {path}: there is no such file.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{kind} {path}: it is not text in UTF-8.") from None
+    except OSError as error:
+        raise InputError(f"{kind} {path}: it cannot be read: {error.strerror or error}.") from None
+    except InputError as error:
+        raise InputError(f"{kind} {path}: {error}") from None
+    except ValueError:
+        raise InputError(f"{kind} {str(path)[:60]!r} is not the name of a file.") from None
+
+
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """Open a Parquet file."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError("Parquet needs pyarrow, which is not installed; pip install 'ravenlab[parquet]'.") from None
+    with path.open("rb"):
+        pass  # the operating system's message about an unreadable file is clearer than pyarrow's
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except pyarrow.ArrowException as error:
+        raise InputError(f"it is not a Parquet file: {_shorten(error)}.") from None
+
+
+def check_increasing(name: str, steps: Floats, row_name: RowName) -> None:
+    """Raise InputError if a step is not larger than the one before.
+
+    >>> check_increasing("step", np.array([1.0, 2.0, 5.0]), row_name="event {}".format)
+    """
+    previous = np.concatenate([[-np.inf], steps[:-1]])
+    for row in np.flatnonzero(~(steps > previous))[:1]:
+        problem = "is repeated" if steps[row] == previous[row] else f"follows {previous[row]:g}"
+        raise InputError(f"{row_name(row)}: {name.strip()} {steps[row]:g} {problem}; steps must increase.")
