@@ -37,8 +37,7 @@ EFFECTS: dict[str, type[Effect]] = {
     )
 }
 
-EFFECT_ATTRIBUTES = ("name", "category", "meaning", "order")
-"""Attributes that an effect must define."""
+EFFECT_ATTRIBUTES = ("name", "category", "meaning", "order")  # attributes that an effect must define
 
 
 @lru_cache(maxsize=1)

@@ -10,12 +10,8 @@ from typing import SupportsIndex
 
 from environments.errors import InputError
 
-Time = int | str
-"""A number of steps, or a percentage of the horizon such as ``"10%"``."""
-
-Share = float | str
-"""A share of the arms: ``0.25``, ``"1/3"`` or ``"20%"``."""
-
+Time = int | str  # a number of steps, or a percentage of the horizon such as ``"10%"``
+Share = float | str  # a share of the arms: ``0.25``, ``"1/3"`` or ``"20%"``
 LARGEST_NUMBER = 1e100  # squares of larger numbers may overflow
 MAX_STEPS = 10**15  # whole numbers up to this are exact in float64
 

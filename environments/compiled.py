@@ -21,8 +21,7 @@ import numba
 from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
 from environments.paths import user_cache_folder
 
-Compilable = Callable[..., Any]
-"""Compiled functions have no annotations: numba infers the types."""
+Compilable = Callable[..., Any]  # compiled functions have no annotations: numba infers the types
 
 
 @lru_cache(maxsize=1)

@@ -18,9 +18,7 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-"""The folder that holds the packages."""
-
+ROOT = Path(__file__).resolve().parent.parent  # the folder that holds the packages
 COMPILED_PACKAGES = ("environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
@@ -34,6 +32,18 @@ PRESENTATION = (
     "tuning.doctor",
     "tuning.page_files",
     "tuning.progress",
+    "tuning.reproduction.advice.section",
+    "tuning.reproduction.bounds.section",
+    "tuning.reproduction.figure1.section",
+    "tuning.reproduction.figure2.section",
+    "tuning.reproduction.figure3.figures",
+    "tuning.reproduction.figure3.section",
+    "tuning.reproduction.figure4.section",
+    "tuning.reproduction.figure5.section",
+    "tuning.reproduction.figures",
+    "tuning.reproduction.progress",
+    "tuning.reproduction.table1.section",
+    "tuning.reproduction.table3.section",
 )
 """Modules and packages of `COMPUTING_PACKAGES` that only present results: the fingerprint leaves them out.
 
@@ -41,8 +51,7 @@ All other modules are included. That is coarser than following imports, but a mo
 imported dynamically or inside a function; a forgotten entry here costs a recomputation, never a wrong result.
 """
 
-TEXT_NAMES = ("meaning", "description", "help")
-"""Attributes and keyword arguments that hold text for readers."""
+TEXT_NAMES = ("meaning", "description", "help")  # attributes and keyword arguments that hold text for readers
 
 LIBRARIES = (
     "numpy",

@@ -10,13 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-ROUNDING_ERROR = 1e-9
-"""A value closer to 1 than this is printed as 1."""
-
+ROUNDING_ERROR = 1e-9  # a value closer to 1 than this is printed as 1
 BYTE_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
-LONGEST_VALUE = 60
-"""Maximal length of a value quoted in an error message."""
+LONGEST_VALUE = 60  # maximal length of a value quoted in an error message
 
 
 def format_number(value: float | str) -> str:

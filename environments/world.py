@@ -24,9 +24,7 @@ Bytes = NDArray[np.uint8]
 SLOPE, GROWTH, SEASON, GRADUAL, BERNOULLI, DELAYED = 1, 2, 4, 8, 16, 32
 """Bits of `Worlds.kind`: features that are present."""
 
-MEAN, VARIANCE, NEW_MEAN, NEW_VARIANCE = range(4)
-"""Columns of `Worlds.level`."""
-
+MEAN, VARIANCE, NEW_MEAN, NEW_VARIANCE = range(4)  # columns of `Worlds.level`
 PER_STEP, VARIANCE_PER_STEP, SIN_WEIGHT, COS_WEIGHT = range(4)
 """Columns of `Worlds.motion`: δ, γ, A·cos φ (weight of sin) and A·sin φ (weight of cos)."""
 

@@ -96,7 +96,9 @@ def field_schema(field: str, table: str = "Study") -> Any:
 def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {*samplers.OPTUNA_SAMPLERS, *samplers.POINT_SAMPLERS} == set(SAMPLERS)
     assert not set(samplers.OPTUNA_SAMPLERS) & set(samplers.POINT_SAMPLERS)
-    assert option("tune", "--sampler").help == f"{join_words(list(SAMPLERS))}. [default: {StudyDefaults.sampler}]"
+    assert (
+        option("tune", "--sampler").help == f"Sampler: {join_words(list(SAMPLERS))}. [default: {StudyDefaults.sampler}]"
+    )
     monkeypatch.setitem(SAMPLERS, "shuffled", SamplerChoice("an added sampler", robust=True))
     monkeypatch.setitem(samplers.OPTUNA_SAMPLERS, "shuffled", samplers.OPTUNA_SAMPLERS["random"])
     spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled").resolved()
@@ -115,7 +117,7 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(pruning.PLAY_BATCH) == set(PRUNERS)
-    assert option("tune", "--pruner").help == f"{join_words(list(PRUNERS))}. [default: {StudyDefaults.pruner}]"
+    assert option("tune", "--pruner").help == f"Pruner: {join_words(list(PRUNERS))}. [default: {StudyDefaults.pruner}]"
     monkeypatch.setitem(PRUNERS, "median", Choice("an added pruner"))
     assert StudySpec(scenario="blips", pruner="median").pruner == "median"
     assert "median" in field_schema("pruner")["enum"]
@@ -130,7 +132,7 @@ def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(objective.STATISTICS) == set(OBJECTIVES)
     assert (
         option("tune", "--objective").help
-        == f"{join_words(format_choices(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
+        == f"Objective: {join_words(format_choices(OBJECTIVES))}. [default: {StudyDefaults.objective}]"
     )
     added = ObjectiveChoice("an added objective", label="median regret", by_rank=True)
     monkeypatch.setitem(OBJECTIVES, "median", added)
@@ -165,7 +167,7 @@ def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("tune", "simulate", "grid", "compare"):
-        assert option(command, "--noise").help == f"{join_words(list(NOISES))}."
+        assert option(command, "--noise").help == f"Noise distribution: {join_words(list(NOISES))}."
     assert find_scenario("blips").noise == DEFAULT_NOISE
     monkeypatch.setitem(NOISES, "silent", Noise("an added noise", lambda rng, n: np.zeros(n)))
     assert find_scenario("blips", {"noise": "silent"}).noise == "silent"
@@ -180,7 +182,10 @@ def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("tune", "grid", "compare", "reproduce"):
         found = option(command, "--backend")
-        assert (found.help, found.default) == (f"{join_words(list(local.BACKENDS))}.", local.DEFAULT_BACKEND)
+        assert (found.help, found.default) == (
+            f"Workers on this machine: {join_words(list(local.BACKENDS))}.",
+            local.DEFAULT_BACKEND,
+        )
     for function in (ravenlab.tune, ravenlab.grid, ravenlab.compare, ravenlab.reproduce):
         assert inspect.signature(function).parameters["backend"].default == local.DEFAULT_BACKEND
         assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
@@ -193,7 +198,7 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     found = option("export", "--format")
-    assert (found.help, found.default) == (f"{join_words(list(export.FORMATS))}.", export.DEFAULT_FORMAT)
+    assert (found.help, found.default) == (f"Format: {join_words(list(export.FORMATS))}.", export.DEFAULT_FORMAT)
     assert inspect.signature(ravenlab.export).parameters["form"].default == export.DEFAULT_FORMAT
     for text in (ravenlab.export.__doc__ or "", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert all(name in text for name in export.FORMATS)

@@ -13,8 +13,7 @@ from typing import IO
 from environments.errors import InputError
 from environments.paths import resolve_path
 
-MAX_NAME_BYTES = 255
-"""Longest name of a file or folder that common file systems accept."""
+MAX_NAME_BYTES = 255  # longest name of a file or folder that common file systems accept
 
 
 def check_file_writable(path: Path) -> None:

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
 
 
-BATCH = 16
-"""Cells played at a time, so that drawing worlds, once per batch, takes little of the time."""
-
+BATCH = 16  # cells played at a time, so that drawing worlds, once per batch, takes little of the time
 TOLERANCE = 1e-9
 """Largest relative difference of a replayed cell: results of another machine differ in the last digits."""
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID
 
 
-LINE_INTERVAL = 10.0
-"""Minimum number of seconds between plain lines."""
+LINE_INTERVAL = 10.0  # minimum number of seconds between plain lines
 
 
 def supports_bars() -> bool:

@@ -34,8 +34,7 @@ MAX_ARMS = 1000
 REQUIRED_COLUMNS = ("step", "arm", "reward")
 COLUMNS = (*REQUIRED_COLUMNS, "propensity")
 
-ARROW_FLOATS = ("double", "float", "halffloat")
-"""Arrow's names of types that cannot name arms."""
+ARROW_FLOATS = ("double", "float", "halffloat")  # Arrow's names of types that cannot name arms
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,7 @@ def file_stamp(path: str | Path) -> object:
         return None
 
 
-BLOCK_FACTOR = 2.5
-"""Length of bootstrap blocks relative to the length that is optimal for the variance."""
+BLOCK_FACTOR = 2.5  # length of bootstrap blocks relative to the length that is optimal for the variance
 
 
 def optimal_block_length(centred: Floats, longest: int) -> tuple[float, float]:

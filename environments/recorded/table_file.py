@@ -23,9 +23,7 @@ MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 NO_ROWS = "it has column names but no row below them."
 
-RowName = Callable[[int], str]
-"""Names a row in messages by its index, such as "line 3"."""
-
+RowName = Callable[[int], str]  # names a row in messages by its index, such as "line 3"
 Converter = Callable[[Any, RowName], Any]
 """Converts a column, which is an object array of text (CSV) or an Arrow array (Parquet), to an array."""
 

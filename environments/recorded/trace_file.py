@@ -24,9 +24,7 @@ MIN_INDEX_ROWS = 10  # rows from which a column 1, 2, 3, … counts as a row ind
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
 """Names of a first column that holds the time and is left out; pandas writes its index without a name."""
 
-STEP_COLUMNS = ("step", "t", "index")
-"""Time columns whose numbers must increase."""
-
+STEP_COLUMNS = ("step", "t", "index")  # time columns whose numbers must increase
 TIME_COLUMN_HINT = " (a time column must be the first one and be called step, time or date)"
 
 MISSING = ("", "na", "n/a", "nan", "null", "none")

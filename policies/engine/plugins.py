@@ -18,8 +18,7 @@ from policies.engine.base import Param, Policy, Value
 
 POLICY_PLUGINS: PluginRegistry[type[Policy]] = PluginRegistry("policy", "ravenlab.policies")
 
-OPTIONAL_ARGUMENTS = ("seed", "horizon")
-"""Constructor arguments that a plain class receives if it takes them."""
+OPTIONAL_ARGUMENTS = ("seed", "horizon")  # constructor arguments that a plain class receives if it takes them
 
 
 class PlainPolicy(Policy):

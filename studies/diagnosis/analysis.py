@@ -21,10 +21,8 @@ from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
 from studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
 
 MIN_ROWS = 200
-MIN_OBSERVATIONS = 40
-"""Minimal observations of the median arm."""
-MAX_REWARD = 1e50
-"""Largest reward whose fourth power is finite."""
+MIN_OBSERVATIONS = 40  # minimal observations of the median arm
+MAX_REWARD = 1e50  # largest reward whose fourth power is finite
 
 
 def read_rewards(path: Path) -> tuple[tuple[str, ...], Floats]:

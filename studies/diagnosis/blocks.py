@@ -15,18 +15,15 @@ import numpy as np
 from environments.world import Floats, Ints
 
 MAX_BLOCKS = 200
-MIN_ROWS = 4
-"""Minimal rows per block."""
+MIN_ROWS = 4  # minimal rows per block
 MIN_OBSERVATIONS = 8
 """Desired observations of an arm per block; a log with one arm per step gets longer blocks."""
 POOLED_FREEDOM = 30
 """Degrees of freedom of each noise estimate, so that a single spike is not taken for a change."""
-MAX_SPIKE = 4.0
-"""Standard deviations by which the variance of a block may exceed those of both neighbors."""
+MAX_SPIKE = 4.0  # standard deviations by which the variance of a block may exceed those of both neighbors
 PRIOR_FREEDOM = 10
 """Degrees of freedom by which an arm's overall noise is weighted in the estimate for a block."""
-MEDIAN_CHI2 = 0.454936
-"""Median of χ² with one degree of freedom."""
+MEDIAN_CHI2 = 0.454936  # median of χ² with one degree of freedom
 
 
 @dataclass(frozen=True)

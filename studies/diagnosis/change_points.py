@@ -17,20 +17,14 @@ from environments.world import Floats, Ints
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 
-FALSE_ALARM_RATE = 0.01
-"""Probability of a change point, over all blocks and arms, if no level changes."""
+FALSE_ALARM_RATE = 0.01  # probability of a change point, over all blocks and arms, if no level changes
 MIN_NOISE_SEGMENT = (5, 60)
 """Minimal blocks and rows between changes of noise; the variance of fewer may be due to one spike."""
-MAX_LOG_VARIANCE = 4.0
-"""Standard deviations at which the log-variance of a block is clipped."""
-CLEAR_GAIN = 10.0
-"""Gain from which an arm contributes to the position of a change point."""
-MAX_CHANGE_POINTS = 60
-"""Maximal number of change points; more do not describe jumps."""
-BLIP_ARMS = 0.5
-"""A blip of at least this share of the arms is a blip of all arms."""
-MAX_BLIP = 0.15
-"""Longest blip, as a share of the rows; a longer excursion is two jumps."""
+MAX_LOG_VARIANCE = 4.0  # standard deviations at which the log-variance of a block is clipped
+CLEAR_GAIN = 10.0  # gain from which an arm contributes to the position of a change point
+MAX_CHANGE_POINTS = 60  # maximal number of change points; more do not describe jumps
+BLIP_ARMS = 0.5  # a blip of at least this share of the arms is a blip of all arms
+MAX_BLIP = 0.15  # longest blip, as a share of the rows; a longer excursion is two jumps
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,9 @@ from studies.statistics.paired import holm_adjust_by_name
 Z95 = 1.959964
 SINGLE_PERIOD = 0.51
 """Period of a change that occurs once, as a share of the rows: it does not occur again within the horizon."""
-MIN_ABSENCE = 0.01
-"""Shortest absence of an arm, as a share of the rows; a shorter gap is a missing value."""
-MAX_ABSENCE_P = 0.01
-"""Largest p-value of an absence."""
-NEVER = "200%"
-"""A time beyond the horizon."""
+MIN_ABSENCE = 0.01  # shortest absence of an arm, as a share of the rows; a shorter gap is a missing value
+MAX_ABSENCE_P = 0.01  # largest p-value of an absence
+NEVER = "200%"  # a time beyond the horizon
 
 
 @dataclass(frozen=True)

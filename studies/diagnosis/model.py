@@ -23,14 +23,10 @@ Bools = NDArray[np.bool_]
 
 # Terms: how means and variances may change.
 
-TIME_STEP = 0.05
-"""Step of the grid of start and end times, as a share of the rows."""
-MIN_TRANSITION = 0.1
-"""Shortest gradual transition, as a share of the rows; a shorter one is a jump."""
-MIN_CYCLES = 1.5
-"""Fewer cycles cannot be distinguished from a drift."""
-CYCLE_STEP = 0.25
-"""Step of the grid of frequencies, in cycles over all rows."""
+TIME_STEP = 0.05  # step of the grid of start and end times, as a share of the rows
+MIN_TRANSITION = 0.1  # shortest gradual transition, as a share of the rows; a shorter one is a jump
+MIN_CYCLES = 1.5  # fewer cycles cannot be distinguished from a drift
+CYCLE_STEP = 0.25  # step of the grid of frequencies, in cycles over all rows
 
 
 @dataclass(frozen=True)
@@ -187,12 +183,9 @@ def _periodogram(waves: tuple[Floats, Floats], residuals: Floats, weights: Float
 
 # Fitting terms to a trace.
 
-VARIANCE_ITERATIONS = 3
-"""Iterations of reweighted least squares for the variances."""
-RIDGE = 1e-9
-"""Regularization that keeps least squares solvable with collinear columns."""
-MIN_VARIANCE = 0.02
-"""Smallest fitted variance, as a share of the arm's mean variance."""
+VARIANCE_ITERATIONS = 3  # iterations of reweighted least squares for the variances
+RIDGE = 1e-9  # regularization that keeps least squares solvable with collinear columns
+MIN_VARIANCE = 0.02  # smallest fitted variance, as a share of the arm's mean variance
 
 
 @dataclass(frozen=True)

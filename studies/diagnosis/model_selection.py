@@ -30,8 +30,7 @@ ARM_CHURN = "arm-churn"
 KINDS = ("incremental-drift", "variance-drift", "gradual-drift", "localized-jump", "periodic", "blips", ARM_CHURN)
 LEVEL_CHANGES = ("localized-jump", "blips")
 """Kinds that are alternative explanations of the same change points."""
-MIN_IMPROVEMENT = 0.1
-"""Smallest improvement of the criterion; less may be rounding."""
+MIN_IMPROVEMENT = 0.1  # smallest improvement of the criterion; less may be rounding
 SIGNIFICANCE_LEVEL = 0.01
 MAX_STEPS = 10
 

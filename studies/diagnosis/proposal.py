@@ -27,10 +27,8 @@ MIN_LEVELS_TO_TRIM, TRIMMED_SHARE = 40, 0.025
 """From this many levels on, this share is trimmed at either end of the range."""
 MIN_RELATIVE_VARIANCE = 1e-3
 """Smallest variance, as a share of the mean variance; a scenario needs positive variances."""
-MAX_NOISE_ROWS = 4000
-"""Maximal number of rows used to identify the noise."""
-MAX_RESIDUAL = 10.0
-"""Standard deviations at which residuals are clipped."""
+MAX_NOISE_ROWS = 4000  # maximal number of rows used to identify the noise
+MAX_RESIDUAL = 10.0  # standard deviations at which residuals are clipped
 LOG_ZERO = -100.0
 """Log-density of uniform noise outside its support; finite because the variance is only estimated."""
 

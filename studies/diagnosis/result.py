@@ -130,11 +130,8 @@ class Diagnosis:
         }
 
 
-FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")
-"""Columns of `tabulate_findings`."""
-
-MAX_NAMES = 6
-"""Maximal number of arms listed by name."""
+FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")  # columns of `tabulate_findings`
+MAX_NAMES = 6  # maximal number of arms listed by name
 
 
 def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:

@@ -10,8 +10,7 @@ from studies.export.json_file import make_document
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 
-NO_LIMIT = 10**9
-"""Line width; wrapped names would be hard to find."""
+NO_LIMIT = 10**9  # line width; wrapped names would be hard to find
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:

@@ -11,11 +11,8 @@ from functools import lru_cache
 from studies.paper.numbers import PUBLISHED, SCENARIOS, printed_rows
 
 EPSILON = 0.1
-SHORT_HORIZON = 3000
-"""Horizons below this count as short."""
-
-ADVISED = "raven-ucb"
-"""The policy that the advice is for."""
+SHORT_HORIZON = 3000  # horizons below this count as short
+ADVISED = "raven-ucb"  # the policy that the advice is for
 
 CONTEXTS = {
     "high-variance environments": ("variance-drift",),

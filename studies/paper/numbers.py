@@ -8,8 +8,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 
-PUBLISHED = "published-"
-"""Prefix of the scenarios and policies of the authors' scripts."""
+PUBLISHED = "published-"  # prefix of the scenarios and policies of the authors' scripts
 
 SCENARIOS = {
     "Variance Drift": "variance-drift",

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-Facts = Mapping[str, Any]
-"""Plain numbers and strings that a section mentions in addition to its tables."""
+Facts = Mapping[str, Any]  # plain numbers and strings that a section mentions in addition to its tables
 
 
 @dataclass(frozen=True)

@@ -14,32 +14,19 @@ from studies.paper.claims import Measurement, Verdict
 
 CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = Verdict
 
-MAX_STANDARD_ERRORS = 3.0
-"""Combined standard errors by which two runs of the same experiment may differ."""
-
-EQUATION_TOLERANCE = 0.01
-"""Relative difference at which the two sides of an equation no longer agree."""
-
+MAX_STANDARD_ERRORS = 3.0  # combined standard errors by which two runs of the same experiment may differ
+EQUATION_TOLERANCE = 0.01  # relative difference at which the two sides of an equation no longer agree
 FLAT = (0.5, 2.0)
 """Regret per step has stopped falling if its ratio between decades is in this range; growth like ln T gives 0.1."""
 
-WIDEST_SHARE = 0.5
-"""An interval wider than this share of a printed number is inconclusive."""
-
+WIDEST_SHARE = 0.5  # an interval wider than this share of a printed number is inconclusive
 MIN_BEST_SHARE = 0.05
 """A suboptimal cell that the paper's design selects at least this often is within sampling noise."""
 
-ABOUT = 1.0
-"""Tolerance of "about x", in units of the last printed digit: the paper prints whole percentages."""
-
-WIDEST_ABOUT = 6.0 * ABOUT
-"""An interval wider than this is inconclusive for "about x"."""
-
-MAX_COST = 0.05
-"""Excess regret, as a share, up to which a recommendation is considered good."""
-
-Cell = tuple[float, float]
-"""α₀ and β₀."""
+ABOUT = 1.0  # tolerance of "about x", in units of the last printed digit: the paper prints whole percentages
+WIDEST_ABOUT = 6.0 * ABOUT  # an interval wider than this is inconclusive for "about x"
+MAX_COST = 0.05  # excess regret, as a share, up to which a recommendation is considered good
+Cell = tuple[float, float]  # α₀ and β₀
 
 RULES: dict[str, str] = {
     "number": (

@@ -84,8 +84,7 @@ class Comparison:
         return ("tuned", "defaults") if self.spec.tune else ("defaults",)
 
 
-LEVEL = 0.05
-"""Significance level of adjusted p-values."""
+LEVEL = 0.05  # significance level of adjusted p-values
 
 
 @dataclass(frozen=True)
@@ -227,9 +226,7 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
     }
 
 
-MAX_NAMES = 4
-"""Maximal number of policies that a sentence lists by name."""
-
+MAX_NAMES = 4  # maximal number of policies that a sentence lists by name
 SETTINGS = {"tuned": "all policies tuned", "defaults": "all policies at their defaults"}
 
 LEGEND = (

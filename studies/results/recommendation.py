@@ -10,8 +10,7 @@ from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
 
-MIN_EFFECTIVE_EVENTS = 100
-"""Effective sample size of the matched events below which a log is inconclusive."""
+MIN_EFFECTIVE_EVENTS = 100  # effective sample size of the matched events below which a log is inconclusive
 
 
 class Estimate(FrozenModel):
@@ -48,7 +47,7 @@ class Baseline(FrozenModel):
         return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
-class RewardScale(FrozenModel):
+class RewardStatistics(FrozenModel):
     """Scale of the rewards: mean over the arms' means, and standard deviation of a reward around its mean."""
 
     mean: float
@@ -134,7 +133,7 @@ class Recommendation(FrozenModel):
     versus: list[Baseline]
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
-    scale: RewardScale
+    scale: RewardStatistics
     trials: int
     seed: int
     version: str

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardScale
+from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
 from studies.spec.fields import FrozenModel
 
 
@@ -79,7 +79,7 @@ class RobustRecommendation(_Outcome):
     )
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
-    scales: list[RewardScale] = Field(description="Reward scale of each scenario.")
+    scales: list[RewardStatistics] = Field(description="Reward scale of each scenario.")
 
     def rows(self) -> list[Recommendation]:
         """Convert to ordinary recommendations, one per scenario, for tables."""

@@ -17,9 +17,7 @@ from environments.streams import Stream, generator
 from environments.world import Floats
 from studies.statistics.intervals import CHUNK, RESAMPLES
 
-MIN_BLOCKS = 4
-"""Minimal number of blocks in a series."""
-
+MIN_BLOCKS = 4  # minimal number of blocks in a series
 MIN_EFFECTIVE_ROWS = 15
 """Effective sample size below which intervals are unreliable: those of 100 rows of an AR(1) series with correlation
 0.95, whose effective size is 3, miss in 17 %."""

@@ -15,15 +15,11 @@ from environments.world import Floats
 
 RESAMPLES = 2000
 
-LEVEL = 0.05
-"""Family-wise error rate of `indistinguishable`."""
-
+LEVEL = 0.05  # family-wise error rate of `indistinguishable`
 MAX_RESAMPLED = 4000
 """Above this many replications, means of equal groups are resampled: faster, with the same skewness of the mean."""
 
-CHUNK = 1_000_000
-"""Numbers held in memory at a time while resampling."""
-
+CHUNK = 1_000_000  # numbers held in memory at a time while resampling
 MIN_SPREAD = 0.1
 """Smallest standard deviation of a resample, relative to that of the sample. A resample that misses the few worlds that
 differ has almost none; the floor keeps the interval finite."""

@@ -21,7 +21,7 @@ from tests.postgres import PASSWORD, Server
 from tests.project import python
 from tests.studies.made import url
 from tuning.cli.app import run
-from tuning.cli.dashboard import attach_to
+from tuning.cli.dashboard import attach_to_studies
 
 Captured = pytest.CaptureFixture[str]
 TINY = ["--horizon=60", "--arms=3", "--replications=4", "--seed=1", "--quiet", "--jobs=1"]
@@ -55,7 +55,7 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
     assert run(["report", "-o", str(tmp_path / "report.html"), *there]) == 0
     assert run(["studies", *there]) == 0
     with use_storage(database) as storage, make_server(storage, port=0) as server:
-        attach_to(database)
+        attach_to_studies(database)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with urllib.request.urlopen(f"{server.url}api/studies") as answer:
             assert len(json.load(answer)["study_summaries"]) == len(asked(database, "SELECT * FROM studies"))

@@ -10,7 +10,7 @@ import numpy as np
 import optuna
 
 from environments.world import Floats
-from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardScale
+from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardStatistics
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
@@ -54,7 +54,7 @@ def recommendation(**changes: Any) -> Recommendation:
         ],
         "importance": None,
         "edge": [Edge(param="epsilon", value=0.0001, low=1e-06, high=0.5)],
-        "scale": RewardScale(mean=0.5, spread=0.3),
+        "scale": RewardStatistics(mean=0.5, spread=0.3),
         "trials": 20,
         "seed": 0,
         "version": "0.1.0",

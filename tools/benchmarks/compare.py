@@ -13,13 +13,13 @@ import time
 from functools import lru_cache
 
 import optuna
+from joblib import cpu_count
 
 from policies import find_policy
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from tools.benchmarks.measure import Figure
-from tuning.cli.options import workers
 from tuning.comparison.run import parse_policies, warm_up
 from tuning.search.samplers import ask_batch
 from tuning.study_run import run_study
@@ -72,7 +72,7 @@ def _around(spec: ComparisonSpec) -> float:
 def shares() -> dict[str, float]:
     """Seconds of every policy at the full budget."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    spec, jobs = _spec(), workers(None)
+    spec, jobs = _spec(), cpu_count()
     around = _around(spec)
     return {
         policy: _playing(spec, policy, jobs) + around * spec.budget(policy)[0] / spec.tune for policy in spec.policies

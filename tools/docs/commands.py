@@ -8,7 +8,7 @@ import typer
 
 from tools.docs.marks import table
 from tuning.cli import app
-from tuning.cli.help import Row, commands_of, groups_of, page_usage, paragraphs_of
+from tuning.cli.help import format_usage, group_commands, group_options, split_help
 
 
 def tree() -> Any:
@@ -21,7 +21,7 @@ def leaves() -> dict[str, tuple[Any, Any]]:
     top = tree()
     root = top.context_class(top, info_name="ravenlab")
     found: dict[str, tuple[Any, Any]] = {}
-    for rows in commands_of(top, root).values():
+    for rows in group_commands(top, root).values():
         for row in rows:
             command = top.commands[row.name]
             ctx = command.context_class(command, parent=root, info_name=row.name, **command.context_settings)
@@ -35,7 +35,7 @@ def parts() -> dict[str, list[str]]:
     """The list of commands, and a section for each."""
     top = tree()
     overview: list[str] = []
-    for heading, rows in commands_of(top, top.context_class(top, info_name="ravenlab")).items():
+    for heading, rows in group_commands(top, top.context_class(top, info_name="ravenlab")).items():
         overview += ["", f"**{heading}**", "", *(f"- [`{row.name}`](#{_anchor(row.name)}): {row.text}" for row in rows)]
     sections: list[str] = []
     for name, (command, ctx) in leaves().items():
@@ -48,19 +48,20 @@ def _anchor(name: str) -> str:
 
 
 def _section(command: Any, ctx: Any) -> list[str]:
-    prose, examples = paragraphs_of(command)
-    lines = ["", f"`{page_usage(command, ctx)}`", ""]
+    prose, examples = split_help(command)
+    lines = ["", f"`{format_usage(command, ctx)}`", ""]
     lines += [line for paragraph in prose for line in (paragraph, "")]
-    for heading, all_rows in groups_of(command, ctx).items():
+    for heading, all_rows in group_options(command, ctx).items():
         rows = [row for row in all_rows if "--help" not in row.name]
         lines += (
-            [f"**{heading}**", "", *table(["", ""], [[f"`{row.left}`", _meaning(row)] for row in rows]), ""]
+            [
+                f"**{heading}**",
+                "",
+                *table(["", ""], [[f"`{row.left}`", row.text.replace("*", "\\*")] for row in rows]),
+                "",
+            ]
             if rows
             else []
         )
     lines += ["**Examples**", ""]
     return [*lines, *(f"- {reason}: `{line}`" for reason, line in examples)]
-
-
-def _meaning(row: Row) -> str:
-    return f"{row.text} {row.note}".strip().replace("*", "\\*")

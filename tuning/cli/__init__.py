@@ -1,1 +1,1 @@
-"""The commands of the command line, one file each."""
+"""Command line: one module per command."""

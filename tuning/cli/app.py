@@ -1,10 +1,11 @@
-"""The command line. Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted."""
+"""The command line: commands, exit codes and error messages."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -31,33 +32,34 @@ from tuning.cli import (
     validate,
 )
 from tuning.cli import list as list_
-from tuning.cli.completion import joined_by_bash
-from tuning.cli.help import NAMES, Command, Group
-from tuning.cli.options import in_words, with_option
+from tuning.cli.arguments import option_names
+from tuning.cli.completion import join_bash_words
+from tuning.cli.help import CONTEXT_SETTINGS, Command, Group
+from tuning.cli.options import OptionValueError
 from tuning.interrupts import Interrupted, handle_interrupts
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
 GROUPS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Begin": {"list": list_.app, "init": init.init, "diagnose": diagnose.diagnose},
-    "Tune and play": {
+    "Get started": {"list": list_.app, "init": init.init, "diagnose": diagnose.diagnose},
+    "Run": {
         "tune": tune.tune,
         "grid": grid.grid,
         "compare": compare.compare,
         "simulate": simulate.simulate,
         "reproduce": reproduce.reproduce,
     },
-    "Look": {
+    "View results": {
         "recommend": recommend.recommend,
         "report": report.report,
         "dashboard": dashboard.dashboard,
         "studies": studies.studies,
         "show": show.show,
     },
-    "Keep": {"export": export.export, "copy": copy.copy, "delete": delete.delete},
+    "Manage studies": {"export": export.export, "copy": copy.copy, "delete": delete.delete},
     "Check": {"validate": validate.validate, "doctor": doctor.doctor},
 }
-"""The commands as `ravenlab --help` lists them."""
+"""Commands by heading, as `ravenlab --help` lists them."""
 
 COMMANDS: dict[str, Callable[..., None]] = {
     name: command
@@ -67,21 +69,18 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 EPILOG = """\
-Begin with: ravenlab tune blips
-Help on a command: ravenlab COMMAND --help, or ravenlab help COMMAND
-Exit codes: 0 done, 1 a fault, 2 bad input or refused, 130 interrupted."""
+To begin: ravenlab tune blips
+Help for a command: ravenlab COMMAND --help, or ravenlab help COMMAND
+Exit codes: 0 success, 1 failure, 2 invalid input, 130 interrupted"""
 
-LONGEST = 2000
-"""Letters of a line on stderr."""
-
-COMPLETION = "_RAVENLAB_COMPLETE"
-"""Set by the shell where it asks what could be typed next; what is typed so far is in the variables below."""
-
-TYPED = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+MAX_MESSAGE = 2000  # characters of an error message
+COMPLETION = "_RAVENLAB_COMPLETE"  # environment variable that a shell sets to request completions
+COMPLETED_LINE = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+"""Environment variables with the command line to be completed."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"ravenlab {version('ravenlab')}")
@@ -90,16 +89,16 @@ def _version(wanted: bool) -> None:
 
 def ravenlab(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Tune and study RAVEN-UCB, a bandit policy for rewards that change over time."""
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
-    """The commands, of which only those named in the arguments know their options.
+    """Return the application; only commands named in the arguments have their options.
 
-    Working out the options of all of them takes as long as the rest of `ravenlab --help`, which shows none.
+    Declaring the options of all commands takes as long as the rest of `ravenlab --help`, which shows none of them.
 
     >>> len(app_for(["--help"]).registered_commands) == len(COMMANDS)
     True
@@ -109,34 +108,34 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
         cls=Group,
         help=ravenlab.__doc__,
         epilog=EPILOG,
-        context_settings=NAMES,
+        context_settings=CONTEXT_SETTINGS,
         add_completion=True,
         pretty_exceptions_enable=False,
     )
     app.callback()(ravenlab)
-    typed = {*arguments, *(word for name in TYPED for word in os.environ.get(name, "").split())}
+    typed = {*arguments, *(word for name in COMPLETED_LINE for word in os.environ.get(name, "").split())}
     for heading, commands in GROUPS.items():
         for name, command in commands.items():
             if isinstance(command, typer.Typer):
-                app.add_typer(command, name=name, cls=Group, context_settings=NAMES, rich_help_panel=heading)
+                app.add_typer(command, name=name, cls=Group, context_settings=CONTEXT_SETTINGS, rich_help_panel=heading)
             else:
-                known = command if name in typed else _in_name(command)
-                app.command(name, cls=Command, context_settings=NAMES, rich_help_panel=heading)(known)
+                declared = command if name in typed else _without_options(command)
+                app.command(name, cls=Command, context_settings=CONTEXT_SETTINGS, rich_help_panel=heading)(declared)
     return app
 
 
-def _in_name(command: Callable[..., None]) -> Callable[[], None]:
-    """A command that says what it is for and has no options."""
+def _without_options(command: Callable[..., None]) -> Callable[[], None]:
+    """Return a stand-in for a command that has its help but no options."""
 
-    def named() -> None:
-        raise AssertionError("a command that was not named is not run")
+    def stand_in() -> None:
+        raise AssertionError("only commands named in the arguments are run")
 
-    named.__doc__ = command.__doc__
-    return named
+    stand_in.__doc__ = command.__doc__
+    return stand_in
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line and give its exit code; what went wrong is one line on stderr.
+    """Run a command line and return its exit code; an error is printed as one line to stderr.
 
     >>> run(["list", "scenario"])
     2
@@ -147,53 +146,96 @@ def run(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="ravenlab", standalone_mode=False)
     except InputError as error:
-        return _say(with_option(error, _named_command(app, arguments)), REFUSED)
+        return _print_error(describe_input_error(error, _named_command(app, arguments)), REFUSED)
     except typer.TyperException as error:
-        return _say(in_words(error, [word for word in arguments if word in COMMANDS]), REFUSED)
+        return _print_error(describe_usage_error(error, arguments), REFUSED)
     except ExternalError as error:
-        return _say(str(error), FAULT)
+        return _print_error(str(error), FAULT)
     except MemoryError as error:
-        return _say(f"out of memory: {error or 'ask for less at a time'}", FAULT)
-    except SystemExit as end:  # what completes a shell's line ends so
+        return _print_error(f"out of memory: {error or 'reduce the size of the problem'}", FAULT)
+    except SystemExit as end:  # shell completion ends like this
         return end.code if isinstance(end.code, int) else DONE
     except (Interrupted, KeyboardInterrupt, typer.Abort) as stop:
-        return _say(str(stop) if isinstance(stop, Interrupted) else str(Interrupted()), INTERRUPTED)
+        return _print_error(str(stop) if isinstance(stop, Interrupted) else str(Interrupted()), INTERRUPTED)
     except BrokenPipeError:
         return FAULT
     except OSError as error:
-        return _say(f"{error.strerror or error}: {error.filename or 'no file named'}", FAULT)
+        return _print_error(f"{error.strerror or error}: {error.filename or 'unnamed file'}", FAULT)
     if code == INTERRUPTED:
-        return _say(str(Interrupted()), INTERRUPTED)
+        return _print_error(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE
 
 
 def _named_command(app: Any, arguments: Sequence[str]) -> Any:
-    """The command that the arguments name."""
     command = app
     for word in arguments:
         command = getattr(command, "commands", {}).get(word, command)
     return command
 
 
-def _say(message: str, code: int) -> int:
-    """One line on stderr, whatever the message was: no password in it, nor more than anyone would read."""
+def describe_input_error(error: InputError, command: Any) -> str:
+    """Return the message of an error with the command's option for its field.
+
+    A message that begins with the field begins with the option instead; otherwise the option follows in parentheses.
+
+    >>> from types import SimpleNamespace
+    >>> tune = SimpleNamespace(params=[SimpleNamespace(opts=["--name", "--range"])])
+    >>> describe_input_error(InputError("study 'mine' is a grid; choose another name.", field="name"), tune)
+    "study 'mine' is a grid; choose another name (--name)."
+    >>> describe_input_error(InputError("space.alpha0: low must be below high.", field="space.alpha0"), tune)
+    '--range alpha0: low must be below high.'
+    """
+    message = str(error)
+    if error.field is None:
+        return message
+    field, _, key = error.field.partition(".")
+    options = {name for param in command.params for name in param.opts}
+    option = next((name for name in option_names(field) if name in options), None)
+    if option is None:
+        return message
+    rest = message.removeprefix(error.field)
+    if rest != message and rest[:1] in (" ", ":"):
+        return f"{option} {key}".strip() + rest
+    return f"{message.rstrip('.')} ({option})."
+
+
+def describe_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:
+    """Return the message of an error in the use of options, with the nearest option or a pointer to the help.
+
+    >>> describe_usage_error(typer.BadParameter("no"), ["tune"])
+    'Invalid value: no; see ravenlab tune --help.'
+    """
+    ctx = getattr(error, "ctx", None)
+    if isinstance(error, OptionValueError) and error.param is not None:
+        return f"{max(error.param.opts, key=len)} {error.message}"
+    command = next((f"ravenlab {word}" for word in arguments if word in COMMANDS), "ravenlab")
+    help_command = f"{command if ctx is None else ctx.command_path} --help"
+    if ctx is None or not hasattr(error, "possibilities"):
+        return f"{error.format_message().rstrip('.')}; see {help_command}."
+    options = [name[2:] for param in ctx.command.get_params(ctx) for name in param.opts if name.startswith("--")]
+    near = get_close_matches(error.option_name.lstrip("-"), options, n=1)
+    return f"unknown option {error.option_name}; {f'did you mean --{near[0]}?' if near else f'see {help_command}.'}"
+
+
+def _print_error(message: str, code: int) -> int:
+    """Print a message to stderr as one line of limited length without passwords, and return the exit code."""
     from studies.storage.urls import mask_passwords
 
     line = mask_passwords(" ".join(message.split()))
-    if len(line) > LONGEST:
-        line = f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    if len(line) > MAX_MESSAGE:
+        line = f"{line[: MAX_MESSAGE // 2]} … {line[-MAX_MESSAGE // 2 :]}"
     print(f"ravenlab: {line}", file=sys.stderr)
     return code
 
 
 def main() -> None:
-    """Entry point of the command `ravenlab`."""
+    """Run the command line of this process."""
     use_ascii_where_needed()
     if COMPLETION in os.environ:
-        joined_by_bash()
+        join_bash_words()
     try:
         with handle_interrupts():
             code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        code = _say(str(Interrupted()), INTERRUPTED)
+        code = _print_error(str(Interrupted()), INTERRUPTED)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""From what stands on the command line of `ravenlab tune` to the studies that it asks for."""
+"""From the values of options to specifications, plans and workers."""
 
 from __future__ import annotations
 
@@ -7,194 +7,182 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from environments.errors import InputError
-from environments.text import plural
-from tuning.cli.options import option_names, parse_assignments, parse_ranges, whole_number, whole_numbers
+from environments.text import format_count, join_words, plural
+from tuning.cli.options import Assignment
 
 if TYPE_CHECKING:
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
     from tuning.workers.local import Workers
 
+OPTIONS_BY_FIELD = {
+    "space": ("--range",),
+    "fixed": ("--fix",),
+    "settings": ("--set",),
+    "name": ("--name", "--as"),
+}
+"""Options of fields whose names differ; the option of any other field is --field."""
 
-@dataclass
-class Asked:
-    """Studies of one world each, and searches over several worlds."""
 
-    specs: list[StudySpec] = field(default_factory=list)
-    worlds: list[RobustSpec] = field(default_factory=list)
+def option_names(field: str) -> tuple[str, ...]:
+    """Return the options that may set a field.
 
-    def __len__(self) -> int:
-        return len(self.specs) + len(self.worlds)
+    >>> option_names("space"), option_names("search_replications")
+    (('--range',), ('--search-replications',))
+    """
+    return OPTIONS_BY_FIELD.get(field, (f"--{field.replace('_', '-')}",))
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those options that were given.
+    """Return the options that were given.
 
-    >>> given({"measure": None, "pareto": False, "csv": "x"})
-    {'csv': 'x'}
+    >>> given({"measure": None, "pareto": False, "csv": "x", "settings": {}, "trials": 0})
+    {'csv': 'x', 'trials': 0}
     """
-    return {name: value for name, value in options.items() if value not in (None, False)}
+    return {name: value for name, value in options.items() if value is not None and value is not False and value != {}}
 
 
-def numbers(options: Mapping[str, str | None]) -> dict[str, Any]:
-    """Whole numbers by the names of their options; an underscore is a dash there.
+def assignments(option: str, pairs: Sequence[Assignment] | None) -> dict[str, Any]:
+    """Collect the values of an option that can be repeated.
 
-    >>> numbers({"trials": "1_000", "arms": None})
-    {'trials': 1000}
+    >>> assignments("--set", [Assignment("every", "5%"), Assignment("longest", 7)])
+    {'every': '5%', 'longest': 7}
     """
-    return {
-        name: whole_number(f"--{name.replace('_', '-')}", text) for name, text in options.items() if text is not None
-    }
+    values: dict[str, Any] = {}
+    for pair in pairs or ():
+        if pair.name in values:
+            raise InputError(f"{option} sets {pair.name} twice: {values[pair.name]} and {pair.value}.")
+        values[pair.name] = pair.value
+    return values
 
 
-def settings_of(setting: Sequence[str] | None, noise: str | None) -> dict[str, int | float | str]:
-    """The scenario's parameters; --noise is short for one of them.
+def scenario_settings(pairs: Sequence[Assignment] | None, noise: str | None) -> dict[str, Any]:
+    """Collect the parameters of the scenario; --noise sets one of them.
 
-    >>> settings_of(["every=5%"], "laplace")
+    >>> scenario_settings([Assignment("every", "5%")], "laplace")
     {'every': '5%', 'noise': 'laplace'}
     """
-    settings = parse_assignments("--set", setting or [])
-    return settings if noise is None else {**settings, "noise": noise}
+    return assignments("--set", pairs) | given({"noise": noise})
 
 
-def horizons_of(horizon: str | None) -> list[int | None]:
-    """All horizons that were asked for; None is the scenario's own.
-
-    >>> horizons_of("100,200"), horizons_of(None)
-    ([100, 200], [None])
-    """
-    return [None] if horizon is None else [*whole_numbers("--horizon", horizon)]
-
-
-def parameters_of(ranges: Sequence[str] | None, fix: Sequence[str] | None) -> dict[str, Any]:
-    """Where the policy's parameters are searched, and those that are not.
-
-    >>> parameters_of(["alpha0=0.1:5"], None)
-    {'space': {'alpha0': [0.1, 5.0]}}
-    """
-    fields: dict[str, Any] = {}
-    if ranges:
-        fields["space"] = parse_ranges(ranges)
-    if fix:
-        fields["fixed"] = parse_assignments("--fix", fix)
-    return fields
-
-
-def file_fields(
-    trace: str | None, log: str | None, window: str | None, minimize: bool, scenarios: bool, horizon: str | None
+def recorded_fields(
+    trace: str | None, log: str | None, window: int | None, minimize: bool, scenarios: bool, horizon: bool
 ) -> dict[str, Any]:
-    """The fields of a study on a trace or a log; the rows of a window are its horizon."""
+    """Return the fields of a study on a trace or a log; the length of a window is its horizon."""
     if window is not None and trace is None:
-        raise InputError("--window goes with --trace.")
+        raise InputError("--window requires --trace.")
     if trace is None and log is None:
         if minimize:
-            raise InputError("--minimize goes with --trace or --log.")
+            raise InputError("--minimize requires --trace or --log.")
         return {}
-    kind = "log" if trace is None else "trace"
-    if scenarios or horizon is not None or (trace is not None and log is not None):
-        instead = "SCENARIO" if scenarios else "--log" if horizon is None else "--horizon"
-        hint = " (say --window)" if instead == "--horizon" and kind == "trace" else ""
-        raise InputError(f"--{kind} takes the place of a scenario, so {instead}{hint} can't be given beside it.")
-    fields: dict[str, Any] = {kind: log if trace is None else trace, "minimize": minimize}
-    if window is not None:
-        fields["horizon"] = whole_number("--window", window)
-    return fields
+    kind, file = ("log", log) if trace is None else ("trace", trace)
+    excluded = {"SCENARIO": scenarios, "--horizon": horizon, "--log": trace is not None and log is not None}
+    for name in given(excluded):
+        advice = "; use --window" if (kind, name) == ("trace", "--horizon") else ""
+        raise InputError(f"--{kind} replaces the scenario, so {name} can't be combined with it{advice}.")
+    return {kind: file, "minimize": minimize, **given({"horizon": window})}
 
 
-def from_file(study: str, beside: Sequence[str], fields: Mapping[str, Any]) -> Asked:
-    """All that a study file asks for; neither options nor fields that others made may stand beside it."""
+@dataclass
+class Plan:
+    """What `ravenlab tune` runs: studies of one scenario each, and robust searches over several."""
+
+    studies: list[StudySpec] = field(default_factory=list)
+    robust: list[RobustSpec] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.studies) + len(self.robust)
+
+
+def plan_from_file(study: str, excluded: Sequence[str], fields: Mapping[str, Any]) -> Plan:
+    """Read the plan of a study file; `excluded` options and the options of `fields` can't be combined with it."""
     from studies.spec.files import find_study_file, load_robust_studies, load_study_file
 
-    others = [*beside, *(option_names(field)[0] for field in fields)]
+    others = [*excluded, *(option_names(field)[0] for field in fields)]
     if others:
-        raise InputError(f"--study takes everything from its file, so {others[0]} can't be given beside it.")
+        raise InputError(f"--study takes all settings from its file, so {others[0]} can't be combined with it.")
     path = find_study_file(study)
-    return Asked(load_study_file(path), load_robust_studies(path))
+    return Plan(load_study_file(path), load_robust_studies(path))
 
 
-def from_words(
-    scenarios: Sequence[str], horizon: str | None, fields: dict[str, Any], over_worlds: dict[str, Any] | None
-) -> Asked:
-    """Studies of scenarios, a trace or a log; `over_worlds` where one setting is searched for all scenarios."""
+def plan_from_options(
+    scenarios: Sequence[str],
+    horizons: Sequence[int] | None,
+    fields: Mapping[str, Any],
+    robust: Mapping[str, Any] | None,
+) -> Plan:
+    """Plan studies of scenarios, a trace or a log; with `robust`, one search over all scenarios per horizon."""
     from environments.catalog import load_scenario_plugin
     from studies.spec.parse import parse_study_spec
     from studies.spec.robust import parse_robust_spec
 
-    file = next((kind for kind in ("trace", "log") if kind in fields), None)
-    if file is not None and over_worlds is not None:
-        raise InputError(f"--robust takes scenarios, so --{file} can't be given beside it.")
-    if file is not None:
+    recorded = next((kind for kind in ("trace", "log") if kind in fields), None)
+    if recorded is not None and robust is not None:
+        raise InputError(f"--robust needs scenarios, so --{recorded} can't be combined with it.")
+    if recorded is not None:
         try:
-            return Asked([parse_study_spec(fields)])
+            return Plan([parse_study_spec(fields)])
         except InputError as error:
-            if error.field == "horizon":  # the rows of a window are given by --window
+            if error.field == "horizon":  # the length of a window, which --window sets
                 error.field = "window"
             raise
     if not scenarios:
-        raise InputError(
-            "SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all), or give --study,"
-            " --trace or --log."
-        )
-    horizons = horizons_of(horizon)
-    brought = [load_scenario_plugin(one) for one in scenarios]
-    if over_worlds is not None:
-        fields = {**fields, **{key: over_worlds[key] for key in ("measure", "pareto") if key in over_worlds}}
-        return Asked(
-            worlds=[parse_robust_spec({"scenarios": brought, "horizon": steps, **fields}) for steps in horizons]
-        )
-    asked = [{"scenario": one, "horizon": steps, **fields} for one in brought for steps in horizons]
-    return Asked([parse_study_spec(each) for each in asked])
+        raise missing_scenario(", or use --study, --trace or --log")
+    names = [load_scenario_plugin(text) for text in scenarios]
+    steps: Sequence[int | None] = horizons or [None]
+    if robust is not None:
+        return Plan(robust=[parse_robust_spec({"scenarios": names, "horizon": T, **fields, **robust}) for T in steps])
+    return Plan([parse_study_spec({"scenario": name, "horizon": T, **fields}) for name in names for T in steps])
 
 
-def seconds(timeout: str | None) -> float | None:
-    """The time that a search may take.
-
-    >>> seconds("1.5")
-    1.5
-    """
-    if timeout is None:
-        return None
-    try:
-        found = float(timeout)
-    except ValueError:
-        found = -1.0
-    if not 0.0 <= found <= 1e9:
-        raise InputError(f"--timeout must be a number of seconds, at least 0, but got {timeout!r}.")
-    return found
+def missing_scenario(alternatives: str = "") -> InputError:
+    """Return the error for a command without a scenario."""
+    return InputError(
+        f"SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all){alternatives}."
+    )
 
 
-def bring(texts: Sequence[str] | None) -> None:
-    """Load what the user named, whatever it is."""
-    if not texts:
-        return
-    from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
-    from environments.catalog import load_scenario_plugin
-    from environments.errors import InputError
+def check_one_name(name: str | None, count: int) -> None:
+    """Refuse one name for several studies."""
+    if name is not None and count > 1:
+        raise InputError(f"--name can't be used for {count} studies; it names a single one.")
+
+
+def load_plugins(texts: Sequence[str] | None) -> None:
+    """Load custom policies and scenarios from Python files or installed packages."""
+    from environments.catalog import SCENARIO_PLUGINS, load_scenario_plugin
     from environments.plugins import is_plugin, load_plugin
-    from policies.engine.plugins import POLICY_PLUGINS as POLICIES
-    from policies.engine.plugins import load_policy_plugin
+    from policies.engine.plugins import POLICY_PLUGINS, load_policy_plugin
 
-    for text in texts:
+    for text in texts or ():
         if is_plugin(text):
-            found, _ = load_plugin(text, "--plugin")
-            policy = isinstance(found, type) and callable(getattr(found, "select", None))
-            (load_policy_plugin if policy else load_scenario_plugin)(text)
-        elif text in POLICIES.entry_points():
+            plugin, _ = load_plugin(text, "--plugin")
+            is_policy = isinstance(plugin, type) and callable(getattr(plugin, "select", None))
+            (load_policy_plugin if is_policy else load_scenario_plugin)(text)
+        elif text in POLICY_PLUGINS.entry_points():
             load_policy_plugin(text)
-        elif text in SCENARIOS.entry_points():
+        elif text in SCENARIO_PLUGINS.entry_points():
             load_scenario_plugin(text)
         else:
-            raise InputError(f"--plugin must be ./file.py:Name or what an installed package offers but got {text!r}.")
+            raise InputError(f"--plugin must be ./file.py:Name or the name of an installed plugin but got {text!r}.")
 
 
-def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
-    """The crew that the options ask for; everything wrong with them is said at once, before anything is begun."""
-    from environments.errors import InputError
-    from environments.text import join_words
-    from tuning.cli.options import workers
+def worker_count(jobs: int | None) -> int:
+    """Return the number of workers: --jobs, or one per core.
+
+    >>> worker_count(2)
+    2
+    """
+    if jobs is not None:
+        return jobs
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
+    """Check the options of workers before anything runs, and return the workers to open."""
     from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
     if backend not in BACKENDS:
@@ -204,53 +192,54 @@ def hire(jobs: str | None, backend: str, cluster: str | None) -> AbstractContext
 
         check_address(cluster)
         if backend != DEFAULT_BACKEND:
-            raise InputError("--backend is for this machine's workers, so it can't be given beside --cluster.")
+            raise InputError("--backend selects workers on this machine, so it can't be combined with --cluster.")
         if jobs is not None and cluster != "local":
-            raise InputError("--jobs is for this machine's workers; those of a cluster are all used.")
-    return open_workers(workers(jobs), backend, cluster)
+            raise InputError("--jobs can't be combined with a cluster's address: all workers of the cluster are used.")
+    return open_workers(worker_count(jobs), backend, cluster)
 
 
-def print_plan(specs: Sequence[StudySpec], worlds: Sequence[RobustSpec], as_json: bool) -> None:
-    """What `ravenlab tune --dry-run` prints."""
+def print_plan(plan: Plan, as_json: bool) -> None:
+    """Print what `ravenlab tune` would run."""
+    from tuning.cli.output import print_json, say
+
     if as_json:
-        from tuning.cli.output import print_json
-
-        print_json({"studies": [*map(robust_object, worlds), *map(study_object, specs)]})
+        print_json({"studies": [*map(robust_object, plan.robust), *map(study_object, plan.studies)]})
         return
-    for each in worlds:
-        for own in each.scenario_specs():
-            _print_study(own)
-        what = "Pareto front" if each.pareto else f"measure {each.measure}"
-        typer.echo(
-            f"{each.study_name()}: {each.base.trials:,} trials × {each.base.replications:,} replications × "
-            f"{len(each.scenarios)} scenarios, {each.base.sampler}, {what}, {_searched(each):.3g} steps"
+    for search in plan.robust:
+        for study in search.scenario_specs():
+            say(_describe_study(study))
+        target = "Pareto front" if search.pareto else f"measure {search.measure}"
+        say(
+            f"{search.study_name()}: {search.base.trials:,} trials × {search.base.replications:,} replications × "
+            f"{len(search.scenarios)} scenarios, sampler {search.base.sampler}, {target}, "
+            f"{format_count(_search_steps(search))} steps"
         )
-    for spec in specs:
-        _print_study(spec)
-    count = len(specs) + sum(1 + len(each.scenarios) for each in worlds)
-    total = sum(spec.simulated_steps() for spec in specs) + sum(map(all_steps, worlds))
-    typer.echo(f"{plural(count, 'study', 'studies')}, {total:.3g} simulated steps in all")
+    for spec in plan.studies:
+        say(_describe_study(spec))
+    count = len(plan.studies) + sum(1 + len(search.scenarios) for search in plan.robust)
+    total = sum(spec.simulated_steps() for spec in plan.studies) + sum(map(robust_steps, plan.robust))
+    say(f"{plural(count, 'study', 'studies')}, {format_count(total)} simulated steps in total")
 
 
-def _print_study(spec: StudySpec) -> None:
-    typer.echo(
+def _describe_study(spec: StudySpec) -> str:
+    return (
         f"{spec.study_name()}: {spec.trials:,} trials × {spec.replications:,} replications, "
-        f"{spec.sampler}, pruner {spec.pruner}, {spec.simulated_steps():.3g} steps"
+        f"sampler {spec.sampler}, pruner {spec.pruner}, {format_count(spec.simulated_steps())} steps"
     )
 
 
-def all_steps(spec: RobustSpec) -> int:
-    """Steps of a search over several scenarios, and of the study of each that comes first."""
-    return _searched(spec) + sum(own.simulated_steps() for own in spec.scenario_specs())
+def robust_steps(spec: RobustSpec) -> int:
+    """Count the steps of a robust search and of the studies of its scenarios, which run first."""
+    return _search_steps(spec) + sum(study.simulated_steps() for study in spec.scenario_specs())
 
 
-def _searched(spec: RobustSpec) -> int:
+def _search_steps(spec: RobustSpec) -> int:
     base = spec.base.resolved()
     return base.trials * base.replications * base.horizon * len(spec.scenarios)
 
 
 def study_object(spec: StudySpec) -> dict[str, Any]:
-    """A study that would run."""
+    """Return the JSON object of a planned study."""
     return {
         "study": spec.study_name(),
         "trials": spec.trials,
@@ -262,12 +251,12 @@ def study_object(spec: StudySpec) -> dict[str, Any]:
 
 
 def robust_object(spec: RobustSpec) -> dict[str, Any]:
-    """A search over several scenarios that would run, and the study of each that comes first."""
+    """Return the JSON object of a planned robust search and of the studies of its scenarios, which run first."""
     return {
         **study_object(spec.base),
         "study": spec.study_name(),
-        "steps": _searched(spec),
+        "steps": _search_steps(spec),
         "measure": None if spec.pareto else spec.measure,
         "scenarios": list(spec.scenarios),
-        "first": [study_object(each) for each in spec.scenario_specs()],
+        "first": [study_object(study) for study in spec.scenario_specs()],
     }

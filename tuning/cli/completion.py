@@ -1,6 +1,6 @@
-"""What a shell offers when someone presses Tab: quick, quiet, and nothing is made by asking.
+"""Shell completion of values: registered names, scenarios, policies, study files and stored studies.
 
-Whatever goes wrong here is no one's concern while they type: then nothing is offered.
+Completion is silent and has no side effects: it creates no file, and any failure offers nothing.
 """
 
 from __future__ import annotations
@@ -13,49 +13,47 @@ import typer
 
 from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, Choice, format_choices
 
-WAIT = 2
-"""Seconds for a database server to answer."""
-
-ASKED = "SELECT study_name FROM studies ORDER BY study_name"
+CONNECT_TIMEOUT = 2  # seconds to wait for a database server
+NAMES_QUERY = "SELECT study_name FROM studies ORDER BY study_name"
 
 
 def words(*known: str) -> Callable[[str], list[str]]:
-    """Completes a few fixed words.
+    """Complete fixed words.
 
     >>> words("local", "tcp://")("l")
     ['local']
     """
-    return _offering(lambda: known)
+    return _completer(lambda: known)
 
 
 def names(registry: Mapping[str, object]) -> Callable[[str], list[str]]:
-    """Completes the names of a registry.
+    """Complete the names of a registry.
 
     >>> names({"threads": None, "loky": None})("l")
     ['loky']
     """
-    return _offering(lambda: registry)
+    return _completer(lambda: registry)
 
 
 def choices(registry: Mapping[str, Choice]) -> Callable[[str], list[str]]:
-    """Completes the values of a registry, with an example where a value takes an argument."""
-    return _offering(lambda: format_choices(registry))
+    """Complete the values of a registry, with an example where a value takes an argument."""
+    return _completer(lambda: format_choices(registry))
 
 
-def _offering(known: Callable[[], Iterable[str]], between: str = "") -> Callable[[str], list[str]]:
-    """Offers names; where several may stand with a mark between them, behind the last one.
+def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Callable[[str], list[str]]:
+    """Complete names; with a separator, the last one of several.
 
-    >>> _offering(lambda: ["periodic", "blips"], "+")("blips+per")
+    >>> _completer(lambda: ["periodic", "blips"], "+")("blips+per")
     ['blips+periodic']
     """
 
-    def offered(incomplete: str) -> list[str]:
-        before, mark, last = incomplete.rpartition(between) if between else ("", "", incomplete)
+    def complete(incomplete: str) -> list[str]:
+        before, found, last = incomplete.rpartition(separator) if separator else ("", "", incomplete)
         with suppress(Exception):
-            return [f"{before}{mark}{name}" for name in known() if name.startswith(last)]
+            return [f"{before}{found}{name}" for name in known() if name.startswith(last)]
         return []
 
-    return offered
+    return complete
 
 
 def _scenarios() -> list[str]:
@@ -70,32 +68,31 @@ def _policies() -> list[str]:
     return sorted(policy_names())
 
 
-def _shipped() -> list[str]:
+def _study_files() -> list[str]:
     from studies.spec.files import shipped_studies
 
     return sorted(shipped_studies())
 
 
-scenarios = _offering(_scenarios, "+")
-scenario_lists = _offering(lambda: [*_scenarios(), ALL_KEYWORD], ",")
-policies = _offering(_policies)
-policy_lists = _offering(lambda: [*_policies(), PAPER_KEYWORD, ALL_KEYWORD], ",")
-study_files = _offering(_shipped)
-"""Where none fits, the shell offers files."""
+scenarios = _completer(_scenarios, "+")
+scenario_lists = _completer(lambda: [*_scenarios(), ALL_KEYWORD], ",")
+policies = _completer(_policies)
+policy_lists = _completer(lambda: [*_policies(), PAPER_KEYWORD, ALL_KEYWORD], ",")
+study_files = _completer(_study_files)  # where none matches, the shell completes files
 
 
-def joined_by_bash() -> None:
-    """Bash makes three words of --option=value; the parser knows two."""
-    words, place = os.environ.get("COMP_WORDS", "").split("\n"), os.environ.get("COMP_CWORD", "")
-    if not place.isdigit() or "=" not in words[1 : int(place)]:
+def join_bash_words() -> None:
+    """Join --option, = and value, which bash passes as three words, into the two words that the parser expects."""
+    words, position = os.environ.get("COMP_WORDS", "").split("\n"), os.environ.get("COMP_CWORD", "")
+    if not position.isdigit() or "=" not in words[1 : int(position)]:
         return
-    before = [word for word in words[: int(place)] if word != "="]
+    before = [word for word in words[: int(position)] if word != "="]
     os.environ["COMP_CWORD"] = str(len(before))
-    os.environ["COMP_WORDS"] = "\n".join([*before, *words[int(place) :]])
+    os.environ["COMP_WORDS"] = "\n".join([*before, *words[int(position) :]])
 
 
 def studies(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Studies in the storage that the command line names."""
+    """Complete names of studies in the storage that the command line names."""
     with suppress(Exception):
         from studies.storage.urls import storage_url
 
@@ -104,9 +101,9 @@ def studies(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def stored_names(url: str) -> list[str]:
-    """The names of all studies in a storage, without making or changing anything, and without Optuna, which is slow.
+    """Return the names of all studies in a storage, without Optuna, which takes a second to import.
 
-    A SQLite file that nobody writes is read as what can't change: otherwise reading would leave files beside it.
+    A SQLite file without a writer is opened as immutable: otherwise reading would leave files beside it.
     """
     from studies.storage.urls import sqlite_file
 
@@ -114,17 +111,16 @@ def stored_names(url: str) -> list[str]:
     if path is not None:
         import sqlite3
 
-        written = path.with_name(f"{path.name}-wal").exists()
-        with sqlite3.connect(
-            f"{path.resolve().as_uri()}?{'mode=ro' if written else 'mode=ro&immutable=1'}", uri=True
-        ) as file:
-            found = [str(name) for (name,) in file.execute(ASKED)]
-        file.close()
-        return found
+        has_writer = path.with_name(f"{path.name}-wal").exists()
+        mode = "mode=ro" if has_writer else "mode=ro&immutable=1"
+        with sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True) as database:
+            names = [str(name) for (name,) in database.execute(NAMES_QUERY)]
+        database.close()
+        return names
     from sqlalchemy import create_engine, text
 
     from studies.storage.urls import parse_url
 
-    engine = create_engine(parse_url(url), connect_args={"connect_timeout": WAIT})
-    with engine.connect() as there:
-        return [str(name) for (name,) in there.execute(text(ASKED))]
+    engine = create_engine(parse_url(url), connect_args={"connect_timeout": CONNECT_TIMEOUT})
+    with engine.connect() as connection:
+        return [str(name) for (name,) in connection.execute(text(NAMES_QUERY))]

@@ -1,36 +1,32 @@
-"""`ravenlab copy`: studies into another storage, or under another name."""
+"""`ravenlab copy`: copy studies to another storage or name."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from tuning.cli.options import StorageOption, StudiesArgument, option
 
-from tuning.cli.options import StorageOption, StudiesArgument
-
-LONGEST = 400
-"""Letters of a name, as in a study file."""
+MAX_NAME = 400  # characters of a name, as in a study file
 
 
 def copy(
     studies: StudiesArgument,
-    to: Annotated[str, typer.Option("--to", metavar="URL", help="Where to.", show_default=False)],
-    name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Under another name; one study.", show_default=False)
-    ] = None,
+    to: Annotated[str, option("--to", metavar="URL", help="Database to copy to; created if it does not exist.")],
+    name: Annotated[str | None, option("--as", metavar="NAME", help="New name, for a single study.")] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Copy studies whole into another storage, or under another name.
+    """Copy studies to another storage or to another name.
 
-    Trials, attributes and recommendations go along. A name that exists there is refused.
+    Copies trials, attributes and recommendations. An existing study is not overwritten.
 
     Examples:
-        # all studies of a policy into an archive, which is made
+        # all studies of a policy to an archive, which is created
         ravenlab copy 'raven-ucb/*' --to sqlite:///archive.sqlite3
         # one study under another name in the same storage
         ravenlab copy raven-ucb/blips/T1000/K10 --to sqlite:///studies.sqlite3 --as before
     """
     from environments.errors import InputError
+    from environments.text import plural
     from studies.storage.copy import read_study_rows, write_study_rows
     from studies.storage.database import use_storage
     from studies.storage.faults import translate_errors
@@ -39,23 +35,25 @@ def copy(
     from studies.storage.urls import mask_url, storage_url
     from tuning.cli.output import say
 
-    if name is not None and (not 1 <= len(name) <= LONGEST or not name.isprintable() or name != name.strip()):
-        raise InputError(f"--as must be 1 to {LONGEST} printable letters without space around but got {name[:50]!r}.")
+    if name is not None and (not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip()):
+        raise InputError(
+            f"--as must be 1 to {MAX_NAME} printable characters without surrounding spaces but got {name[:50]!r}."
+        )
     url = storage_url(storage)
     with use_storage(storage) as source:
-        found = find_studies(source, studies)
-        if name is not None and len(found) > 1:
-            raise InputError(f"--as names one study, but {len(found)} are to be copied.")
-        names = [each.study_name for each in found]
-        there = names if name is None else [name]
+        selected = find_studies(source, studies)
+        if name is not None and len(selected) > 1:
+            raise InputError(f"--as names a single study but {len(selected)} studies match.")
+        names = [study.study_name for study in selected]
+        new_names = names if name is None else [name]
         with lock_studies(url, *names):
             with use_storage(to, create=True) as target:
-                taken = {each.study_name for each in target.get_all_studies()}.intersection(there)
+                taken = {study.study_name for study in target.get_all_studies()}.intersection(new_names)
             if taken:
-                raise InputError(f"study {min(taken)!r} exists in {mask_url(to)} already.")
-            with lock_studies(to, *there) as target:
-                for each, under in zip(found, there, strict=True):
+                raise InputError(f"study {min(taken)!r} already exists in {mask_url(to)}.")
+            with lock_studies(to, *new_names) as target:
+                for study, new_name in zip(selected, new_names, strict=True):
                     with translate_errors(url):
-                        rows = read_study_rows(source, each._study_id)
-                    count = write_study_rows(rows, target, under)
-                    say(f"Copied {each.study_name} to {mask_url(to)}: {count} trials.")
+                        rows = read_study_rows(source, study._study_id)
+                    count = write_study_rows(rows, target, new_name)
+                    say(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")

@@ -1,4 +1,4 @@
-"""`ravenlab delete`: studies that are not wanted any more."""
+"""`ravenlab delete`: delete studies with their trials."""
 
 from __future__ import annotations
 
@@ -8,30 +8,25 @@ from typing import Annotated
 import typer
 
 from tuning.cli import completion
-from tuning.cli.options import StorageOption
+from tuning.cli.options import StorageOption, argument, option
 
 
 def delete(
     studies: Annotated[
         list[str],
-        typer.Argument(
-            metavar="STUDY",
-            help="Whole names, or patterns such as 'raven-ucb/*'.",
-            autocompletion=completion.studies,
-            show_default=False,
-        ),
+        argument("STUDY", "Full names, or patterns such as 'raven-ucb/*'.", complete=completion.studies),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
+    yes: Annotated[bool, option("--yes", help="Delete without confirmation.")] = False,
     storage: StorageOption = None,
 ) -> None:
     """Delete studies with all their trials.
 
-    Asks first. A study that is being tuned is refused.
+    Lists the studies and asks for confirmation. A study that is being run can't be deleted.
 
     Examples:
-        # one study, without being asked
+        # one study, without confirmation
         ravenlab delete raven-ucb/blips/T1000/K10 --yes
-        # all that begin so; they are named before you are asked
+        # all grids, after confirmation
         ravenlab delete 'grid/*'
     """
     from environments.errors import InputError
@@ -43,17 +38,17 @@ def delete(
     from tuning.cli.output import say
 
     with use_storage(storage) as store:
-        found = find_studies(store, studies, prefixes=False)
+        selected = find_studies(store, studies, prefixes=False)
         if not yes:
-            studies_found = plural(len(found), "study", "studies")
+            count = plural(len(selected), "study", "studies")
             if not sys.stdin.isatty():
-                raise InputError(f"delete must be confirmed: say --yes to delete {studies_found}.")
-            for each in found:
-                say(f"  {each.study_name}")
-            if not typer.confirm(f"Delete {studies_found} with all trials?", err=True):
+                raise InputError(f"delete needs confirmation; pass --yes to delete {count}.")
+            for study in selected:
+                say(f"  {study.study_name}")
+            if not typer.confirm(f"Delete {count} with all trials?", err=True):
                 say("Nothing was deleted.")
                 return
-        with lock_studies(storage_url(storage), *(each.study_name for each in found)) as driven:
-            for each in found:
-                driven.delete_study(each._study_id)
-                say(f"Deleted {each.study_name}.")
+        with lock_studies(storage_url(storage), *(study.study_name for study in selected)) as locked:
+            for study in selected:
+                locked.delete_study(study._study_id)
+                say(f"Deleted {study.study_name}.")

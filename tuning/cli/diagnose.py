@@ -1,4 +1,4 @@
-"""`ravenlab diagnose`: what is my world like?"""
+"""`ravenlab diagnose`: which kinds of change a trace or a log shows."""
 
 from __future__ import annotations
 
@@ -7,76 +7,84 @@ from typing import Annotated
 
 import typer
 
-from tuning.cli.options import JsonOption
+from tuning.cli.options import JsonOption, argument, integer, option
 
 
 def diagnose(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A trace or a log: .csv or .parquet.")],
+    file: Annotated[Path, argument("FILE", "A trace or a log: .csv or .parquet.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Also write a page with a picture.")
+        Path | None, option("-o", "--output", metavar="FILE", help="Also write an HTML page with a figure.")
     ] = None,
     study_file: Annotated[
         Path | None,
-        typer.Option(
-            "--study-file", metavar="FILE", help="Write the proposed study to a file. [default: it is printed]"
-        ),
+        option("--study-file", metavar="FILE", help="Write the proposed study to a file. [default: print it]"),
     ] = None,
     horizon: Annotated[
-        str | None, typer.Option(metavar="T", help="Steps of the proposed study. [default: as many as there are rows]")
+        int | None,
+        option(
+            "--horizon",
+            metavar="T",
+            help="Number of steps of the proposed study. [default: the number of rows]",
+            parser=integer(least=1),
+        ),
     ] = None,
-    halves: Annotated[str, typer.Option(metavar="N", help="Random halves of the rows to ask again.")] = "10",
+    halves: Annotated[
+        int,
+        option(
+            "--halves",
+            metavar="N",
+            help="Number of random halves of the rows on which the diagnosis is repeated.",
+            parser=integer(least=0, most=1000),
+        ),
+    ] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which kinds of change a trace or a log of yours shows.
+    """Find out which kinds of change a trace or a log shows.
 
-    For each of seven kinds: how strongly, and how sure that is. Then it proposes a study file whose scenario
-    resembles what was seen.
+    Tests seven kinds of change and reports their strength and significance. Then proposes a study file with a scenario
+    that resembles the data.
 
     Examples:
-        # answer in the terminal
+        # print the diagnosis
         ravenlab diagnose latency.csv
-        # a page with a picture, and a study file to tune
+        # write a page with a figure, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
     from dashboards.pages.diagnosis import render_diagnosis
-    from environments.checks import check_integer
     from environments.text import plural
-    from studies.diagnosis import diagnose as answer
+    from studies.diagnosis import diagnose as diagnose_rewards
     from studies.diagnosis.analysis import read_rewards
     from studies.diagnosis.proposal import propose_study
     from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
-    from tuning.cli.options import whole_number
-    from tuning.cli.output import called, print_json, print_table, say
+    from tuning.cli.output import command_name, print_json, print_table, say
     from tuning.files import atomic_write, check_file_writable
 
-    steps = None if horizon is None else check_integer("--horizon", whole_number("--horizon", horizon), least=1)
-    asked = check_integer("--halves", whole_number("--halves", halves), least=0, most=1000)
-    for place in (output, study_file):
-        if place is not None:
-            check_file_writable(place)
-    names, values = read_rewards(file)
-    result = answer(values, names, halves=asked)
-    proposed = propose_study(result, file.name, steps) if result.conclusive else ""
+    for path in (output, study_file):
+        if path is not None:
+            check_file_writable(path)
+    names, rewards = read_rewards(file)
+    diagnosis = diagnose_rewards(rewards, names, halves=halves)
+    proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.conclusive else ""
     if output is not None:
-        with atomic_write(output) as out:
-            out.write(render_diagnosis(result, file.name, proposed))
-    if study_file is not None and proposed:
-        with atomic_write(study_file) as out:
-            out.write(proposed)
+        with atomic_write(output) as page:
+            page.write(render_diagnosis(diagnosis, file.name, proposal))
+    if study_file is not None and proposal:
+        with atomic_write(study_file) as toml:
+            toml.write(proposal)
     if as_json:
-        print_json({**result.to_dict(), "study": proposed}, indent=2)
+        print_json({**diagnosis.to_dict(), "study": proposal}, indent=2)
         return
-    for line in describe_diagnosis(result):
+    for line in describe_diagnosis(diagnosis):
         say(line)
-    if result.conclusive:
-        title = f"{file.name}: {plural(result.rows, 'step')}, {plural(result.arms, 'arm')}"
-        print_table(title, FINDING_COLUMNS, tabulate_findings(result), numbers=("p", "halves"))
+    if diagnosis.conclusive:
+        title = f"{file.name}: {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}"
+        print_table(title, FINDING_COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
     if output is not None:
-        say(f"{output} is written.")
-    if not proposed:
-        say(f"There is no study to propose{'' if study_file is None else f', so {study_file} is not written'}.")
+        say(f"Wrote {output}.")
+    if not proposal:
+        say(f"No study is proposed{'' if study_file is None else f'; {study_file} was not written'}.")
     elif study_file is None:
-        say("A study of such a world (--study-file FILE writes it):")
-        typer.echo(proposed)
+        say("Proposed study of a scenario that resembles the data (write it to a file with --study-file FILE):")
+        typer.echo(proposal)
     else:
-        say(f"{study_file} is written. Next: {called()} tune --study {study_file}")
+        say(f"Wrote {study_file}. Next: {command_name()} tune --study {study_file}")

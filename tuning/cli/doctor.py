@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
-    """Check this machine, the storage and a cluster.
+    """Check this machine, a storage and a cluster.
 
-    Checks versions, numba and its cache, speed and access rights. Nothing is changed but numba's cache. A note reports
-    a limitation; a problem means failures or wrong results, and makes the exit code 1.
+    Checks versions, numba and its cache, speed and access rights, and changes nothing but numba's cache. A note reports
+    a limitation. A problem causes failures or wrong results, and exit code 1.
 
     Examples:
         # this machine, and the storage in this folder
@@ -45,7 +45,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
 
 
 def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
-    """All rows, and the workers of the cluster. Modules that need numba are imported after numba was found to work."""
+    """Run all checks. Modules that need numba are imported only after numba was found to work."""
     from environments.fingerprint import identity
     from studies.storage.urls import storage_url
     from tuning.doctor import NOTE, Check
@@ -59,10 +59,10 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
         return rows, []
     if speed is None:
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
-    from tuning.cli.options import workers as cores
+    from tuning.cli.arguments import worker_count
     from tuning.doctor.cluster import cluster_checks, inspect_cluster
     from tuning.workers.cluster import open_cluster
 
-    with open_cluster(cluster, cores(None), inspect_only=True) as crew:
-        found = inspect_cluster(crew.client)
-    return rows + cluster_checks(found, identity()), found.workers
+    with open_cluster(cluster, worker_count(None), inspect_only=True) as crew:
+        inspected = inspect_cluster(crew.client)
+    return rows + cluster_checks(inspected, identity()), inspected.workers

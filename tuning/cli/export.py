@@ -1,4 +1,4 @@
-"""`ravenlab export`: recommendations as a file."""
+"""`ravenlab export`: recommendations in a file format for programs or papers."""
 
 from __future__ import annotations
 
@@ -10,72 +10,73 @@ import typer
 from environments.text import escape_unprintable, join_words, plural
 from studies.export import DEFAULT_FORMAT, FORMATS
 from tuning.cli import completion
-from tuning.cli.options import SomeStudiesArgument, StorageOption
+from tuning.cli.options import OptionalStudiesArgument, StorageOption, option
 
-ELSEWHERE = {
+WITHOUT_RECOMMENDATION = {
     "grid": "is a grid; ravenlab grid --csv writes it",
     "comparison": "is a comparison; ravenlab compare -o writes it",
 }
-"""What a study is that recommends nothing, and who writes it."""
+"""Reasons why a study is not exported, by its state."""
 
 
 def export(
-    studies: SomeStudiesArgument = None,
+    studies: OptionalStudiesArgument = None,
     form: Annotated[
         str,
-        typer.Option(
+        option(
             "--format",
-            help=f"{join_words(list(FORMATS))}.",
-            autocompletion=completion.names(FORMATS),
+            metavar="FORMAT",
+            help=f"Format: {join_words(list(FORMATS))}.",
+            complete=completion.names(FORMATS),
         ),
     ] = DEFAULT_FORMAT,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write a file. [default: it is printed]"),
+        Path | None, option("-o", "--output", metavar="FILE", help="Output file. [default: stdout]")
     ] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Print or write what the studies recommend, for programs to read.
+    """Export recommendations for programs or papers.
 
-    The same studies give the same bytes.
+    The same studies always give the same bytes.
 
     Examples:
-        # everything as JSON on the screen
+        # all recommendations as JSON to stdout
         ravenlab export
-        # some of it into a file that a service loads
+        # those of one policy to a file that a service loads
         ravenlab export 'raven-ucb/*' -o recommended.json
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
     from environments.errors import InputError, unknown_name
-    from studies.export import export as written
+    from studies.export import export as export_text
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
     from studies.storage.database import use_storage
     from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
-    from tuning.cli.output import put, say
+    from tuning.cli.output import print_exact, say
     from tuning.files import atomic_write
 
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
     with use_storage(storage) as store:
-        found, without = split_by_recommendation(store, studies or None)
-        over_worlds = read_robust_results(store, studies or None)
+        single, without = split_by_recommendation(store, studies or None)
+        robust = {result.study: result for result in read_robust_results(store, studies or None)}
         states = {row.name: row.state for row in list_studies(store)} if without else {}
-    several = {each.study: each for each in over_worlds}
-    for name in (name for name in without if not isinstance(several.get(name), RobustRecommendation)):
-        why = ELSEWHERE.get(states[name], "has no recommendation yet")
-        if name in several:
-            why = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
-        typer.echo(f"ravenlab: study {escape_unprintable(repr(name))} {why}.", err=True)
-    every: list[Recommendation | RobustRecommendation] = list(found)
-    every += [each for each in over_worlds if isinstance(each, RobustRecommendation)]
-    if not every:
-        raise InputError("there is nothing to export: no study has a recommendation; run ravenlab tune first.")
-    text = written(every, form)
+    recommendations: list[Recommendation | RobustRecommendation] = list(single)
+    recommendations += [result for result in robust.values() if isinstance(result, RobustRecommendation)]
+    for name in without:
+        if isinstance(robust.get(name), RobustRecommendation):
+            continue
+        reason = WITHOUT_RECOMMENDATION.get(states[name], "has no recommendation yet")
+        if name in robust:
+            reason = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
+        typer.echo(f"ravenlab: study {escape_unprintable(repr(name))} {reason}.", err=True)
+    if not recommendations:
+        raise InputError("nothing to export: no study has a recommendation; run ravenlab tune first.")
+    text = export_text(recommendations, form)
     if output is None:
-        put(text)
+        print_exact(text)
         return
     with atomic_write(output) as file:
         file.write(text)
-    say(f"{output} is written: {plural(len(every), 'recommendation')}.")
+    say(f"Wrote {output}: {plural(len(recommendations), 'recommendation')}.")

@@ -1,90 +1,24 @@
-"""Grids on a terminal: a table each, the best cell and those that can't be told from it marked."""
+"""`ravenlab grid`: map regret over α₀ and β₀."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from studies.registry import GridDefaults, format_values
 from tuning.cli import options
-from tuning.cli.arguments import hire
-from tuning.cli.options import default
+from tuning.cli.options import default, integer, option, parse_number, parse_numbers
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from studies.results.grid import Grid
 
+CELLS = "Cells"
 
-WIDEST = 8
-"""Values of β₀ that a terminal has room for; of a wider grid the best cells are listed instead."""
+MAX_COLUMNS = 8  # values of β₀ that are printed as columns; of a wider grid the best cells are listed
+MAX_LISTED_CELLS = 12
 
-LISTED = 12
-
-BEST, EQUAL, NEITHER = "★", "≈", " "
-
-
-def print_grids(grids: Sequence[Grid], as_json: bool) -> None:
-    """All grids as JSON, or a table each."""
-    from tuning.cli.output import print_json
-
-    if as_json:
-        print_json({"grids": [grid.as_object() for grid in grids]})
-        return
-    for grid in grids:
-        print_grid(grid)
-
-
-def print_grid(grid: Grid) -> None:
-    """One grid: α₀ down, β₀ across."""
-    from studies.symbols import format_params
-    from tuning.cli.output import print_table, say
-
-    spec = grid.spec
-    best = grid.best
-    title = (
-        f"{grid.study}: regret ± standard error, T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, "
-        f"ε = {spec.epsilon:g}"
-    )
-    if len(spec.beta0) <= WIDEST:
-        columns = ["α₀ \\ β₀", *(f"{beta:g}" for beta in spec.beta0)]
-        rows = [
-            [f"{alpha:g}", *(f"{_cell(grid, (a, b))} {_mark(grid, (a, b))}" for b in range(len(spec.beta0)))]
-            for a, alpha in enumerate(spec.alpha0)
-        ]
-    else:
-        columns = ["α₀", "β₀", "regret"]
-        order = [(int(i) // len(spec.beta0), int(i) % len(spec.beta0)) for i in grid.mean.argsort(axis=None)]
-        rows = [
-            [f"{spec.alpha0[a]:g}", f"{spec.beta0[b]:g}", f"{_cell(grid, (a, b))} {_mark(grid, (a, b))}"]
-            for a, b in order[:LISTED]
-        ]
-        title += f"; the best {len(rows)} of {grid.mean.size:,} cells"
-    print_table(title, columns, rows, numbers=columns)
-    others = int(grid.indistinguishable.sum()) - 1
-    cell = format_params({"alpha0": spec.alpha0[best[0]], "beta0": spec.beta0[best[1]]})
-    text = f"{others} more can't be told from it ({EQUAL})" if others else "all others are worse"
-    say(f"{BEST} best: {cell}; {text} (paired over the same worlds, corrected for {grid.mean.size:,} cells, 95 %).")
-
-
-def _cell(grid: Grid, place: tuple[int, int]) -> str:
-    """Digits down to the second of the standard error."""
-    from math import floor, log10
-
-    mean, error = float(grid.mean[place]), float(grid.stderr[place])
-    digits = min(6, max(0, 1 - floor(log10(error)))) if error > 0.0 else 2
-    return f"{mean:.{digits}f} ± {error:.{digits}f}"
-
-
-def _mark(grid: Grid, place: tuple[int, int]) -> str:
-    if place == grid.best:
-        return BEST
-    return EQUAL if grid.indistinguishable[place] else NEITHER
-
-
-CELLS = "The cells"
+BEST, INDISTINGUISHABLE, WORSE = "★", "≈", " "
 
 
 def grid(
@@ -95,49 +29,65 @@ def grid(
     setting: options.SettingOption = None,
     seed: options.SeedOption = None,
     alpha0: Annotated[
-        str | None,
-        typer.Option(
-            metavar="X,X…", help=f"Values of α₀. {default(format_values(GridDefaults.alpha0))}", rich_help_panel=CELLS
+        options.NumberList | None,
+        option(
+            "--alpha0",
+            metavar="X,X…",
+            help=f"Values of α₀. {default(format_values(GridDefaults.alpha0))}",
+            group=CELLS,
+            parser=parse_numbers,
         ),
     ] = None,
     beta0: Annotated[
-        str | None,
-        typer.Option(
-            metavar="X,X…", help=f"Values of β₀. {default(format_values(GridDefaults.beta0))}", rich_help_panel=CELLS
+        options.NumberList | None,
+        option(
+            "--beta0",
+            metavar="X,X…",
+            help=f"Values of β₀. {default(format_values(GridDefaults.beta0))}",
+            group=CELLS,
+            parser=parse_numbers,
         ),
     ] = None,
     epsilon: Annotated[
-        str | None,
-        typer.Option(metavar="X", help=f"ε of every cell. {default(GridDefaults.epsilon)}", rich_help_panel=CELLS),
+        float | None,
+        option(
+            "--epsilon",
+            metavar="X",
+            help=f"ε of all cells. {default(GridDefaults.epsilon)}",
+            group=CELLS,
+            parser=parse_number,
+        ),
     ] = None,
     fine: Annotated[
-        bool, typer.Option("--fine", help="25 × 25 cells over the paper's box, 0.01 to 10.", rich_help_panel=CELLS)
+        bool, option("--fine", help="25 × 25 cells over the paper's range, 0.01 to 10.", group=CELLS)
     ] = False,
     replications: Annotated[
-        str | None,
-        typer.Option(
+        int | None,
+        option(
+            "--replications",
             metavar="R",
-            help=f"Worlds, the same for all cells. {default(GridDefaults.replications)}",
-            rich_help_panel=CELLS,
+            help=f"Number of worlds, the same for all cells. {default(GridDefaults.replications)}",
+            group=CELLS,
+            parser=integer(),
         ),
     ] = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all cells to a file.", rich_help_panel=options.OUTPUT)
+        Path | None, option("--csv", metavar="FILE", help="Write all cells to a file.", group=options.OUTPUT)
     ] = None,
     name: options.NameOption = None,
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Map regret over α₀ and β₀, every cell in the same worlds.
+    """Map regret over α₀ and β₀, with all cells in the same worlds.
 
-    Each cell is held against the best. A rerun of the same command goes on where it stopped.
+    Each cell is compared with the best one. Completed cells are saved: rerun the same command to resume.
 
     Examples:
-        # the paper's sixteen cells
+        # the paper's 16 cells
         ravenlab grid blips
         # two horizons, and all cells in a file
         ravenlab grid published-variance-drift --horizon 1000,10000 --csv grid.csv
@@ -152,56 +102,94 @@ def grid(
     from studies.spec.grid import FINE_VALUES, GridSpec
     from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
-    from tuning.cli.arguments import horizons_of, numbers, settings_of
-    from tuning.cli.dashboard import attach_to
-    from tuning.cli.options import number
-    from tuning.cli.options import numbers as several
-    from tuning.cli.output import saying_what_is_kept
+    from tuning.cli.arguments import check_one_name, choose_workers, given, missing_scenario, scenario_settings
+    from tuning.cli.dashboard import attach_to_studies
+    from tuning.cli.output import describing_interrupts, print_json
     from tuning.files import atomic_write, check_file_writable
     from tuning.grid_run import run_grid
     from tuning.progress import Reporter
     from tuning.workers.local import run_concurrently
 
     if not scenarios:
-        raise InputError("SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all).")
-    fields: dict[str, Any] = numbers({"replications": replications, "arms": arms, "seed": seed})
-    axes = {"alpha0": alpha0, "beta0": beta0}
-    fields |= {key: several(f"--{key}", text) for key, text in axes.items() if text is not None}
+        raise missing_scenario()
+    axes = given({"alpha0": alpha0, "beta0": beta0})
     if fine:
-        for key in axes:
-            if key in fields:
-                raise InputError(f"--fine says the values of α₀ and β₀, so --{key} can't be given beside it.")
-        fields |= {"alpha0": FINE_VALUES, "beta0": FINE_VALUES}
-    if epsilon is not None:
-        fields["epsilon"] = number("--epsilon", epsilon)
-    if name is not None:
-        fields["name"] = name
-    fields["settings"] = settings_of(setting, noise)
-    asked = [
-        parse_grid_spec({"scenario": one, "horizon": steps, **fields})
-        for one in map(load_scenario_plugin, scenarios)
-        for steps in horizons_of(horizon)
+        for axis in axes:
+            raise InputError(f"--fine sets the values of α₀ and β₀, so --{axis} can't be combined with it.")
+        axes = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES}
+    numbers = {"replications": replications, "arms": arms, "seed": seed, "epsilon": epsilon}
+    fields = given({**axes, **numbers, "name": name, "settings": scenario_settings(setting, noise)})
+    specs = [
+        parse_grid_spec({"scenario": scenario, "horizon": steps, **fields})
+        for scenario in map(load_scenario_plugin, scenarios)
+        for steps in horizon or [None]
     ]
-    if name is not None and len(asked) > 1:
-        raise InputError(f"--name fits one grid but {len(asked)} were asked for.")
-    crews = hire(jobs, backend, cluster)
+    check_one_name(name, len(specs))
+    workers = choose_workers(jobs, backend, cluster)
     if csv is not None:
         check_file_writable(csv)
-    specs = {spec.study_name(): spec for spec in asked}
     url = storage_url(storage)
 
-    def one(spec: GridSpec) -> Grid:
-        found = run_grid(spec, url, crew, reporter.grid_listener())
-        attach_to(url, [found.study])
-        return found
+    def run(spec: GridSpec) -> Grid:
+        result = run_grid(spec, url, crew, reporter.grid_listener())
+        attach_to_studies(url, [result.study])
+        return result
 
     with (
-        crews as crew,
+        workers as crew,
         Reporter(quiet, many=crew.concurrent_studies > 1) as reporter,
-        saying_what_is_kept(reporter, url),
+        describing_interrupts(reporter, url),
     ):
-        grids = run_concurrently(crew, [partial(one, spec) for spec in specs.values()])
+        unique = {spec.study_name(): spec for spec in specs}
+        grids = run_concurrently(crew, [partial(run, spec) for spec in unique.values()])
     if csv is not None:
         with atomic_write(csv) as file:
             file.write(write_grids(grids))
-    print_grids(grids, as_json)
+    if as_json:
+        print_json({"grids": [result.as_object() for result in grids]})
+    else:
+        for result in grids:
+            print_grid(result)
+
+
+def print_grid(grid: Grid) -> None:
+    """Print a grid: α₀ in rows and β₀ in columns, or a list of the best cells of a large one."""
+    from environments.text import format_value, plural
+    from studies.symbols import format_params
+    from tuning.cli.output import print_table, say
+
+    spec = grid.spec
+    title = (
+        f"{grid.study}: regret ± standard error, T = {spec.horizon:,}, K = {spec.arms:,}, R = {spec.replications:,}, "
+        f"ε = {format_value(spec.epsilon)}"
+    )
+    alphas, betas = [format_value(value) for value in spec.alpha0], [format_value(value) for value in spec.beta0]
+    if len(betas) <= MAX_COLUMNS:
+        columns = ["α₀ \\ β₀", *betas]
+        rows = [[alpha, *(_format_cell(grid, (a, b)) for b in range(len(betas)))] for a, alpha in enumerate(alphas)]
+    else:
+        columns = ["α₀", "β₀", "regret"]
+        ranked = [divmod(int(index), len(betas)) for index in grid.mean.argsort(axis=None)]
+        rows = [[alphas[a], betas[b], _format_cell(grid, (a, b))] for a, b in ranked[:MAX_LISTED_CELLS]]
+        title += f"; best {len(rows)} of {grid.mean.size:,} cells"
+    print_table(title, columns, rows, numbers=columns)
+    a, b = grid.best
+    best = format_params({"alpha0": spec.alpha0[a], "beta0": spec.beta0[b]})
+    others = int(grid.indistinguishable.sum()) - 1
+    verb = "is" if others == 1 else "are"
+    text = (
+        f"{plural(others, 'other cell')} {verb} statistically indistinguishable from it ({INDISTINGUISHABLE})"
+        if others
+        else "all other cells are significantly worse"
+    )
+    say(f"{BEST} best: {best}; {text}. Paired tests in the same worlds, corrected for {grid.mean.size:,} cells, 95 %.")
+
+
+def _format_cell(grid: Grid, cell: tuple[int, int]) -> str:
+    """Format the regret of a cell down to the second digit of its standard error, and its mark."""
+    from math import floor, log10
+
+    mean, error = float(grid.mean[cell]), float(grid.stderr[cell])
+    digits = min(6, max(0, 1 - floor(log10(error)))) if error > 0.0 else 2
+    mark = BEST if cell == grid.best else INDISTINGUISHABLE if grid.indistinguishable[cell] else WORSE
+    return f"{mean:,.{digits}f} ± {error:,.{digits}f} {mark}"

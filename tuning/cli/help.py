@@ -1,11 +1,15 @@
-"""What `--help` shows: a line for each option under a heading, and examples that can be pasted.
+"""Help pages: options under headings, then examples to paste.
 
-Typer's own page has boxes, Python types and no place for examples, and takes as long to load as everything else.
+Typer's own help pages have no place for examples, and importing what draws them takes longer than everything else that
+`ravenlab --help` does. The pages are therefore formatted here, from the same declarations.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,205 +23,171 @@ from environments.errors import unknown_name
 from studies.symbols import to_encoding
 from tuning.interrupts import Interrupted
 
-WIDEST = 100
-"""Columns that a page uses of a wide terminal."""
-
-LEFT = 26
-"""Columns for names, at most; a longer one gets a line of its own."""
-
-MANY = 10
-"""From so many options on they stand in groups."""
-
-OPTIONS = "Options"
-
-EXAMPLES = "Examples:"
-
-NAMES = {"help_option_names": ["-h", "--help"]}
-"""How help is asked for, everywhere."""
+MAX_WIDTH = 100  # columns of a page on a wide terminal
+MAX_NAME_WIDTH = 26  # columns for names; a longer one gets its own line
+MIN_GROUPED = 10  # number of options from which on they are shown under headings
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 @dataclass(frozen=True)
-class Row:
-    """An option, argument or command: how it is written, and what it does."""
+class HelpRow:
+    """An option, argument or command with its description."""
 
     name: str
     value: str
     text: str
-    default: str = ""
-    required: bool = False
 
     @property
     def left(self) -> str:
-        """What stands on the left."""
+        """The name with the placeholder of its value."""
         return f"{self.name} {self.value}".strip()
 
-    @property
-    def note(self) -> str:
-        """What stands behind the text."""
-        return "[required]" if self.required else f"[default: {self.default}]" if self.default else ""
 
-
-def paragraphs_of(command: Any) -> tuple[list[str], list[tuple[str, str]]]:
-    """The paragraphs of a command's help, and its examples: what each is for, and what is typed."""
-    text, _, examples = cleandoc(command.help or "").partition(EXAMPLES)
+def split_help(command: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    """Split the help of a command into paragraphs and examples: their purpose and the command line."""
+    text, _, examples = cleandoc(command.help or "").partition("Examples:")
     lines = [line.strip() for line in examples.splitlines() if line.strip()]
-    pairs = list(zip(lines[::2], lines[1::2], strict=True))
-    prose = [" ".join(each.split()) for each in text.split("\n\n") if each.strip()]
-    return prose, [(reason.removeprefix("# "), line) for reason, line in pairs]
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip()]
+    return paragraphs, [
+        (purpose.removeprefix("# "), line) for purpose, line in zip(lines[::2], lines[1::2], strict=True)
+    ]
 
 
-def groups_of(command: Any, ctx: Any) -> dict[str, list[Row]]:
-    """Arguments and options under their headings; few of them under one."""
-    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
-    many = len(shown) >= MANY
-    groups: dict[str, list[Row]] = {}
-    for param in shown:
-        named = param.param_type_name == "argument"
-        heading = getattr(param, "rich_help_panel", None) if many else None
-        groups.setdefault(heading or ("Arguments" if named and not many else OPTIONS), []).append(row_of(param))
-    if not many:
+def group_options(command: Any, ctx: Any) -> dict[str, list[HelpRow]]:
+    """Return arguments and options by heading; few options have one heading."""
+    params = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
+    if len(params) < MIN_GROUPED:
+        groups: dict[str, list[HelpRow]] = {}
+        for param in params:
+            heading = "Arguments" if param.param_type_name == "argument" else "Options"
+            groups.setdefault(heading, []).append(_option_row(param))
         return groups
-    *first, last = [heading for heading in groups if heading != OPTIONS]  # help itself is no group
-    return {**{heading: groups[heading] for heading in first}, last: groups[last] + groups[OPTIONS]}
+    grouped: dict[str, list[HelpRow]] = {}
+    for param in params:  # --help has no heading and comes last: it follows the last group
+        heading = getattr(param, "rich_help_panel", None) or next(reversed(grouped))
+        grouped.setdefault(heading, []).append(_option_row(param))
+    return grouped
 
 
-def row_of(param: Any) -> Row:
-    """One argument or option."""
+def _option_row(param: Any) -> HelpRow:
+    note = "[required]" if param.required else ""
     if param.param_type_name == "argument":
-        several = "..." if param.nargs != 1 else ""
-        return Row((param.metavar or param.name.upper()) + several, "", param.help or "", required=param.required)
-    name = ", ".join(sorted(param.opts, key=len))
-    value = "" if param.is_flag else param.metavar or param.name.upper()
-    said = param.show_default and param.default not in (None, False) and not callable(param.default)
-    return Row(name, value, param.help or "", str(param.default) if said else "", param.required)
+        name, value = param.metavar + ("..." if param.nargs != 1 else ""), ""
+    else:
+        name = ", ".join(sorted(param.opts, key=len))
+        value = "" if param.is_flag else param.metavar or param.name.upper()
+        if param.show_default and param.default not in (None, False) and not callable(param.default):
+            note = f"[default: {param.default}]"
+    return HelpRow(name, value, f"{param.help or ''} {note}".strip())
 
 
-def commands_of(group: Any, ctx: Any) -> dict[str, list[Row]]:
-    """The commands of a group under their headings."""
-    groups: dict[str, list[Row]] = {}
+def group_commands(group: Any, ctx: Any) -> dict[str, list[HelpRow]]:
+    """Return the commands of a group by heading."""
+    groups: dict[str, list[HelpRow]] = {}
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         heading = getattr(command, "rich_help_panel", None)
-        text = paragraphs_of(command)[0][0]
-        groups.setdefault(heading if isinstance(heading, str) else "Commands", []).append(Row(name, "", text))
+        row = HelpRow(name, "", split_help(command)[0][0])
+        groups.setdefault(heading if isinstance(heading, str) else "Commands", []).append(row)
     return groups
 
 
-def page_usage(command: Any, ctx: Any) -> str:
-    """How the command is typed; what must be given is not in brackets."""
+def format_usage(command: Any, ctx: Any) -> str:
+    """Return the synopsis of a command; brackets mark what is optional."""
     pieces = command.collect_usage_pieces(ctx)
     return " ".join([ctx.command_path, *(piece.replace("{", "").replace("}", "") for piece in pieces)])
 
 
-def page(command: Any, ctx: Any) -> str:
-    """The whole page, with colours where there is a terminal that has some."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    width = min(console.width, WIDEST)
-    blocks = [groups_of(command, ctx)]
-    if isinstance(command, TyperGroup):
-        blocks = [commands_of(command, ctx), *blocks]
-    prose, examples = paragraphs_of(command)
-    with console.capture() as captured:
-
-        def put(text: str, style: str = "") -> None:
-            console.print(Text(text, style=style), soft_wrap=True)
-
-        put(f"Usage: {page_usage(command, ctx)}", "bold")
-        for paragraph in prose:
-            put("")
-            put(textwrap.fill(paragraph, width, break_on_hyphens=False))
-        for groups in blocks:
-            left = min(LEFT, max(len(row.left) for rows in groups.values() for row in rows)) + 2
-            for heading, rows in groups.items():
-                put("")
-                put(heading, "bold")
-                for line in (line for row in rows for line in _row(row, left, width, console)):
-                    console.print(line, soft_wrap=True)
-        if examples:
-            put("")
-            put("Examples", "bold")
-            for reason, line in examples:
-                put(textwrap.fill(f"# {reason}", width, initial_indent="  ", subsequent_indent="  # "), "dim")
-                put("\n".join(_command(line, width)))
-        if command.epilog:
-            put("")
-            for line in command.epilog.splitlines():
-                put(textwrap.fill(line, width, break_on_hyphens=False, subsequent_indent="  "))
-    return to_encoding(captured.get().rstrip("\n"), console.encoding)
+def format_page(command: Any, ctx: Any) -> str:
+    """Return the help page of a command, in color on a terminal that has colors."""
+    width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    page = "\n".join(_page_lines(command, ctx, width))
+    return to_encoding(page if color else re.sub(r"\x1b\[\d+m", "", page), sys.stdout.encoding)
 
 
-def _row(row: Row, left: int, width: int, console: Any) -> Iterator[Any]:
-    """The lines of one row; what is the case if nothing is said stands back."""
-    from rich.text import Text
+def _page_lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
+    paragraphs, examples = split_help(command)
+    yield typer.style(f"Usage: {format_usage(command, ctx)}", bold=True)
+    for paragraph in paragraphs:
+        yield ""
+        yield textwrap.fill(paragraph, width, break_on_hyphens=False)
+    tables = [group_commands(command, ctx)] if isinstance(command, TyperGroup) else []
+    for groups in [*tables, group_options(command, ctx)]:
+        longest = max(len(row.left) for rows in groups.values() for row in rows)
+        for heading, rows in groups.items():
+            yield f"\n{typer.style(heading, bold=True)}"
+            for row in rows:
+                yield from _row_lines(row, min(longest, MAX_NAME_WIDTH), width)
+    if examples:
+        yield f"\n{typer.style('Examples', bold=True)}"
+    for purpose, line in examples:
+        yield typer.style(textwrap.fill(f"# {purpose}", width, initial_indent="  ", subsequent_indent="  # "), dim=True)
+        yield from _example_lines(line, width)
+    if command.epilog:
+        yield ""
+        for line in command.epilog.splitlines():
+            yield textwrap.fill(line, width, break_on_hyphens=False, subsequent_indent="  ")
 
-    text = Text(f"{row.text} {row.note}".strip())
-    text.highlight_regex(r"\[(default: .*|required)\]$", "dim")
-    name = Text("  ").append(row.name, "cyan").append(f" {row.value}" if row.value else "")
-    if len(row.left) > left - 2:
+
+def _row_lines(row: HelpRow, name_width: int, width: int) -> Iterator[str]:
+    """Format a row: the name on the left, the text beside it, or below a name that is too long."""
+    indent = " " * (name_width + 4)
+    name = f"  {typer.style(row.name, fg='cyan')} {row.value}".rstrip()
+    first, *rest = textwrap.wrap(row.text, max(20, width - len(indent)), break_on_hyphens=False) or [""]
+    if len(row.left) > name_width:
         yield name
-        name = Text()
-    for line in text.wrap(console, max(20, width - left - 2)) or [Text()]:
-        name.pad_right(left + 2 - name.cell_len)
-        line.rstrip()
-        yield name.append_text(line)
-        name = Text()
+        yield indent + first
+    else:
+        yield name + " " * (name_width + 2 - len(row.left)) + first
+    yield from (indent + line for line in rest)
 
 
-def _command(line: str, width: int) -> list[str]:
-    r"""A command on as many lines as it needs, joined as a shell wants it.
+def _example_lines(line: str, width: int) -> list[str]:
+    r"""Wrap a command line as a shell continues it, with each option next to its value.
 
-    >>> print("\n".join(_command("ravenlab tune blips --trials 100", 30)))
+    >>> print("\n".join(_example_lines("ravenlab tune blips --trials 100", 30)))
       ravenlab tune blips \
         --trials 100
     """
-    held = re.sub(r"(^| )(--?\w[\w-]*) (?!-)", "\\1\\2\0", line)  # an option and its value stay together
-    lines = textwrap.wrap(
-        held, width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    joined = re.sub(r"(^| )(--?\w[\w-]*) (?!-)", "\\1\\2\0", line)
+    *first, last = textwrap.wrap(
+        joined, width - 2, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
-    return [each.replace("\0", " ") for each in (*(f"{each} \\" for each in lines[:-1]), lines[-1])]
+    return [part.replace("\0", " ") for part in (*(f"{part} \\" for part in first), last)]
 
 
-class _Helping:
-    """What is asked for help answers with our page."""
+class Command(TyperCommand):
+    """A command with our help page."""
 
     def get_help(self, ctx: Any) -> str:
-        """The page."""
-        return page(self, ctx)
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """Said as we say things."""
-        option = super().get_help_option(ctx)  # type: ignore[misc]
-        if option is not None:
-            option.help = "Show this page."
-        return option
+        """Return the help page."""
+        return format_page(self, ctx)
 
 
-class Command(_Helping, TyperCommand):
-    """A command with our page."""
+class Group(TyperGroup):
+    """A group of commands with our help page; an interrupt passes it with its notes."""
 
-
-class Group(_Helping, TyperGroup):
-    """All commands, or some, with our page. An interrupt comes out with what it was told on its way."""
+    def get_help(self, ctx: Any) -> str:
+        """Return the help page."""
+        return format_page(self, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Nobody who types nothing has done something wrong: the page is what they want."""
+        """Show the help page if no command is given."""
         if not args and not ctx.resilient_parsing:
             typer.echo(self.get_help(ctx))
             raise typer.Exit
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """A name that nothing goes by is answered as everywhere."""
+        """Suggest the nearest name for an unknown command."""
         if args[0] not in self.commands and args[0][:1].isalnum() and not ctx.resilient_parsing:
             raise unknown_name("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Typer would make a bare number of an interrupt."""
+        """Keep the notes of an interrupt, which Typer would reduce to an exit code."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as stop:
-            raise Interrupted(*getattr(stop, "__notes__", ())) from stop
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(*getattr(interrupt, "__notes__", ())) from interrupt

@@ -1,4 +1,4 @@
-"""`ravenlab list`: what there is to choose from."""
+"""`ravenlab list`: scenarios, policies and bundled study files."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from typing import Any
 
 import typer
 
-from tuning.cli.help import NAMES, Command
+from tuning.cli.help import CONTEXT_SETTINGS, Command
 from tuning.cli.options import JsonOption
 
-app = typer.Typer(help="List scenarios, policies and study files.")
+app = typer.Typer(help="List scenarios, policies and bundled study files.")
+
+COMMON_SETTINGS = ("mean_low", "mean_high", "variance_low", "variance_high")
+"""Parameters that all scenarios have."""
 
 
-@app.command("scenarios", cls=Command, context_settings=NAMES)
+@app.command("scenarios", cls=Command, context_settings=CONTEXT_SETTINGS)
 def list_scenarios(as_json: JsonOption = False) -> None:
-    """How the world can change: name, category, parameters and meaning.
+    """List scenarios: name, category, parameters and meaning.
 
     Examples:
-        # for people
+        # as a table
         ravenlab list scenarios
-        # for programs
+        # as JSON
         ravenlab list scenarios --json
     """
     from environments import scenarios
-    from tuning.cli.output import print_json, print_table, say
+    from tuning.cli.output import say
 
     rows: list[dict[str, Any]] = [
         {
@@ -36,41 +39,23 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         }
         for scenario in scenarios().values()
     ]
-    if as_json:
-        print_json(rows)
-        return
-    common = {"mean_low", "mean_high", "variance_low", "variance_high"}
-    print_table(
-        "Scenarios",
-        ["name", "category", "parameters", "meaning"],
-        [
-            [
-                row["name"],
-                row["category"],
-                ", ".join(f"{key} {value}" for key, value in row["parameters"].items() if key not in common),
-                row["meaning"],
-            ]
-            for row in rows
-        ],
-        whole=["name"],
-        apart=True,
-    )
-    say("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
-    say("All also take mean_low, mean_high, variance_low, variance_high and noise. Join effects with '+'.")
+    if _print_rows("Scenarios", rows, as_json, hidden=COMMON_SETTINGS):
+        say("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
+        say(f"All scenarios also have {', '.join(COMMON_SETTINGS)} and noise. Join effects with '+'.")
 
 
-@app.command("policies", cls=Command, context_settings=NAMES)
+@app.command("policies", cls=Command, context_settings=CONTEXT_SETTINGS)
 def list_policies(as_json: JsonOption = False) -> None:
-    """Who can play: name, family, parameters and meaning.
+    """List policies: name, family, parameters and meaning.
 
     Examples:
-        # for people
+        # as a table
         ravenlab list policies
-        # for programs, with references
+        # as JSON, with references
         ravenlab list policies --json
     """
     from policies import find_policy, policy_names
-    from tuning.cli.output import print_json, print_table, say
+    from tuning.cli.output import say
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -84,37 +69,20 @@ def list_policies(as_json: JsonOption = False) -> None:
                 "reference": policy.reference,
             }
         )
-    if as_json:
-        print_json(rows)
-        return
-    print_table(
-        "Policies",
-        ["name", "category", "parameters", "meaning"],
-        [
-            [
-                row["name"],
-                row["category"],
-                "; ".join(f"{key} {text}" for key, text in row["parameters"].items()) or "–",
-                row["meaning"],
-            ]
-            for row in rows
-        ],
-        whole=["name"],
-        apart=True,
-    )
-    say("Parameters: default, and the range that a study searches; T is the horizon.")
+    if _print_rows("Policies", rows, as_json, separator="; "):
+        say("Parameters: default value and search range; T is the horizon.")
 
 
-@app.command("studies", cls=Command, context_settings=NAMES)
+@app.command("studies", cls=Command, context_settings=CONTEXT_SETTINGS)
 def list_studies(as_json: JsonOption = False) -> None:
-    """Study files that come along, how much each runs, and what for.
+    """List bundled study files: name, size and purpose.
 
-    What you have stored yourself is listed by ravenlab studies.
+    For stored studies, see ravenlab studies.
 
     Examples:
-        # which there are
+        # as a table
         ravenlab list studies
-        # what one of them would run
+        # the plan of one of them
         ravenlab tune --study quick --dry-run
     """
     from studies.spec.files import find_study_file, load_study_file, shipped_studies
@@ -129,11 +97,29 @@ def list_studies(as_json: JsonOption = False) -> None:
         print_json(rows)
         return
     print_table(
-        "Studies",
+        "Study files",
         ["name", "studies", "steps", "meaning"],
-        [[row["name"], str(row["studies"]), f"{row['steps']:,}", row["meaning"]] for row in rows],
+        [[row["name"], f"{row['studies']:,}", f"{row['steps']:,}", row["meaning"]] for row in rows],
         numbers=["studies", "steps"],
-        whole=["name"],
-        apart=True,
+        unbroken=["name"],
+        ruled=True,
     )
-    say("Run one with ravenlab tune --study NAME; write your own with ravenlab init.")
+    say("Run one with ravenlab tune --study NAME; create your own with ravenlab init.")
+
+
+def _print_rows(
+    title: str, rows: list[dict[str, Any]], as_json: bool, separator: str = ", ", hidden: tuple[str, ...] = ()
+) -> bool:
+    """Print rows as JSON or as a table of name, category, parameters and meaning; return whether it was a table."""
+    from tuning.cli.output import print_json, print_table
+
+    if as_json:
+        print_json(rows)
+        return False
+    cells = []
+    for row in rows:
+        params = separator.join(f"{key} {value}" for key, value in row["parameters"].items() if key not in hidden)
+        cells.append([row["name"], row["category"], params or "–", row["meaning"]])
+    columns = ["name", "category", "parameters", "meaning"]
+    print_table(title, columns, cells, unbroken=["name"], ruled=True)
+    return True

@@ -1,193 +1,136 @@
-"""Error lines of the command line: the option of a wrong field, and the nearest name to a misspelled option."""
+"""Options and arguments that commands share, those of `ravenlab tune`, and the types of their values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import get_close_matches
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from environments.errors import InputError
 from environments.noise import NOISES
-from environments.text import join_words
-from studies.registry import StudyDefaults
+from environments.text import join_words, shorten_value
+from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, format_choices
 from studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
 from tuning.cli import completion
 from tuning.workers.local import BACKENDS
 
-OPTIONS_OF = {
-    "space": ("--range",),
-    "fixed": ("--fix",),
-    "settings": ("--set",),
-    "plugin": ("--plugin",),
-    "name": ("--name", "--as"),
-}
-"""Options of fields that have another name on the command line; all others are --field."""
+PROBLEM = "Problem"
+DATA = "Recorded data"
+SEARCH = "Search"
+VALIDATION = "Validation"
+ROBUST = "One setting for several scenarios"
+WORKERS = "Workers"
+OUTPUT = "Output"
+
+MAX_JOBS = 1024
 
 
-def option_names(field: str) -> tuple[str, ...]:
-    """The options that may set a field.
-
-    >>> option_names("space"), option_names("search_replications")
-    (('--range',), ('--search-replications',))
-    """
-    return OPTIONS_OF.get(field, (f"--{field.replace('_', '-')}",))
+class OptionValueError(typer.BadParameter):
+    """A value that an option can't take. The message continues the name of the option: 'must be …'."""
 
 
-def with_option(error: InputError, command: Any) -> str:
-    """The message of an error with the option for its field, where the command has one.
-
-    A message that begins with the field begins with the option instead; otherwise the option follows in parentheses.
-
-    >>> from typer.core import TyperCommand, TyperOption
-    >>> tune = TyperCommand("tune", params=[TyperOption(param_decls=[name]) for name in ("--name", "--range")])
-    >>> with_option(InputError("study 'mine' is a grid; choose another name.", field="name"), tune)
-    "study 'mine' is a grid; choose another name (--name)."
-    >>> with_option(InputError("space.alpha0: low must be below high.", field="space.alpha0"), tune)
-    '--range alpha0: low must be below high.'
-    """
-    message = str(error)
-    if error.field is None:
-        return message
-    head, _, key = error.field.partition(".")
-    known = {name for param in command.params for name in param.opts}
-    option = next((name for name in option_names(head) if name in known), None)
-    if option is None:
-        return message
-    rest = message.removeprefix(error.field)
-    if rest != message and rest[:1] in (" ", ":"):
-        return f"{option} {key}".strip() + rest
-    return f"{message.rstrip('.')} ({option})."
+class IntegerList(list[int]):
+    """Whole numbers separated by commas. Typer would read a plain `list[int]` as an option that can be repeated."""
 
 
-def in_words(error: Any, arguments: Sequence[str] = ()) -> str:
-    """One line for an error of the parser, with a pointer to the help.
-
-    >>> import typer
-    >>> in_words(typer.BadParameter("no"), ["tune"])
-    'Invalid value: no; see ravenlab tune --help.'
-    """
-    ctx = getattr(error, "ctx", None)
-    command = ctx.command_path if ctx is not None else " ".join(["ravenlab", *arguments[:1]])
-    message: str = error.format_message().rstrip(".")
-    if ctx is None or not hasattr(error, "possibilities"):
-        return f"{message}; see {command} --help."
-    known = [name[2:] for param in ctx.command.get_params(ctx) for name in param.opts if name.startswith("--")]
-    near = get_close_matches(error.option_name.lstrip("-"), known, n=1)
-    return f"unknown option {error.option_name}; {f'did you mean --{near[0]}?' if near else f'see {command} --help.'}"
+class NumberList(list[float]):
+    """Numbers separated by commas."""
 
 
-def whole_number(option: str, text: str) -> int:
-    """A whole number as people write it.
+@dataclass(frozen=True)
+class Assignment:
+    """The value of an option that is format_choices NAME=VALUE or NAME=LOW:HIGH."""
 
-    >>> whole_number("--horizon", "10_000")
+    name: str
+    value: Any
+
+
+def integer(least: int | None = None, most: int | None = None) -> Callable[[str], int]:
+    """Return a parser of whole numbers within bounds; underscores may separate digits.
+
+    >>> integer()("10_000")
     10000
     """
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{option} must be a whole number but got {text!r}.") from None
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise OptionValueError(f"must be a whole number but got {shorten_value(text)}.") from None
+        if least is not None and number < least:
+            raise OptionValueError(f"must be at least {least:,} but got {shorten_value(number)}.")
+        if most is not None and number > most:
+            raise OptionValueError(f"must be at most {most:,} but got {shorten_value(number)}.")
+        return number
+
+    return parse
 
 
-def whole_numbers(option: str, text: str) -> list[int]:
-    """Whole numbers with commas between them.
+def parse_number(text: str) -> float:
+    """Parse a number.
 
-    >>> whole_numbers("--horizon", "1000,10000")
-    [1000, 10000]
-    """
-    return [whole_number(option, word.strip()) for word in text.split(",")]
-
-
-def number(option: str, text: str) -> float:
-    """A number as people write it.
-
-    >>> number("--epsilon", "1e-2")
+    >>> parse_number("1e-2")
     0.01
     """
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{option} must be a number but got {text!r}.") from None
+        raise OptionValueError(f"must be a number but got {shorten_value(text)}.") from None
 
 
-def numbers(option: str, text: str) -> list[float]:
-    """Numbers with commas between them.
+def parse_integers(text: str) -> IntegerList:
+    """Parse whole numbers separated by commas.
 
-    >>> numbers("--alpha0", "0.5,1")
+    >>> parse_integers("1000, 10_000")
+    [1000, 10000]
+    """
+    return IntegerList(integer()(word.strip()) for word in text.split(","))
+
+
+def parse_numbers(text: str) -> NumberList:
+    """Parse numbers separated by commas.
+
+    >>> parse_numbers("0.5,1")
     [0.5, 1.0]
     """
-    return [number(option, word.strip()) for word in text.split(",")]
+    return NumberList(parse_number(word.strip()) for word in text.split(","))
 
 
-def workers(jobs: str | None) -> int:
-    """How many workers --jobs asks for; as many as there are cores if it does not say.
+def parse_assignment(text: str) -> Assignment:
+    """Parse name=value; a value that looks like a number becomes one.
 
-    >>> workers("2")
-    2
+    >>> parse_assignment("every=5%"), parse_assignment("longest=7")
+    (Assignment(name='every', value='5%'), Assignment(name='longest', value=7))
     """
-    from environments.checks import check_integer
-
-    if jobs is not None:
-        return check_integer("--jobs", whole_number("--jobs", jobs), least=1, most=1024)
-    from joblib import cpu_count
-
-    return int(cpu_count())
-
-
-def parse_ranges(texts: Sequence[str]) -> dict[str, list[float]]:
-    """Read a list of name=low:high.
-
-    >>> parse_ranges(["alpha0=0.1:5"])
-    {'alpha0': [0.1, 5.0]}
-    """
-    ranges: dict[str, list[float]] = {}
-    for name, text in parse_assignments("--range", texts).items():
-        low, colon, high = str(text).partition(":")
-        try:
-            ranges[name] = [float(low), float(high)] if colon else []
-        except ValueError:
-            ranges[name] = []
-        if not ranges[name]:
-            raise InputError(f"--range must be written name=low:high but got {name}={text}.")
-    return ranges
-
-
-def parse_assignments(option: str, texts: Sequence[str]) -> dict[str, int | float | str]:
-    """Read a list of name=value; numbers become numbers.
-
-    >>> parse_assignments("--set", ["every=5%", "drift=0.5", "longest=7"])
-    {'every': '5%', 'drift': 0.5, 'longest': 7}
-    """
-    values: dict[str, int | float | str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        name, value = name.strip(), value.strip()
-        if not equals or not name or not value:
-            raise InputError(f"{option} must be written name=value but got {text!r}.")
-        if name in values:
-            raise InputError(f"{option} gives {name} twice: {values[name]} and {value}.")
-        values[name] = _number(value)
-    return values
-
-
-def _number(text: str) -> int | float | str:
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise OptionValueError(f"must have the form name=value but got {shorten_value(text)}.")
     for kind in (int, float):
         try:
-            return kind(text)
+            return Assignment(name, kind(value))
         except ValueError:
             continue
-    return text
+    return Assignment(name, value)
 
 
-PROBLEM = "The problem"
-WORKERS = "Who does the work"
-OUTPUT = "What is kept and printed"
+def parse_range(text: str) -> Assignment:
+    """Parse name=low:high.
+
+    >>> parse_range("alpha0=0.1:5")
+    Assignment(name='alpha0', value=[0.1, 5.0])
+    """
+    name, _, bounds = (part.strip() for part in text.partition("="))
+    low, _, high = bounds.partition(":")
+    try:
+        return Assignment(name, [float(low), float(high)])
+    except ValueError:
+        raise OptionValueError(f"must have the form name=low:high but got {shorten_value(text)}.") from None
 
 
 def default(value: object) -> str:
-    """A default as help shows it.
+    """Format a default for a help text.
 
     >>> default(200)
     '[default: 200]'
@@ -195,169 +138,332 @@ def default(value: object) -> str:
     return f"[default: {value}]"
 
 
-ScenariosArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="SCENARIO",
-        help="Names, effects joined by '+', or ./yours.py:name.",
-        autocompletion=completion.scenarios,
-        rich_help_panel=PROBLEM,
-        show_default=False,
-    ),
-]
+def option(
+    *names: str,
+    help: str,
+    group: str | None = None,
+    metavar: str | None = None,
+    parser: Callable[[str], Any] | None = None,
+    complete: Callable[..., list[str]] | None = None,
+) -> Any:
+    """Return an option of a command: its names, help text, heading in the help, and how its value is parsed."""
+    return typer.Option(
+        *names, help=help, rich_help_panel=group, metavar=metavar, parser=parser, autocompletion=complete
+    )
+
+
+def argument(
+    metavar: str,
+    help: str,
+    group: str | None = None,
+    complete: Callable[..., list[str]] | None = None,
+) -> Any:
+    """Return a positional argument of a command."""
+    return typer.Argument(metavar=metavar, help=help, rich_help_panel=group, autocompletion=complete)
+
+
+# Problem
 
 ScenarioArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="SCENARIO",
-        help="A name, effects joined by '+', or ./yours.py:name.",
-        autocompletion=completion.scenarios,
-        rich_help_panel=PROBLEM,
-        show_default=False,
-    ),
+    argument("SCENARIO", "Scenario, effects joined with '+', or ./file.py:name.", PROBLEM, completion.scenarios),
 ]
-
+ScenariosArgument = Annotated[
+    list[str] | None,
+    argument("SCENARIO", "Scenarios, effects joined with '+', or ./file.py:name.", PROBLEM, completion.scenarios),
+]
 HorizonsOption = Annotated[
-    str | None,
-    typer.Option(
+    IntegerList | None,
+    option(
         "--horizon",
         metavar="T[,T…]",
-        help="Steps; several make as many runs. [default: the scenario's]",
-        rich_help_panel=PROBLEM,
+        help="Number of steps; several values define one study each. [default: the scenario's]",
+        group=PROBLEM,
+        parser=parse_integers,
     ),
 ]
-
 ArmsOption = Annotated[
-    str | None,
-    typer.Option("--arms", metavar="K", help="Arms. [default: the scenario's]", rich_help_panel=PROBLEM),
+    int | None,
+    option("--arms", metavar="K", help="Number of arms. [default: the scenario's]", group=PROBLEM, parser=integer()),
 ]
-
 NoiseOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--noise",
-        help=f"{join_words(list(NOISES))}.",
-        autocompletion=completion.names(NOISES),
-        rich_help_panel=PROBLEM,
+        help=f"Noise distribution: {join_words(list(NOISES))}.",
+        group=PROBLEM,
+        complete=completion.names(NOISES),
     ),
 ]
-
 SettingOption = Annotated[
-    list[str] | None,
-    typer.Option(
+    list[Assignment] | None,
+    option(
         "--set",
         metavar="NAME=VALUE",
-        help="A parameter of the scenario; may be given again.",
-        rich_help_panel=PROBLEM,
+        help="Parameter of the scenario; can be repeated.",
+        group=PROBLEM,
+        parser=parse_assignment,
     ),
 ]
-
-PluginOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--plugin",
-        metavar="FILE.py:NAME",
-        help="A policy or scenario of yours that is named elsewhere, such as in a study file; may be given again.",
-        rich_help_panel=PROBLEM,
-        show_default=False,
-    ),
-]
-
 SeedOption = Annotated[
-    str | None,
-    typer.Option(
+    int | None,
+    option(
         "--seed",
         metavar="S",
-        help=f"Names the worlds and the searches. {default(StudyDefaults.seed)}",
-        rich_help_panel=PROBLEM,
+        help=f"Random seed. {default(StudyDefaults.seed)}",
+        group=PROBLEM,
+        parser=integer(),
     ),
 ]
+StudyFileOption = Annotated[
+    str | None,
+    option(
+        "--study",
+        metavar="FILE",
+        help="Study file, or the name of a bundled one (ravenlab list studies), in place of these options.",
+        group=PROBLEM,
+        complete=completion.study_files,
+    ),
+]
+PluginOption = Annotated[
+    list[str] | None,
+    option(
+        "--plugin",
+        metavar="FILE.py:NAME",
+        help="Load a custom policy or scenario that a study file uses; can be repeated.",
+        group=PROBLEM,
+    ),
+]
+
+# Recorded data
+
+TraceOption = Annotated[
+    str | None,
+    option(
+        "--trace",
+        metavar="FILE",
+        help="Recorded rewards (.csv or .parquet): one row per step, one column per arm.",
+        group=DATA,
+    ),
+]
+LogOption = Annotated[
+    str | None,
+    option(
+        "--log",
+        metavar="FILE",
+        help="Logged decisions (.csv or .parquet): columns step, arm, reward[, propensity].",
+        group=DATA,
+    ),
+]
+WindowOption = Annotated[
+    int | None,
+    option(
+        "--window",
+        metavar="W",
+        help="Rows per window of the trace. [default: an eighth of the trace]",
+        group=DATA,
+        parser=integer(),
+    ),
+]
+MinimizeOption = Annotated[
+    bool, option("--minimize", help="The trace or log holds costs instead of rewards.", group=DATA)
+]
+
+# Search and validation
+
+PolicyOption = Annotated[
+    str | None,
+    option(
+        "--policy",
+        help=f"Policy to tune, or ./file.py:Name. {default(StudyDefaults.policy)}",
+        group=SEARCH,
+        complete=completion.policies,
+    ),
+]
+TrialsOption = Annotated[
+    int | None,
+    option(
+        "--trials",
+        metavar="N",
+        help=f"Number of trials (candidates). {default(StudyDefaults.trials)}",
+        group=SEARCH,
+        parser=integer(),
+    ),
+]
+ReplicationsOption = Annotated[
+    int | None,
+    option(
+        "--replications",
+        metavar="R",
+        help=f"Number of worlds per trial. {default(StudyDefaults.replications)}",
+        group=SEARCH,
+        parser=integer(),
+    ),
+]
+SamplerOption = Annotated[
+    str | None,
+    option(
+        "--sampler",
+        help=f"Sampler: {join_words(list(SAMPLERS))}. {default(StudyDefaults.sampler)}",
+        group=SEARCH,
+        complete=completion.names(SAMPLERS),
+    ),
+]
+PrunerOption = Annotated[
+    str | None,
+    option(
+        "--pruner",
+        help=f"Pruner: {join_words(list(PRUNERS))}. {default(StudyDefaults.pruner)}",
+        group=SEARCH,
+        complete=completion.names(PRUNERS),
+    ),
+]
+ObjectiveOption = Annotated[
+    str | None,
+    option(
+        "--objective",
+        help=f"Objective: {join_words(format_choices(OBJECTIVES))}. {default(StudyDefaults.objective)}",
+        group=SEARCH,
+        complete=completion.choices(OBJECTIVES),
+    ),
+]
+RangeOption = Annotated[
+    list[Assignment] | None,
+    option(
+        "--range",
+        metavar="NAME=LOW:HIGH",
+        help="Search range of a parameter; can be repeated.",
+        group=SEARCH,
+        parser=parse_range,
+    ),
+]
+FixOption = Annotated[
+    list[Assignment] | None,
+    option(
+        "--fix",
+        metavar="NAME=VALUE",
+        help="Fixed value of a parameter that is not searched; can be repeated.",
+        group=SEARCH,
+        parser=parse_assignment,
+    ),
+]
+BatchOption = Annotated[
+    int | None,
+    option(
+        "--batch",
+        metavar="B",
+        help=f"Number of candidates per batch. {default(StudyDefaults.batch)}",
+        group=SEARCH,
+        parser=integer(),
+    ),
+]
+TimeoutOption = Annotated[
+    float | None,
+    option(
+        "--timeout",
+        metavar="S",
+        help="Time limit in seconds; rerun the same command to resume.",
+        group=SEARCH,
+        parser=parse_number,
+    ),
+]
+SelectionOption = Annotated[
+    int | None,
+    option(
+        "--selection",
+        metavar="R",
+        help=f"Number of held-out worlds that select the recommendation. {default(StudyDefaults.selection)}",
+        group=VALIDATION,
+        parser=integer(),
+    ),
+]
+ReportOption = Annotated[
+    int | None,
+    option(
+        "--report",
+        metavar="R",
+        help=f"Number of held-out worlds that its regret is reported on. {default(StudyDefaults.report)}",
+        group=VALIDATION,
+        parser=integer(),
+    ),
+]
+
+# One setting for several scenarios
+
+RobustOption = Annotated[
+    bool, option("--robust", help="Search one setting for all scenarios instead of one each.", group=ROBUST)
+]
+MeasureOption = Annotated[
+    str | None,
+    option(
+        "--measure",
+        help=f"Relative regret to minimize: {join_words(format_choices(MEASURES))}. {default(StudyDefaults.measure)}",
+        group=ROBUST,
+        complete=completion.choices(MEASURES),
+    ),
+]
+ParetoOption = Annotated[bool, option("--pareto", help="Search the Pareto front of the scenarios.", group=ROBUST)]
+RobustCsvOption = Annotated[
+    Path | None,
+    option("--csv", metavar="FILE", help="Write the regret of each setting in each scenario to a file.", group=ROBUST),
+]
+
+# Workers
 
 JobsOption = Annotated[
-    str | None,
-    typer.Option(
+    int | None,
+    option(
         "--jobs",
         metavar="N",
-        help="Workers; the result is the same for any number. [default: all cores]",
-        rich_help_panel=WORKERS,
+        help="Number of workers; results do not depend on it. [default: all cores]",
+        group=WORKERS,
+        parser=integer(least=1, most=MAX_JOBS),
     ),
 ]
-
 BackendOption = Annotated[
     str,
-    typer.Option(
+    option(
         "--backend",
-        help=f"{join_words(list(BACKENDS))}.",
-        autocompletion=completion.names(BACKENDS),
-        rich_help_panel=WORKERS,
+        help=f"Workers on this machine: {join_words(list(BACKENDS))}.",
+        group=WORKERS,
+        complete=completion.names(BACKENDS),
     ),
 ]
-
 ClusterOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--cluster",
         metavar="ADDRESS",
-        help="Work on a Dask cluster: its scheduler, such as tcp://host:8786, or local for one of this machine.",
-        autocompletion=completion.words("local", "tcp://"),
-        rich_help_panel=WORKERS,
-        show_default=False,
+        help="Dask scheduler, such as tcp://host:8786, or 'local' to start one on this machine.",
+        group=WORKERS,
+        complete=completion.words("local", "tcp://"),
     ),
 ]
+DryRunOption = Annotated[bool, option("--dry-run", help="Print the plan and run nothing.", group=WORKERS)]
 
-FolderOption = Annotated[
-    Path,
-    typer.Option("-o", "--output", metavar="DIR", help="Where everything is written.", rich_help_panel=OUTPUT),
-]
+# Output
 
+FolderOption = Annotated[Path, option("-o", "--output", metavar="DIR", help="Output folder.", group=OUTPUT)]
 NameOption = Annotated[
-    str | None,
-    typer.Option("--name", help="The study's name; made from its fields if not given.", rich_help_panel=OUTPUT),
+    str | None, option("--name", help="Name of the study. [default: derived from its settings]", group=OUTPUT)
 ]
-
 StorageOption = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--storage",
         metavar="URL",
-        help=f"Where the studies are. {default(f'{STORAGE_VARIABLE}, or {DEFAULT_URL}')}",
-        rich_help_panel=OUTPUT,
-        show_default=False,
+        help=f"Database of the studies. {default(f'{STORAGE_VARIABLE}, or {DEFAULT_URL}')}",
+        group=OUTPUT,
     ),
 ]
+QuietOption = Annotated[bool, option("--quiet", "-q", help="Print no progress and no hints.", group=OUTPUT)]
+JsonOption = Annotated[bool, option("--json", help="Print JSON to stdout, and nothing else.", group=OUTPUT)]
 
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no hints.", rich_help_panel=OUTPUT)]
+# Stored studies
 
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON, and nothing else, to stdout.", rich_help_panel=OUTPUT)
-]
-
-StudyArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY",
-        help="Its name, or the beginning of it.",
-        autocompletion=completion.studies,
-        show_default=False,
-    ),
-]
-
-StudiesArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="STUDY",
-        help="Names, beginnings, or patterns such as 'raven-ucb/*'.",
-        autocompletion=completion.studies,
-        show_default=False,
-    ),
-]
-
-SomeStudiesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="STUDY",
-        help="Names, beginnings, or patterns such as 'raven-ucb/*'. [default: all]",
-        autocompletion=completion.studies,
-        show_default=False,
-    ),
+STUDY_PATTERNS = "Names, prefixes, or patterns such as 'raven-ucb/*'."
+StudyArgument = Annotated[str, argument("STUDY", "Name of a study, or a prefix of it.", complete=completion.studies)]
+StudiesArgument = Annotated[list[str], argument("STUDY", STUDY_PATTERNS, complete=completion.studies)]
+OptionalStudiesArgument = Annotated[
+    list[str] | None, argument("STUDY", f"{STUDY_PATTERNS} [default: all]", complete=completion.studies)
 ]

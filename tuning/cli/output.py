@@ -1,4 +1,7 @@
-"""Tables and stored text on a terminal: names are shown as they are, never as markup or control codes."""
+"""Output of commands: tables, lines, JSON, and what an interrupt leaves stored.
+
+Names of studies are printed as plain text, never as markup or control codes.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,17 @@ if TYPE_CHECKING:
 
     from tuning.progress import Reporter, StartedStudy
 
-
-UNBROKEN = 100_000
-"""Width where no terminal says one: a name in a pipe is not folded."""
+UNLIMITED_WIDTH = 100_000  # columns of output that is not a terminal: names are not wrapped in a pipe
+MAX_NAMED_STUDIES = 3  # an interrupt names at most so many studies, and counts more of them together
+COMMAND = "ravenlab"
 
 
 def console() -> Console:
-    """Standard output; without colours and folds where it is not a terminal."""
+    """Return standard output: with colors on a terminal, without colors and line breaks elsewhere."""
     from rich.console import Console
 
     out = Console(highlight=False, markup=False, emoji=False)
-    return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=UNBROKEN)
+    return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=UNLIMITED_WIDTH)
 
 
 def print_table(
@@ -38,48 +41,54 @@ def print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     numbers: Sequence[str] = (),
-    whole: Sequence[str] = (),
-    apart: bool = False,
-    stacked: bool = False,
-    cut: bool = False,
+    unbroken: Sequence[str] = (),
+    ruled: bool = False,
+    if_too_wide: Literal["wrap", "stack", "cut"] = "wrap",
 ) -> None:
-    """A table; columns in `numbers` stand to the right, those in `whole` are not folded; `apart` rules off rows.
+    """Print a table.
 
-    What is `stacked` and wider than the terminal becomes a block of lines a row: names and numbers cut in pieces can't
-    be read. What is `cut` loses its last columns instead, and says so: rows are there to be compared.
+    Args:
+        title: Printed above the table.
+        columns: Headings.
+        rows: Cells.
+        numbers: Columns that are aligned right.
+        unbroken: Columns whose cells are not wrapped.
+        ruled: Whether lines separate rows.
+        if_too_wide: What happens to a table that is wider than the terminal: cells are wrapped, each row becomes a
+            block of lines (names and numbers stay readable), or the last columns are left out (rows stay comparable).
     """
     from rich.table import Table
     from rich.text import Text
 
     out = console()
-    if stacked and _width(columns, rows) > out.width:
-        _print_stack(out, title, columns, rows)
+    if if_too_wide == "stack" and _table_width(columns, rows) > out.width:
+        _print_blocks(out, title, columns, rows)
         return
-    left_out: list[str] = []
-    while cut and len(columns) > 2 and _width(columns, rows) > out.width:
-        left_out.insert(0, columns[-1])
+    omitted: list[str] = []
+    while if_too_wide == "cut" and len(columns) > 2 and _table_width(columns, rows) > out.width:
+        omitted.insert(0, columns[-1])
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    table = Table(title=Text(title), title_justify="left", show_lines=apart and out.is_terminal)
+    table = Table(title=Text(title), title_justify="left", show_lines=ruled and out.is_terminal)
     for column in columns:
         justify: Literal["left", "right"] = "right" if column in numbers else "left"
-        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in whole)
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column in unbroken)
     for row in rows:
         table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
     out.print(table)
-    if left_out:
-        say(f"No room for {', '.join(left_out)}: widen the terminal, or say --json.")
+    if omitted:
+        say(f"Columns omitted for lack of space: {', '.join(omitted)}. Widen the terminal or use --json.")
 
 
-def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """How wide a table would like to be.
+def _table_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the width of a table without wrapped cells.
 
-    >>> _width(["a", "bcd"], [["xyz", "x"]])
+    >>> _table_width(["a", "bcd"], [["xyz", "x"]])
     13
     """
     return sum(max(map(len, column)) + 3 for column in zip(columns, *rows, strict=True)) + 1
 
 
-def _print_stack(out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_blocks(out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -93,79 +102,73 @@ def _print_stack(out: Console, title: str, columns: Sequence[str], rows: Sequenc
 
 
 def say(text: str) -> None:
-    """One line of text, folded to the terminal."""
+    """Print a line, wrapped to the terminal."""
     from rich.text import Text
 
     console().print(Text(escape_unprintable(text)))
 
 
 def print_json(document: Any, indent: int | None = None) -> None:
-    """A JSON document on stdout, as UTF-8 whatever the terminal speaks; nothing in it is spelled otherwise."""
+    """Print a JSON document to stdout, always as UTF-8."""
     import json
 
-    put(f"{json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)}\n")
+    print_exact(f"{json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)}\n")
 
 
-def put(text: str) -> None:
-    """What a program reads on stdout, byte by byte what a file would hold."""
+def print_exact(text: str) -> None:
+    """Print text for programs to stdout, byte by byte as a file would hold it."""
     typer.echo(text.encode("utf-8", "backslashreplace"), nl=False)
 
 
-NAMED = 3
-"""More studies than these are summed up."""
-
-
 @contextmanager
-def saying_what_is_kept(reporter: Reporter, url: str) -> Iterator[None]:
-    """Tell an interrupt of this block what it leaves behind."""
+def describing_interrupts(reporter: Reporter, url: str) -> Iterator[None]:
+    """Add to an interrupt of this block how much is stored of what it interrupts."""
     try:
         yield
-    except KeyboardInterrupt as stop:
+    except KeyboardInterrupt as interrupt:
         acknowledge_interrupt()
         begun = list(reporter.begun.values())
         if begun:
-            stop.add_note(in_words(begun, _counted(url, begun)))
+            interrupt.add_note(describe_stored(begun, _count_stored(url, begun)))
         raise
 
 
-def in_words(begun: Sequence[StartedStudy], kept: Sequence[int]) -> str:
-    """What is kept of what was begun.
+def describe_stored(begun: Sequence[StartedStudy], stored: Sequence[int]) -> str:
+    """Describe how much is stored of studies that were begun.
 
-    >>> from tuning.progress import Begun
-    >>> in_words([Begun("raven-ucb/blips/T1000/K10", 200, "trials")], [24])
-    '24 of 200 trials of raven-ucb/blips/T1000/K10 are kept; the same command goes on from there'
+    >>> from tuning.progress import StartedStudy
+    >>> describe_stored([StartedStudy("raven-ucb/blips/T1000/K10", 200, "trials")], [24])
+    '24 of 200 trials of raven-ucb/blips/T1000/K10 are saved; rerun the same command to resume'
     """
-    if not any(kept):
-        return "nothing had landed yet; the same command begins again"
+    if not any(stored):
+        return "nothing was saved yet; rerun the same command to start again"
     unit = begun[0].unit
-    if len(begun) > NAMED:
-        said = f"{sum(kept)} of {sum(each.total for each in begun)} {unit} of the {len(begun)} studies begun"
+    if len(begun) > MAX_NAMED_STUDIES:
+        total = sum(study.total for study in begun)
+        parts = [f"{sum(stored):,} of {total:,} {unit} of {len(begun):,} studies"]
     else:
-        said = " and ".join(
-            f"{count} of {each.total} {unit} of {each.name}" for each, count in zip(begun, kept, strict=True)
-        )
-    return f"{said} are kept; the same command goes on from there"
+        parts = [
+            f"{count:,} of {study.total:,} {unit} of {study.name}" for study, count in zip(begun, stored, strict=True)
+        ]
+    return f"{' and '.join(parts)} are saved; rerun the same command to resume"
 
 
-def _counted(url: str, begun: Sequence[StartedStudy]) -> list[int]:
-    """What the storage holds; what was last heard of where it can't be asked now."""
+def _count_stored(url: str, begun: Sequence[StartedStudy]) -> list[int]:
+    """Count trials in the storage; if it does not answer, use the last counts that were reported."""
     from studies.storage.database import use_storage
 
     try:
         with use_storage(url) as storage:
-            return [storage.get_n_trials(storage.get_study_id_from_name(each.name)) for each in begun]
-    except Exception:  # nothing may stand between an interrupt and its end
-        return [each.landed for each in begun]
+            return [storage.get_n_trials(storage.get_study_id_from_name(study.name)) for study in begun]
+    except Exception:  # nothing may keep an interrupt from ending the program
+        return [study.landed for study in begun]
 
 
-NAME = "ravenlab"
+def command_name() -> str:
+    """Return how users can call the command: its name, or its path where a shell would not find the name.
 
-
-def called() -> str:
-    """Its name, or the path by which it was called where a shell would not find the name.
-
-    >>> called()
+    >>> command_name()
     'ravenlab'
     """
-    by = sys.argv[0]
-    return quote(by) if Path(by).name == NAME and shutil.which(NAME) is None else NAME
+    path = sys.argv[0]
+    return quote(path) if Path(path).name == COMMAND and shutil.which(COMMAND) is None else COMMAND

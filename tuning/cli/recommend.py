@@ -1,4 +1,4 @@
-"""`ravenlab recommend`: parameters for a scenario and a horizon, from what is stored."""
+"""`ravenlab recommend`: parameters for a scenario and a horizon from stored studies."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from studies.registry import StudyDefaults
 from tuning.cli import completion
-from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption
+from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption, integer, option
 
 if TYPE_CHECKING:
     from studies.results.interpolation import RecommendedParameters
@@ -15,89 +16,84 @@ if TYPE_CHECKING:
 
 def recommend(
     scenario: ScenarioArgument,
-    horizon: Annotated[str, typer.Option(metavar="T", help="Steps.", show_default=False)],
-    policy: Annotated[str, typer.Option(help="Whose parameters.", autocompletion=completion.policies)] = "raven-ucb",
+    horizon: Annotated[int, option("--horizon", metavar="T", help="Number of steps.", parser=integer())],
+    policy: Annotated[
+        str, option("--policy", help="Policy to recommend parameters for.", complete=completion.policies)
+    ] = StudyDefaults.policy,
     arms: ArmsOption = None,
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which parameters to use for a scenario and a horizon.
+    """Recommend parameters for a scenario and a horizon.
 
-    Those of a study where there is one; otherwise between or beyond those of the nearest horizons, and marked so.
+    Takes them from a stored study of this horizon, or else interpolates or extrapolates from the nearest horizons.
 
     Examples:
-        # a horizon that need not have been studied
+        # a horizon without a study of its own
         ravenlab recommend variance-drift --horizon 3000
-        # for programs
+        # as JSON
         ravenlab recommend variance-drift --horizon 3000 --json
     """
     from studies.results.interpolation import RecommendationQuery, recommend_parameters
     from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations
     from studies.storage.urls import mask_url, sqlite_file, storage_url
-    from tuning.cli.options import whole_number
     from tuning.cli.output import print_json
 
     if storage is not None:
         sqlite_file(storage)
-    question = RecommendationQuery(
-        scenario,
-        whole_number("--horizon", horizon),
-        policy,
-        None if arms is None else whole_number("--arms", arms),
-        None if storage is None else mask_url(storage),
-    )
-    question.check()
+    query = RecommendationQuery(scenario, horizon, policy, arms, None if storage is None else mask_url(storage))
+    query.check()
     path = sqlite_file(storage_url(storage))
     if path is not None and not path.exists():
-        found = recommend_parameters(question, [])
+        result = recommend_parameters(query, [])
     else:
         with use_storage(storage) as store:
-            found = recommend_parameters(question, read_recommendations(store))
+            result = recommend_parameters(query, read_recommendations(store))
     if as_json:
-        print_json(as_object(found))
-        return
-    _print(found)
+        print_json(_result_object(result))
+    else:
+        _print_result(result)
 
 
-def as_object(found: RecommendedParameters) -> dict[str, Any]:
-    """The JSON object of an answer; regret only where the study was played at that very horizon."""
-    exact = found.kind == "exact"
+def _result_object(result: RecommendedParameters) -> dict[str, Any]:
+    """Return the JSON object of a result; regret is known only for a study of this very horizon."""
+    exact = result.kind == "exact"
     return {
-        "kind": found.kind,
-        "policy": found.policy,
-        "scenario": found.scenario,
-        "horizon": found.horizon,
-        "arms": found.arms,
-        "params": found.params,
-        "regret": found.sources[0].regret.model_dump() if exact else None,
-        "studies": [each.study for each in found.sources],
-        "command": found.command,
+        "kind": result.kind,
+        "policy": result.policy,
+        "scenario": result.scenario,
+        "horizon": result.horizon,
+        "arms": result.arms,
+        "params": result.params,
+        "regret": result.sources[0].regret.model_dump() if exact else None,
+        "studies": [source.study for source in result.sources],
+        "command": result.command,
     }
 
 
-def _print(found: RecommendedParameters) -> None:
+def _print_result(result: RecommendedParameters) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
     from tuning.cli.output import say
 
-    say(f"{found.policy} in {found.scenario}, horizon {found.horizon}, {found.arms} arms: {found.kind}")
-    if found.kind == "exact":
-        for line in describe_recommendation(found.sources[0]):
+    say(f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms: {result.kind}")
+    if result.kind == "exact":
+        for line in describe_recommendation(result.sources[0]):
             say(line)
-        say(f"From study {found.sources[0].study}.")
+        say(f"From study {result.sources[0].study}.")
         return
-    say(f"Use {format_params(found.params)}.")
-    if found.kind == "interpolated":
-        left, right = found.sources
+    say(f"Use {format_params(result.params)}.")
+    if result.kind == "interpolated":
+        left, right = result.sources
         say(
-            f"Interpolated over log horizon between T = {left.horizon:,} and T = {right.horizon:,}. This setting"
-            " was not evaluated, so no regret is stated."
+            f"Interpolated over log horizon between T = {left.horizon:,} and T = {right.horizon:,}."
+            " These parameters were not evaluated, so no regret is stated."
         )
     else:
         say(
-            f"Extrapolated: these are the parameters for T = {found.sources[0].horizon:,}, the nearest horizon stored;"
-            " no regret is claimed."
+            f"Extrapolated: these are the parameters for T = {result.sources[0].horizon:,}, the nearest stored horizon."
+            " They were not evaluated at this horizon, so no regret is stated."
         )
-    say(f"From {' and '.join(each.study for each in found.sources)}. To settle it, run:")
-    typer.echo(f"  {found.command}")
+    say(f"From {' and '.join(source.study for source in result.sources)}. To evaluate this horizon, run:")
+    typer.echo(f"  {result.command}")

@@ -1,4 +1,4 @@
-"""`ravenlab report`: everything on one page."""
+"""`ravenlab report`: all results on one HTML page."""
 
 from __future__ import annotations
 
@@ -7,43 +7,40 @@ from typing import Annotated
 
 import typer
 
-from tuning.cli.options import SomeStudiesArgument, StorageOption
+from tuning.cli.options import OptionalStudiesArgument, StorageOption, option
 
 
 def report(
-    studies: SomeStudiesArgument = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where it is written.")] = Path(
-        "report.html"
-    ),
-    pictures: Annotated[
+    studies: OptionalStudiesArgument = None,
+    output: Annotated[Path, option("-o", "--output", metavar="FILE", help="Output file.")] = Path("report.html"),
+    figures: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--figures",
             metavar="DIR",
-            help="Also write each figure as HTML and, with kaleido and a browser, SVG or PNG.",
-            show_default=False,
+            help="Also write each figure as HTML and, if kaleido and a browser are installed, as SVG or PNG.",
         ),
     ] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Write one HTML page that works offline, with everything on it.
+    """Write all results to one HTML page that works offline.
 
-    Summary, parameters, scenarios, grids, search and methods of all studies, or of those named.
+    Shows recommendations, parameters, scenarios, grids, searches and methods of all studies, or of those named.
 
     Examples:
         # report.html in this folder
         ravenlab report
-        # some studies, and each figure as a file of its own
+        # the studies of one policy, and each figure as a separate file
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
     from environments.text import format_bytes, plural
     from tuning.cli.output import say
     from tuning.page_files import write_report
 
-    made = write_report(studies or None, output, pictures, storage)
-    for line in made.warnings:
+    page = write_report(studies or None, output, figures, storage)
+    for line in page.warnings:
         typer.echo(f"ravenlab: {line}", err=True)
-    held = [plural(made.recommendations, "recommendation"), plural(made.figures, "figure"), format_bytes(made.size)]
-    say(f"{output} is written: {', '.join(held)}.")
-    if pictures is not None:
-        say(f"{pictures} holds {made.figure_files} files of figures.")
+    parts = [plural(page.recommendations, "recommendation"), plural(page.figures, "figure"), format_bytes(page.size)]
+    say(f"Wrote {output}: {', '.join(parts)}.")
+    if figures is not None:
+        say(f"Wrote {plural(page.figure_files, 'figure file')} to {figures}.")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from environments.text import join_words
+from studies.registry import StudyDefaults
 from tuning.cli import completion, options
-from tuning.cli.arguments import hire
+from tuning.cli.options import argument, default, integer, option
 from tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
 from tuning.workers.local import DEFAULT_BACKEND
 
@@ -20,28 +19,30 @@ if TYPE_CHECKING:
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="NAME",
-            autocompletion=completion.words(*EXPERIMENTS, ALL),
-            rich_help_panel=options.PROBLEM,
-            help=f"{join_words((*EXPERIMENTS, ALL))}. [default: all]",
-            show_default=False,
+        argument(
+            "NAME",
+            f"Experiments: {join_words((*EXPERIMENTS, ALL))}. {default(ALL)}",
+            options.PROBLEM,
+            completion.words(*EXPERIMENTS, ALL),
         ),
     ] = None,
     protocol: Annotated[
         str,
-        typer.Option(
-            help="published (what the authors' scripts ran), defined (what the paper defines), or both.",
-            autocompletion=completion.words(*PROTOCOLS, BOTH),
-            rich_help_panel=options.PROBLEM,
+        option(
+            "--protocol",
+            help="Protocol: published (what the authors' scripts ran), defined (what the paper defines), or both.",
+            group=options.PROBLEM,
+            complete=completion.words(*PROTOCOLS, BOTH),
         ),
     ] = BOTH,
     replications: Annotated[
-        str | None,
-        typer.Option(
+        int | None,
+        option(
+            "--replications",
             metavar="R",
-            help="Replications of Table 3; all other counts are proportional. [default: 50]",
-            rich_help_panel=options.PROBLEM,
+            help="Number of replications of Table 3; all other counts are proportional. [default: 50]",
+            group=options.PROBLEM,
+            parser=integer(),
         ),
     ] = None,
     seed: options.SeedOption = None,
@@ -52,7 +53,7 @@ def reproduce(
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Reproduce the paper and judge each of its claims.
+    """Reproduce the paper and check each of its claims.
 
     Writes reproduction.html, reproduction.json and one CSV file per table. Completed pieces are saved; rerun the same
     command to resume.
@@ -65,8 +66,8 @@ def reproduce(
     """
     from dataclasses import replace
 
-    from tuning.cli.options import whole_number
-    from tuning.cli.output import put
+    from tuning.cli.arguments import choose_workers
+    from tuning.cli.output import print_exact
     from tuning.files import check_folder, make_folder
     from tuning.reproduction import select_experiments
     from tuning.reproduction.context import make_context
@@ -78,23 +79,23 @@ def reproduce(
     context = make_context(
         output,
         protocol=protocol,
-        replications=None if replications is None else whole_number("--replications", replications),
-        seed=0 if seed is None else whole_number("--seed", seed),
+        replications=replications,
+        seed=StudyDefaults.seed if seed is None else seed,
     )
-    crews = hire(jobs, backend, cluster)
+    workers = choose_workers(jobs, backend, cluster)
     check_folder(output)
-    make_folder(output)  # pieces are stored here from the start
-    with crews as workers, ReproductionReporter(quiet) as reporter:
-        result = run(selected, replace(context, workers=workers), output, reporter.listener())
+    make_folder(output)  # completed pieces are stored here from the start
+    with workers as opened, ReproductionReporter(quiet) as reporter:
+        result = run(selected, replace(context, workers=opened), output, reporter.listener())
     written = write_reproduction(result, output)
     if as_json:
-        put(result.as_json())
+        print_exact(result.as_json())
     else:
         _print_verdicts(result, written)
 
 
 def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
-    """Print the verdicts, large groups as a count, and the location of the files."""
+    """Print the verdicts, those of large groups as counts, and the files written."""
     from dashboards.pages.reproduction import group_verdicts
     from tuning.cli.output import print_table, say
 
@@ -106,7 +107,7 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
             text, printed = (claim.text, claim.printed) if index == 0 else ("", "")
             rows.append([text, row.protocol, printed, ours, f"{row.sign} {row.verdict}"])
     if rows:
-        print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 %)", "Verdict"], rows)
+        print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"], rows)
     for group in groups:
         if group.title:
             say(f"{group.title}: {group.summary}.")

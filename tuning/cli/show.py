@@ -1,4 +1,4 @@
-"""`ravenlab show`: one study in full."""
+"""`ravenlab show`: settings, progress and result of one study."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from studies.spec.study import StudySpec
     from studies.storage.library import StudyRow
 
-
-SHOWN = 5
-"""How many of the best trials are shown."""
+MAX_BEST_TRIALS = 5
 
 
 def show(
@@ -25,12 +23,12 @@ def show(
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a study: what was asked, how far it is, what it found.
+    """Show settings, progress and result of a study.
 
     Examples:
-        # the beginning of a name is enough where it fits one study
+        # a prefix of the name is enough if it matches one study
         ravenlab show raven-ucb/variance-drift
-        # for programs
+        # as JSON
         ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
     from environments.errors import InputError
@@ -41,87 +39,97 @@ def show(
     from tuning.cli.output import print_json, say
 
     with use_storage(storage) as store:
-        found = find_studies(store, [study])
-        if len(found) > 1:
-            raise InputError(f"study {study!r} fits {len(found)} studies; show takes one.")
-        row, trials = describe_study(store, found[0]), store.get_all_trials(found[0]._study_id, deepcopy=False)
-        whole = _whole(found[0], trials)
-        if whole is not None:
-            _show_whole(row, whole, as_json)
-            return
-        spec, recommendation = read_spec(found[0]), read_recommendation(found[0])
-        best = _best(trials, found[0].directions[0].name)
-    if as_json:
-        document = {
-            **asdict(row),
-            "spec": None if spec is None else spec.model_dump(mode="json"),
-            "best_trials": [_as_object(trial) for trial in best],
-            "recommendation": None if recommendation is None else recommendation.as_object(),
-        }
-        print_json(document)
+        matches = find_studies(store, [study])
+        if len(matches) > 1:
+            raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
+        stored = matches[0]
+        row, trials = describe_study(store, stored), store.get_all_trials(stored._study_id, deepcopy=False)
+        contents = _read_contents(stored, trials)
+        spec, recommendation = (None, None) if contents else (read_spec(stored), read_recommendation(stored))
+    if contents is not None:
+        _show_contents(row, contents, as_json)
         return
-    say(f"{row.name}: {row.state}, {row.finished} of {'–' if row.planned is None else row.planned} trials")
+    best = _best_trials(trials, stored.directions[0].name)
+    if as_json:
+        print_json(
+            {
+                **asdict(row),
+                "spec": None if spec is None else spec.model_dump(mode="json"),
+                "best_trials": [_trial_object(trial) for trial in best],
+                "recommendation": None if recommendation is None else recommendation.as_object(),
+            }
+        )
+        return
+    say(_describe_progress(row, "trials"))
     if spec is not None:
         _print_spec(spec)
-    _print_trials(best)
-    for line in describe_recommendation(recommendation) if recommendation is not None else ["No recommendation yet."]:
+    if best:
+        _print_trials(best)
+    for line in ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation):
         say(line)
 
 
 @dataclass(frozen=True)
-class Whole:
-    """A study that is done when all of it is: a grid, a comparison, or a search over several scenarios."""
+class StudyContents:
+    """Specification and result of a grid, a comparison or a robust search."""
 
     command: str
-    """Who goes on with it."""
+    """The command that runs it."""
     unit: str
-    """What it is made of."""
+    """What it consists of: cells, entries or trials."""
     key: str
-    """What it found is called so in JSON."""
+    """Key of the result in JSON."""
     spec: Any
-    found: Any
-    """None while it is not finished."""
-    show: Callable[[Any], None]
+    result: Any
+    """None before it is complete."""
+    print_result: Callable[[Any], None]
 
 
-def _whole(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Whole | None:
-    """What such a study holds; None for a search of one world, or what is not ours."""
+def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyContents | None:
+    """Read a grid, a comparison or a robust search; None for any other study."""
     from studies.storage import keys
     from studies.storage.trials import read_comparison, read_grid
-    from tuning.cli.compare import print_results
+    from tuning.cli.compare import print_comparisons
     from tuning.cli.grid import print_grid
-    from tuning.cli.tune import print_found
+    from tuning.cli.tune import print_robust
     from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
-        return Whole("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
+        return StudyContents("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
     if keys.ROBUST in study.user_attrs:
-        spec, found = keys.read_robust_spec(study), keys.read_robust(study)
-        return Whole("tune --robust", "trials", "found", spec, found, print_found)
+        spec, result = keys.read_robust_spec(study), keys.read_robust(study)
+        return StudyContents("tune --robust", "trials", "found", spec, result, print_robust)
     if comparison is not None:
         played = read_comparison(study, trials)
-        result = None if played is None else analyze_comparison(played)
-        return Whole("compare", "entries", "comparison", comparison, result, lambda one: print_results([one]))
+        ranking = None if played is None else analyze_comparison(played)
+        return StudyContents(
+            "compare", "entries", "comparison", comparison, ranking, lambda result: print_comparisons([result])
+        )
     return None
 
 
-def _show_whole(row: StudyRow, whole: Whole, as_json: bool) -> None:
+def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> None:
     from tuning.cli.output import print_json, say
 
     if as_json:
-        shown = None if whole.found is None else whole.found.as_object()
-        print_json({**asdict(row), "spec": whole.spec.model_dump(mode="json"), whole.key: shown})
+        result = None if contents.result is None else contents.result.as_object()
+        print_json({**asdict(row), "spec": contents.spec.model_dump(mode="json"), contents.key: result})
         return
-    say(f"{row.name}: {row.state}, {row.finished} of {row.planned} {whole.unit}")
-    if whole.found is None:
-        say(f"Not finished; run the same ravenlab {whole.command} command again to go on.")
-        return
-    whole.show(whole.found)
+    say(_describe_progress(row, contents.unit))
+    if contents.result is None:
+        say(f"Not complete; rerun the same ravenlab {contents.command} command to resume.")
+    else:
+        contents.print_result(contents.result)
 
 
-def _best(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
-    """The best complete trials, ties by number."""
+def _describe_progress(row: StudyRow, unit: str) -> str:
+    total = "–" if row.planned is None else f"{row.planned:,}"
+    return f"{row.name}: {row.state}, {row.finished:,} of {total} {unit}"
+
+
+def _best_trials(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
+    """Return the best complete trials; of equal ones, the first."""
     import math
 
     sign = -1.0 if direction == "MAXIMIZE" else 1.0
@@ -130,10 +138,10 @@ def _best(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
         for trial in trials
         if trial.state.name == "COMPLETE" and trial.values and len(trial.values) == 1 and math.isfinite(trial.values[0])
     ]
-    return sorted(complete, key=lambda trial: (sign * trial.values[0], trial.number))[:SHOWN]
+    return sorted(complete, key=lambda trial: (sign * trial.values[0], trial.number))[:MAX_BEST_TRIALS]
 
 
-def _as_object(trial: FrozenTrial) -> dict[str, Any]:
+def _trial_object(trial: FrozenTrial) -> dict[str, Any]:
     from studies.storage.keys import REPLICATIONS, STDERR
 
     return {
@@ -146,18 +154,19 @@ def _as_object(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def _print_spec(spec: StudySpec) -> None:
-    """What was asked, a line a field; what is empty is left out."""
+    """Print the settings of a study, one line per field that is not empty."""
     from environments.text import format_number
     from studies.symbols import format_symbol
     from tuning.cli.output import say
 
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
         if value not in ({}, None, False):
-            text = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
-            say(f"  {name}: {text}")
+            text = ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
+            say(f"  {name}: {text:,}" if isinstance(text, int) and name != "seed" else f"  {name}: {text}")
     for name, range_ in spec.space.items():
-        what = f"1 − {format_symbol(name)}" if range_.scale == "one-minus" else format_symbol(name)
-        say(f"  searched: {what} from {format_number(range_.low)} to {format_number(range_.high)} ({range_.scale})")
+        param = f"1 − {format_symbol(name)}" if range_.scale == "one-minus" else format_symbol(name)
+        bounds = f"{format_number(range_.low)} to {format_number(range_.high)}"
+        say(f"  search range of {param}: {bounds} ({range_.scale})")
 
 
 def _print_trials(best: list[FrozenTrial]) -> None:
@@ -165,11 +174,9 @@ def _print_trials(best: list[FrozenTrial]) -> None:
     from studies.symbols import format_params
     from tuning.cli.output import print_table
 
-    if not best:
-        return
     rows = []
     for trial in best:
-        error = _as_object(trial)["stderr"]
+        error = _trial_object(trial)["stderr"]
         rows.append(
             [
                 str(trial.number),
@@ -178,5 +185,5 @@ def _print_trials(best: list[FrozenTrial]) -> None:
                 format_params(trial.params),
             ]
         )
-    columns = ["trial", "value", "± error", "parameters"]
-    print_table("Best trials, as the search saw them", columns, rows, numbers=columns[:3])
+    columns = ["trial", "value", "± standard error", "parameters"]
+    print_table("Best trials (search estimates)", columns, rows, numbers=columns[:3])

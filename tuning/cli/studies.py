@@ -1,4 +1,4 @@
-"""`ravenlab studies`: what is stored, one row a study."""
+"""`ravenlab studies`: list stored studies."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from tuning.cli.options import JsonOption, StorageOption
 
 
 def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
-    """List what is stored: trials, best value, regret and state.
+    """List stored studies: trials, best value, regret and state.
 
-    Study files that come along are listed by ravenlab list studies.
+    For bundled study files, see ravenlab list studies.
 
     Examples:
         # the storage in this folder
         ravenlab studies
-        # another one, for programs
+        # another storage, as JSON
         ravenlab studies --storage sqlite:///archive.sqlite3 --json
     """
     from dataclasses import asdict
@@ -30,7 +30,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
         print_json([asdict(row) for row in rows])
         return
     if not rows:
-        say("No studies yet. Begin with: ravenlab tune blips")
+        say("No studies yet. To begin: ravenlab tune blips")
         return
     print_table(
         f"Studies in {mask_url(storage_url(storage))}",
@@ -38,7 +38,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
         [
             [
                 row.name,
-                f"{row.finished}/{'–' if row.planned is None else row.planned}",
+                f"{row.finished:,}/{'–' if row.planned is None else f'{row.planned:,}'}",
                 "–" if row.best is None else format_number(row.best),
                 "–" if row.regret is None else format_number(row.regret),
                 row.state,
@@ -47,4 +47,4 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
         ],
         numbers=["trials", "best", "regret"],
     )
-    say("best is what the search saw, too good to be true; regret is measured on fresh worlds.")
+    say("best: search estimate, optimistically biased (selection bias); regret: measured on held-out worlds.")

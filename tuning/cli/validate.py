@@ -1,56 +1,50 @@
-"""`ravenlab validate`: is a study file in order, and what would it run?"""
+"""`ravenlab validate`: check study files and list what they would run."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from tuning.cli import completion
-from tuning.cli.options import JsonOption
+from tuning.cli.options import JsonOption, argument
 
 
 def validate(
     files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE",
-            help="Study files, or names of shipped ones.",
-            autocompletion=completion.study_files,
-            show_default=False,
-        ),
+        list[str], argument("FILE", "Study files, or names of bundled ones.", complete=completion.study_files)
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Check study files and say what they hold.
+    """Check study files and list their studies.
 
-    The first fault is one line, and makes the exit code 2.
+    The first error is printed as one line, with exit code 2.
 
     Examples:
-        # a file of yours
+        # a study file
         ravenlab validate study.toml
-        # one that comes along, for programs
+        # a bundled one, as JSON
         ravenlab validate all-scenarios --json
     """
-    from environments.text import plural
+    from environments.text import format_count, plural
     from studies.spec.files import find_study_file, load_robust_studies, load_study_file
-    from tuning.cli.arguments import all_steps, robust_object, study_object
-    from tuning.cli.output import print_json
+    from tuning.cli.arguments import Plan, robust_object, robust_steps, study_object
+    from tuning.cli.output import print_json, say
 
-    paths = [(name, find_study_file(name)) for name in files]
-    held = [(name, load_study_file(path), load_robust_studies(path)) for name, path in paths]
+    plans: list[tuple[str, Plan]] = []
+    for name in files:
+        path = find_study_file(name)
+        plans.append((name, Plan(load_study_file(path), load_robust_studies(path))))
     if as_json:
-        files_held = [
-            {"file": name, "studies": [*map(study_object, specs), *map(robust_object, over_worlds)]}
-            for name, specs, over_worlds in held
+        contents = [
+            {"file": name, "studies": [*map(study_object, plan.studies), *map(robust_object, plan.robust)]}
+            for name, plan in plans
         ]
-        print_json({"files": files_held})
+        print_json({"files": contents})
         return
-    for name, specs, over_worlds in held:
-        steps = sum(spec.simulated_steps() for spec in specs) + sum(map(all_steps, over_worlds))
-        typer.echo(f"{name}: {plural(len(specs) + len(over_worlds), 'study', 'studies')}, {steps:,} steps")
-        for spec in specs:
-            typer.echo(f"  {spec.study_name()}: {spec.simulated_steps():,} steps")
-        for each in over_worlds:
-            held_in = f"{len(each.scenarios)} scenarios, {each.base.trials:,} trials"
-            typer.echo(f"  {each.study_name()}: {held_in}, {all_steps(each):,} steps")
+    for name, plan in plans:
+        steps = sum(spec.simulated_steps() for spec in plan.studies) + sum(map(robust_steps, plan.robust))
+        say(f"{name}: {plural(len(plan), 'study', 'studies')}, {format_count(steps)} steps")
+        for spec in plan.studies:
+            say(f"  {spec.study_name()}: {format_count(spec.simulated_steps())} steps")
+        for search in plan.robust:
+            size = f"{len(search.scenarios)} scenarios, {format_count(search.base.trials)} trials"
+            say(f"  {search.study_name()}: {size}, {format_count(robust_steps(search))} steps")

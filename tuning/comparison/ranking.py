@@ -30,8 +30,7 @@ from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, paired_t_test
 
-MIN_MEAN = 1e-9
-"""Mean regret of the best policy below which relative differences are not computed."""
+MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
 
 
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:

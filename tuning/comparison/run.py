@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
 
 
-CURVE_POINTS = 48
-"""Steps at which a regret curve is stored."""
+CURVE_POINTS = 48  # steps at which a regret curve is stored
 
 
 @dataclass(frozen=True)

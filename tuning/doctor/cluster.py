@@ -16,9 +16,7 @@ from tuning.doctor.machine import kernel_speed
 Client = Any
 """A `distributed.Client` used from outside of its event loop; its types also allow use from inside."""
 
-Speeds = tuple[tuple[float, ...], str]
-"""Speed of each thread of a worker, or why it is unknown."""
-
+Speeds = tuple[tuple[float, ...], str]  # speed of each thread of a worker, or why it is unknown
 COMPARED = ("python", *LIBRARIES, "ravenlab", "sources", "machine", "processor")
 COMPARED_ON_SCHEDULER = ("python", "dask", "distributed", "cloudpickle", "joblib", "ravenlab", "sources")
 """A scheduler computes nothing, but unpickles the tasks that it forwards."""
@@ -26,18 +24,10 @@ COMPARED_ON_SCHEDULER = ("python", "dask", "distributed", "cloudpickle", "joblib
 TRANSPORT = {"dask", "distributed", "cloudpickle", "joblib"}
 """Libraries that transfer tasks; the others compute."""
 
-TIMEOUT = 60.0
-"""Seconds for a worker's answer; compilation takes up to half of it."""
-
-MEASURED_SECONDS = 0.5
-"""Duration of the measurement on all threads of all workers at once."""
-
-SLOW = 0.5
-"""Share of the median thread's speed below which a worker delays the others."""
-
-LISTED = 24
-"""Workers with a row each; of more than these, only the slow and faulty ones."""
-
+TIMEOUT = 60.0  # seconds for a worker's answer; compilation takes up to half of it
+MEASURED_SECONDS = 0.5  # duration of the measurement on all threads of all workers at once
+SLOW = 0.5  # share of the median thread's speed below which a worker delays the others
+LISTED = 24  # workers with a row each; of more than these, only the slow and faulty ones
 CANNOT_READ = "it cannot unpickle tasks"
 CANNOT_FORWARD = "the scheduler cannot forward tasks"
 

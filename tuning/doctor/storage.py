@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-BUSY_SECONDS = 5.0
-"""How long to wait for another writer: storing a batch of trials takes some milliseconds."""
-
+BUSY_SECONDS = 5.0  # how long to wait for another writer: storing a batch of trials takes some milliseconds
 MOUNTS = Path("/proc/self/mountinfo")
 
 NETWORK = re.compile(

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     import optuna
 
 
-RUNG = "completed_rung_"
-"""Prefix of the system attributes that Hyperband stores per trial."""
+RUNG = "completed_rung_"  # prefix of the system attributes that Hyperband stores per trial
 
 
 @dataclass(frozen=True)

@@ -23,18 +23,10 @@ if TYPE_CHECKING:
     import optuna
 
 
-BLOCKS = 10
-"""Blocks per trial."""
-
-FIRST_TEST = 2
-"""Block after which a race starts to test."""
-
-LEVEL = 0.01
-"""One-sided significance level at which a candidate is pruned."""
-
-MAX_ELITE_BLOCKS = 3
-"""Largest sample of the elite, in multiples of the replications of a trial."""
-
+BLOCKS = 10  # blocks per trial
+FIRST_TEST = 2  # block after which a race starts to test
+LEVEL = 0.01  # one-sided significance level at which a candidate is pruned
+MAX_ELITE_BLOCKS = 3  # largest sample of the elite, in multiples of the replications of a trial
 HYPERBAND = {"min_resource": 1, "reduction_factor": 3, "bootstrap_count": 0}
 
 

@@ -73,14 +73,9 @@ TPE: dict[str, Any] = {
 GP: dict[str, Any] = {"n_startup_trials": 16, "deterministic_objective": False}
 # All sampler arguments are explicit, so that new defaults of Optuna do not change existing studies.
 
-MIN_GENERATION = 4
-"""Smallest generation of CMA-ES; a batch is one generation."""
-
-CMA_STEP = 1.0 / 6.0
-"""Initial standard deviation of CMA-ES in the unit cube."""
-
-TrialParams = dict[str, float | int]
-"""Parameters under the names and on the scales of the trials."""
+MIN_GENERATION = 4  # smallest generation of CMA-ES; a batch is one generation
+CMA_STEP = 1.0 / 6.0  # initial standard deviation of CMA-ES in the unit cube
+TrialParams = dict[str, float | int]  # parameters under the names and on the scales of the trials
 
 
 def batch_seed(seed: int, batch: int) -> int:

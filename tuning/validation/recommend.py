@@ -23,7 +23,7 @@ from studies.results.recommendation import (
     LogFacts,
     Parameters,
     Recommendation,
-    RewardScale,
+    RewardStatistics,
     TraceFacts,
 )
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
 NEAR_BOUNDARY = 0.01
 """Share of a range, on its search scale, within which a value counts as being at the boundary."""
 
-LOG_EXTENSION = 3.0
-"""Factor by which a log range is extended; a linear one is extended by its width."""
-
+LOG_EXTENSION = 3.0  # factor by which a log range is extended; a linear one is extended by its width
 MIN_TRIALS_FOR_IMPORTANCE = 20
 
 BaselineName = Literal["paper", "defaults"]
@@ -195,10 +193,10 @@ def _validate_on_worlds(
     )
 
 
-def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardScale:
+def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:
     """Return the scale of a scenario's rewards."""
     mean, spread = reward_scale(scenario, horizon, arms, seed)
-    return RewardScale(mean=mean, spread=spread)
+    return RewardStatistics(mean=mean, spread=spread)
 
 
 def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> float:

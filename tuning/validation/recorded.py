@@ -21,7 +21,7 @@ from studies.results.recommendation import (
     Estimate,
     LogFacts,
     RequiredSample,
-    RewardScale,
+    RewardStatistics,
     TraceFacts,
 )
 from studies.spec.study import StudySpec
@@ -52,7 +52,7 @@ class Validation:
     """Indices of the candidates that are statistically indistinguishable from it, best first."""
     regret: Estimate
     differences: list[BaselineDifference]
-    scale: RewardScale
+    scale: RewardStatistics
     facts: TraceFacts | LogFacts | None = None
 
 
@@ -199,12 +199,14 @@ def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream
     return estimate_dependence(parts, window // MIN_BLOCK_SHARE, trace.segment(stream).rows - window + 1)
 
 
-def _trace_scale(scenario: TraceScenario, sign: float) -> RewardScale:
+def _trace_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:
     """Return the mean of the search segment, and the spread around its smoothed values."""
     segment = scenario.segment(Stream.SEARCH)
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     cells, smoothed = (table[segment.first : segment.last] for table in (worlds.values, worlds.smoothed))
-    return RewardScale(mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2))))
+    return RewardStatistics(
+        mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2)))
+    )
 
 
 LOG_ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
@@ -315,10 +317,10 @@ def _required_sample(
     return RequiredSample(matched=times * matched, events=times * events)
 
 
-def _log_scale(scenario: LogScenario, sign: float) -> RewardScale:
+def _log_scale(scenario: LogScenario, sign: float) -> RewardStatistics:
     """Return the mean of the search segment's rewards, and their spread around each arm's mean."""
     worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
     counts = np.maximum(1, np.bincount(worlds.arm, minlength=scenario.arms))
     means = np.bincount(worlds.arm, worlds.reward, minlength=scenario.arms) / counts
     spread = float(np.sqrt(np.mean((worlds.reward - means[worlds.arm]) ** 2)))
-    return RewardScale(mean=sign * float(worlds.reward.mean()), spread=spread)
+    return RewardStatistics(mean=sign * float(worlds.reward.mean()), spread=spread)

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 TASK_SECONDS = 1.0
 """Target duration of a task: long compared with its overhead of milliseconds, short enough to avoid stragglers."""
 
-MIN_TASK_SECONDS = 0.05
-"""Duration below which the overhead of a task outweighs better balance."""
-
+MIN_TASK_SECONDS = 0.05  # duration below which the overhead of a task outweighs better balance
 SCHEDULER_SECONDS = 0.002
 """Time of the single-threaded scheduler per task: with more threads, tasks must be longer."""
 
@@ -160,8 +158,7 @@ SAVED = "Completed trials are saved; rerun the same command to resume."
 CONCURRENT_STUDIES = 8
 """Studies that run at the same time: sampling and storing use this process, which about this many keep busy."""
 
-TASK_TIMEOUT = 3600.0
-"""Seconds after which a task without an answer is given up."""
+TASK_TIMEOUT = 3600.0  # seconds after which a task without an answer is given up
 
 
 @contextmanager

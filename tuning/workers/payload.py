@@ -23,14 +23,11 @@ from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from tuning.workers.problem import Problem
 
-SMALL_BYTES = 16_000
-"""Largest payload that is sent with every task."""
-
+SMALL_BYTES = 16_000  # largest payload that is sent with every task
 COMPARED = ("python", "numpy", "numba", "llvmlite", "scipy", "machine")
 """Versions that may affect the last digits of results."""
 
-CACHED_PROBLEMS = 16
-"""Problems in the cache of a worker."""
+CACHED_PROBLEMS = 16  # problems in the cache of a worker
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,11 @@ from tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 
 T = TypeVar("T")
 
-CACHED_BYTES = 256_000_000
-"""Memory for worlds that a process keeps between batches."""
-
+CACHED_BYTES = 256_000_000  # memory for worlds that a process keeps between batches
 CACHED_RANGES = 1024
 """Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
-COUNTED_REGRET = 2
-"""Third column of the results: the regret after the objective's burn-in."""
+COUNTED_REGRET = 2  # third column of the results: the regret after the objective's burn-in
 
 
 @dataclass(frozen=True)

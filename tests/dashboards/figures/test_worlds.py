@@ -10,7 +10,7 @@ from dashboards.figures import get_alt_text, plot_pareto_front, plot_prices
 from dashboards.optuna_dashboard.notes import robust_note
 from dashboards.pages.report.data import ReportData
 from dashboards.pages.report.page import render_report
-from studies.results.recommendation import Estimate, RewardScale
+from studies.results.recommendation import Estimate, RewardStatistics
 from studies.results.robust import (
     EvaluatedSetting,
     Front,
@@ -60,7 +60,7 @@ def made(scenarios: list[str]) -> RobustRecommendation:
     return RobustRecommendation(
         **common(scenarios), params=PARAMS, measure="worst", price=Price(mean=0.1, low=0.05, high=0.15),
         search_estimate=1.05, indistinguishable=[PARAMS], box={}, contenders=[EvaluatedSetting(**row) for row in rows],
-        importance=None, scales=[RewardScale(mean=0.5, spread=0.2)] * 2,
+        importance=None, scales=[RewardStatistics(mean=0.5, spread=0.2)] * 2,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from tests.studies.made import recommendation
-from tuning.cli.options import parse_ranges
+from tuning.cli.options import parse_range
 from tuning.validation.recommend import boundary_hits
 
 
@@ -46,7 +46,9 @@ def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
         "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7})
     )
     hint = line.split("the range ")[1].removesuffix(".")
-    wider = parse_study_spec({"policy": "d-raven", "scenario": "blips", "space": parse_ranges([hint])}).space["gamma"]
+    widened = parse_range(hint)
+    space = {widened.name: widened.value}
+    wider = parse_study_spec({"policy": "d-raven", "scenario": "blips", "space": space}).space["gamma"]
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
 

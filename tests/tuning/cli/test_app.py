@@ -64,7 +64,7 @@ def test_published_logistics_also_measures_against_the_constant(capsys: pytest.C
 def test_tables_are_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "periodic", *SMALL]) == 0
     text = capsys.readouterr().out
-    for word in ("raven-ucb", "periodic", "regret", "suboptimal pulls", "T = 200", "alpha0 1"):
+    for word in ("raven-ucb", "periodic", "regret", "suboptimal pulls", "T = 200", "alpha0 = 1"):
         assert word in text
 
 

@@ -16,7 +16,7 @@ from tests.project import ROOT
 from tests.requirements import lacking
 from tests.studies.made import store, url
 from tuning.cli import app
-from tuning.cli.completion import joined_by_bash, stored_names
+from tuning.cli.completion import join_bash_words, stored_names
 
 Captured = pytest.CaptureFixture[str]
 
@@ -29,7 +29,7 @@ def offered(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell:
     monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"ravenlab {line}")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
-    joined_by_bash()
+    join_bash_words()
     capsys.readouterr()
     assert app.run([]) == 0
     captured = capsys.readouterr()

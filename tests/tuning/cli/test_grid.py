@@ -105,7 +105,7 @@ def test_an_interrupted_csv_is_left_as_it_was(url: str, tmp_path: Path, monkeypa
     def broken(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("studies.export.csv_table.write", broken)
+    monkeypatch.setattr("studies.export.csv_table.write_grids", broken)
     assert run(["grid", "blips", *SMALL, f"--storage={url}", f"--csv={path}"]) == 130
     assert path.read_text() == "before"
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".grid.csv")]

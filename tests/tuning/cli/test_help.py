@@ -14,7 +14,7 @@ from tests.command import refused
 from tests.messages import assert_names
 from tools.docs.commands import leaves
 from tuning.cli import app
-from tuning.cli.help import paragraphs_of
+from tuning.cli.help import split_help
 
 Captured = pytest.CaptureFixture[str]
 EVERY = list(leaves())
@@ -45,14 +45,14 @@ def test_every_command_stands_in_a_group(capsys: Captured) -> None:
 
 def test_summaries_are_one_line_at_80_columns() -> None:
     for name, (command, _) in leaves().items():
-        first = paragraphs_of(command)[0][0]
+        first = split_help(command)[0][0]
         assert len(first) <= 80 - len("  reproduce  "), (name, first)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_examples_parse(name: str) -> None:
     command, _ = leaves()[name]
-    examples = paragraphs_of(command)[1]
+    examples = split_help(command)[1]
     assert len(examples) >= 2
     for reason, line in examples:
         assert reason[0].islower() or reason[0].isdigit() or reason[:5] == "RAVEN"

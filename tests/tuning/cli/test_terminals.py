@@ -16,7 +16,7 @@ from tests.messages import assert_names
 from tests.project import ROOT, environment
 from tests.studies.made import recommendation, store, url
 from tuning.cli.app import run
-from tuning.cli.output import called, print_table
+from tuning.cli.output import command_name, print_table
 from tuning.progress import supports_bars
 
 Captured = pytest.CaptureFixture[str]
@@ -119,11 +119,11 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = screen_for(monkeypatch)
     columns = ["study", "use", "regret"]
     row = ["raven-ucb/variance-drift/T10000/K10", "α₀ 1, β₀ 1, ε 0.1", "1 (0 to 2)"]
-    print_table("Title", columns, [row], stacked=True)
+    print_table("Title", columns, [row], if_too_wide="stack")
     assert "│" in screen.text
     screen.text = ""
     monkeypatch.setenv("COLUMNS", "50")
-    print_table("Title", columns, [row], stacked=True)
+    print_table("Title", columns, [row], if_too_wide="stack")
     assert [line.split() for line in re.sub(r"\x1b\[[\d;]*m", "", screen.text).splitlines()] == [
         ["Title"],
         [row[0]],
@@ -131,7 +131,7 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
         ["regret", *row[2].split()],
     ]
     screen.text = ""
-    print_table("Title", columns, [row], cut=True)
+    print_table("Title", columns, [row], if_too_wide="cut")
     table, _, below = screen.text.rpartition("┘")
     assert "regret" not in table
     assert_names(below, "regret")
@@ -140,10 +140,10 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_commands_are_called_as_they_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.argv", ["my env/bin/ravenlab", "tune"])
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert called() == "'my env/bin/ravenlab'"
+    assert command_name() == "'my env/bin/ravenlab'"
     (tmp_path / "ravenlab").write_text("#!/bin/sh\n")
     (tmp_path / "ravenlab").chmod(0o755)
-    assert called() == "ravenlab"
+    assert command_name() == "ravenlab"
 
 
 def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:

@@ -105,7 +105,7 @@ def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
     assert run(["tune", f"--study={path}", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert_names(out, "robust/raven-ucb/blips,periodic/T2000/K10", 200)
-    assert_names(out.splitlines()[-1], 6, "7.12e+08")
+    assert_names(out.splitlines()[-1], 6, "712,000,000")
     jsonschema.validate(tomllib.loads(text), study_file_schema())
     for wrong, names in (
         ("[[robust]]\nscenarios = ['blips']", ["robust 1", "2", "scenarios"]),
