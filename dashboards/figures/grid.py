@@ -1,4 +1,4 @@
-"""What the figures of a grid share: where cells end, what their marks are, what hovering says."""
+"""Figures of a sensitivity grid: heat map, lines and surface."""
 
 from __future__ import annotations
 
@@ -38,22 +38,21 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-FEW = 8
-"""Grids of at most this many values an axis have every value on the axis, and the mean in each cell."""
+SMALL_GRID = 8  # up to this many values per axis, all values are ticks and cells contain their mean
 
 
-class Mark(NamedTuple):
-    """A point of interest in a grid."""
+class GridMark(NamedTuple):
+    """A marked point of a grid."""
 
     name: str
     alpha0: float
     beta0: float
-    says: str
+    hover: str
     symbol: str
 
 
 def grid_title(main: str, grid: Grid) -> str:
-    """The title of a figure of a grid."""
+    """Format the title of a figure of a grid."""
     spec = grid.spec
     settings = [f"settings {escape_text(format_settings(spec.settings))}"] if spec.settings else []
     where = ["raven-ucb", escape_text(spec.scenario), *settings]
@@ -63,27 +62,27 @@ def grid_title(main: str, grid: Grid) -> str:
 
 
 def grid_alt(what: str, grid: Grid) -> str:
-    """The numbers of a grid that matter, in two sentences."""
+    """Describe a grid in two sentences."""
     spec = grid.spec
     i, j = grid.best
-    among = int(grid.indistinguishable.sum())
+    close = int(grid.indistinguishable.sum())
     return (
         f"{what} of RAVEN-UCB over {len(spec.alpha0)} values of α₀ and {len(spec.beta0)} of β₀ in {spec.scenario},"
         f" T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, ε = {format_number(spec.epsilon)}."
         f" Lowest {format_number(float(grid.mean[i, j]))} at α₀ = {format_number(spec.alpha0[i])}, β₀ ="
         f" {format_number(spec.beta0[j])};"
-        f" highest {format_number(float(grid.mean.max()))}; {among} of {grid.mean.size:,} cells can't be told from the"
-        " lowest."
+        f" highest {format_number(float(grid.mean.max()))}; {close:,} of {grid.mean.size:,} cells are"
+        " statistically indistinguishable from the lowest."
     )
 
 
 def ticks_of(values: Sequence[float]) -> list[float] | None:
-    """Where an axis of cells is labelled: few values by themselves, decades of many, else as Plotly sees fit.
+    """Choose the ticks of an axis: all of a few values, decades of many, otherwise Plotly's choice.
 
     >>> ticks_of([0.5, 1, 5, 10]), ticks_of(np.geomspace(0.01, 1, 25))
     ([0.5, 1, 5, 10], [0.01, 0.1, 1.0])
     """
-    if len(values) <= FEW:
+    if len(values) <= SMALL_GRID:
         return list(values)
     if choose_axis_type(values) == "linear":
         return None
@@ -93,7 +92,7 @@ def ticks_of(values: Sequence[float]) -> list[float] | None:
 
 
 def edges(values: Sequence[float]) -> list[float]:
-    """Where cells around values end, one more than there are values: half way, on the values' own scale.
+    """Return the edges of cells: midpoints between values on their scale, and the two ends.
 
     >>> edges([1.0, 100.0])
     [0.1, 10.0, 1000.0]
@@ -110,15 +109,15 @@ def edges(values: Sequence[float]) -> list[float]:
     return [float(f"{value:.5g}") for value in (np.exp(ends) if log else ends)]
 
 
-def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
-    """The best cell, the paper's advice and the recommended point, with what hovering over them says."""
+def marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]:
+    """List the lowest cell, the paper's advice and the recommendation with their hover texts."""
     spec = grid.spec
     i, j = grid.best
     best = (
         f"α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}"
     )
     found = [
-        Mark(
+        GridMark(
             "lowest cell",
             spec.alpha0[i],
             spec.beta0[j],
@@ -136,19 +135,19 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
             says += (
                 f"<br>mean regret {format_number(float(grid.mean[place]))} ± {format_number(float(grid.stderr[place]))}"
             )
-        found.append(Mark("the paper's advice", advice["alpha0"], advice["beta0"], says, "square"))
+        found.append(GridMark("the paper's advice", advice["alpha0"], advice["beta0"], says, "square"))
     point = {} if recommended is None else recommended.params
     alpha0, beta0 = point.get("alpha0"), point.get("beta0")
     if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
         regret = recommended.regret
         text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
         found.append(
-            Mark(
+            GridMark(
                 "recommended",
                 float(alpha0),
                 float(beta0),
                 f"<b>Recommended</b><br>{text}<br>mean regret"
-                f" {format_interval(regret.mean, regret.low, regret.high)}<br>in R = {regret.replications:,} fresh"
+                f" {format_interval(regret.mean, regret.low, regret.high)}<br>on {regret.replications:,} held-out"
                 " worlds",
                 "star",
             )
@@ -156,8 +155,8 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     return found
 
 
-def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[PlotlyTrace]:
-    """White marks with a dark edge: they read on every colour of the scale, on paper and in the dark."""
+def marks_traces(found: Sequence[GridMark], sizes: dict[str, int]) -> list[PlotlyTrace]:
+    """Draw marks in white with a dark edge, visible on every color."""
     return [
         {
             "type": "scatter",
@@ -166,7 +165,7 @@ def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[PlotlyTra
             "mode": "markers",
             "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE_MARKER},
             "name": mark.name,
-            "text": [mark.says],
+            "text": [mark.hover],
             "hovertemplate": "%{text}<extra></extra>",
         }
         for mark in found
@@ -178,7 +177,7 @@ def _place(values: Sequence[float], value: float) -> int | None:
 
 
 def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
-    """Mean regret of every cell, with the paper's cell, the recommended point and what can't be told from the best.
+    """Plot the mean regret of every cell, and mark the cells indistinguishable from the best.
 
     >>> import numpy as np
     >>> from studies.spec.grid import GridSpec
@@ -215,7 +214,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
             f"ε = {format_number(spec.epsilon)}<br>"
             "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
             f"R = {spec.replications:,} worlds<br>"
-            "told apart from the lowest cell: %{customdata[4]}<extra></extra>"
+            "significantly worse than the lowest cell: %{customdata[4]}<extra></extra>"
         ),
         "colorscale": COLOR_SCALE,
         "reversescale": True,
@@ -230,18 +229,18 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
         grid_title("Mean regret over α₀ and β₀", grid),
         _alt(grid, recommended),
         height=540,
-        xaxis=make_axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
-        yaxis=make_axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
+        xaxis=make_axis("α₀ (exploration weight)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
+        yaxis=make_axis("β₀ (variance weight)", kinds[1], ticks_of(spec.beta0), showgrid=False),
     )
 
 
-def _inside(mark: Mark, grid: Grid) -> Mark:
-    """A mark that lies beyond the cells is drawn at their edge and says so: the picture is of the cells."""
+def _inside(mark: GridMark, grid: Grid) -> GridMark:
+    """Move a mark outside the grid to its edge and say so in its name."""
     x, y = edges(grid.spec.alpha0), edges(grid.spec.beta0)
     alpha0, beta0 = min(max(mark.alpha0, x[0]), x[-1]), min(max(mark.beta0, y[0]), y[-1])
     if (alpha0, beta0) == (mark.alpha0, mark.beta0):
         return mark
-    return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (beyond the edge)")
+    return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (outside the grid)")
 
 
 def _alt(grid: Grid, recommended: Recommendation | None) -> str:
@@ -268,8 +267,8 @@ def _bar(grid: Grid, log: bool) -> dict[str, Any]:
 
 
 def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
-    """The mean of each cell of a small grid, just below its middle, where a mark may stand."""
-    if max(grid.mean.shape) > FEW:
+    """Write the mean into each cell of a small grid, below its middle, which may hold a mark."""
+    if max(grid.mean.shape) > SMALL_GRID:
         return []
     spec = grid.spec
     shades = (np.log(grid.mean) if log else grid.mean).ravel().tolist()
@@ -290,7 +289,7 @@ def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
 
 
 def _region(grid: Grid) -> list[PlotlyTrace]:
-    """Outline and hatching of the cells that can't be told from the best: seen without colour too."""
+    """Outline and hatch the cells that are statistically indistinguishable from the best."""
     spec = grid.spec
     x, y, inside = edges(spec.alpha0), edges(spec.beta0), grid.indistinguishable
     columns, rows = inside.shape
@@ -314,14 +313,14 @@ def _region(grid: Grid) -> list[PlotlyTrace]:
         "fill": "toself",
         "fillcolor": "rgba(0,0,0,0)",
         "fillpattern": {"shape": "/", "size": 9, "solidity": 0.16, "fgcolor": VERMILION, "bgcolor": "rgba(0,0,0,0)"},
-        "name": "not told apart from the lowest cell",
+        "name": "statistically indistinguishable from the lowest cell",
     }
     outline = shared | {**_path(lines, x, y), "line": {"color": VERMILION, "width": 3}, "showlegend": False}
     return [hatching, outline]
 
 
 def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tuple[int, int]]]:
-    """Both ends of the unbroken runs of cells along a step."""
+    """Return both ends of contiguous runs of cells."""
     runs: list[list[tuple[int, int]]] = []
     for cell in cells:
         after = (cell[0] + step[0], cell[1] + step[1])
@@ -333,18 +332,18 @@ def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tupl
 
 
 def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) -> PlotlyTrace:
-    """Corners as coordinates, with a gap after each line."""
+    """Convert corners to coordinates, with a gap after each line."""
     return {
         "x": [value for line in lines for value in (*round_numbers(x[i] for i, _ in line), None)],
         "y": [value for line in lines for value in (*round_numbers(y[j] for _, j in line), None)],
     }
 
 
-MOST_LINES = 6
+MAX_LINES = 6
 
 
 def plot_sensitivity_lines(grid: Grid) -> go.Figure:
-    """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
+    """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
     >>> import numpy as np
     >>> from studies.spec.grid import GridSpec
@@ -378,21 +377,21 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
                 f"α₀ = %{{x}}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}<br>"
                 "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
                 f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications:,} worlds<br>"
-                "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
+                "significantly worse than the lowest cell: %{customdata[3]}<extra></extra>"
             ),
         )
         traces += [around, line] if len(alpha0) > 1 else [line]
     shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
     reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
     log = spans_decades(reach)
-    title = "Mean regret against α₀, a line per β₀"
+    title = "Mean regret against α₀, one line per β₀"
     if len(chosen) < len(spec.beta0):
-        title = f"Mean regret against α₀, {len(chosen)} of {len(spec.beta0)} β₀"
+        title = f"Mean regret against α₀ for {len(chosen)} of {len(spec.beta0)} values of β₀"
     return make_figure(
         traces,
         grid_title(title, grid),
         grid_alt("Lines with 95 % bands of the mean regret", grid),
-        xaxis=make_axis("α₀ (weight of exploration)", choose_axis_type(alpha0), ticks_of(alpha0)),
+        xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), ticks_of(alpha0)),
         yaxis=make_axis(
             "mean regret (reward units)", "log" if log else "linear", choose_log_ticks(reach) if log else None
         ),
@@ -400,22 +399,21 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
 
 
 def _chosen(count: int, best: int) -> list[int]:
-    """At most six places of the β₀, the best among them."""
-    if count <= MOST_LINES:
+    """Choose at most six of the β₀, including the best."""
+    if count <= MAX_LINES:
         return list(range(count))
-    places = {round(place) for place in np.linspace(0, count - 1, MOST_LINES)}
+    places = {round(place) for place in np.linspace(0, count - 1, MAX_LINES)}
     if best not in places:
         places.remove(min(places, key=lambda place: abs(place - best)))
         places.add(best)
     return sorted(places)
 
 
-SOLID = "#9a9fa6"
-"""WebGL draws half-transparent lines all but invisibly on white."""
+SCENE_LINE_COLOR = "#9a9fa6"  # WebGL draws semi-transparent lines almost invisibly on white
 
 
 def plot_surface(grid: Grid) -> go.Figure:
-    """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
+    """Plot the mean regret as a surface over α₀ and β₀; a grid with one row or column is drawn as points.
 
     >>> import numpy as np
     >>> from studies.spec.grid import GridSpec
@@ -435,7 +433,7 @@ def plot_surface(grid: Grid) -> go.Figure:
     ]
     hover = (
         "α₀ = %{x}, β₀ = %{y}<br>mean regret %{z} %{text}<br>"
-        "(standard error; whether told apart from the lowest cell)<br>"
+        "(standard error; whether significantly worse than the lowest cell)<br>"
         f"ε = {format_number(spec.epsilon)}, R = {spec.replications:,} worlds<extra></extra>"
     )
     if min(grid.mean.shape) < 2:
@@ -472,7 +470,7 @@ def plot_surface(grid: Grid) -> go.Figure:
     return make_figure(
         [main, *_surface_marks(grid)],
         grid_title("Mean regret over α₀ and β₀", grid),
-        grid_alt("Surface in three dimensions of the mean regret", grid),
+        grid_alt("Three-dimensional surface of the mean regret", grid),
         height=560,
         legend_itemsizing="constant",
         margin={"l": 0, "r": 0, "b": 0},
@@ -489,7 +487,7 @@ def plot_surface(grid: Grid) -> go.Figure:
 
 
 def _surface_marks(grid: Grid) -> list[PlotlyTrace]:
-    """The lowest cell and the paper's, on the surface; advice that is none of the cells has no height."""
+    """Mark the lowest cell and the advice on the surface, if they are cells."""
     spec = grid.spec
     found = []
     for mark in marks(grid, None):
@@ -510,7 +508,7 @@ def _surface_marks(grid: Grid) -> list[PlotlyTrace]:
                     "line": {"color": "#000000", "width": 2},
                 },
                 "name": mark.name,
-                "text": [mark.says],
+                "text": [mark.hover],
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )
@@ -522,8 +520,8 @@ def _scene_axis(title: str, kind: str, ticks: list[float] | None) -> dict[str, A
         "title": {"text": title, "font": {"size": 12}},
         "tickfont": {"size": 11},
         "type": kind,
-        "gridcolor": SOLID,
-        "linecolor": SOLID,
+        "gridcolor": SCENE_LINE_COLOR,
+        "linecolor": SCENE_LINE_COLOR,
         "zeroline": False,
         "showbackground": False,
         "exponentformat": "none",
