@@ -1,4 +1,4 @@
-"""Who stands where: mean regret of every policy with its interval, tuned and at its defaults."""
+"""Figures of a comparison: standings, curves, relative regret and mean ranks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dashboards.figures.style import (
     round_numbers,
     spans_decades,
 )
-from environments.text import format_interval, format_number, format_percent
+from environments.text import format_interval, format_number, format_p_value, format_percent
 from environments.view import change_steps
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
@@ -38,18 +38,16 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-ROW = 30
-"""Pixels of a policy."""
+ROW_HEIGHT = 30  # pixels per policy
 
 SYMBOLS = {"tuned": "circle", "defaults": "circle-open"}
-APART = 0.14
-"""How far a policy's marks lie from the middle of its row where it has two, so that neither hides the other."""
+OFFSET = 0.14  # vertical distance of two marks of a policy from the middle of its row
 
-NAMES = {"tuned": "tuned", "defaults": "at its defaults"}
+NAMES = {"tuned": "tuned", "defaults": "defaults"}
 
 
 def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
-    """Means with 95 % intervals, the best of the main board on top; `order` settles the policies' colours."""
+    """Plot means with 95 % intervals, best policy first; `order` determines the colors."""
     spec = result.comparison.spec
     rows = [each.policy for each in result.main.standings]
     marks = {each.policy: mark_standing(each) for each in result.main.standings}
@@ -57,23 +55,23 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     log = spans_decades(values)
     dots = [
         _dot(board.find(policy), board.setting, row + shift, order.index(policy))
-        for board, shift in zip(result.boards, (-APART, APART) if len(result.boards) > 1 else (0.0,), strict=True)
+        for board, shift in zip(result.boards, (-OFFSET, OFFSET) if len(result.boards) > 1 else (0.0,), strict=True)
         for row, policy in enumerate(rows)
     ]
     said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
     return make_figure(
         [*dots, *(_entry(board.setting) for board in result.boards)],
         format_title(
-            "Regret of every policy",
+            "Regret of each policy",
             escape_text(spec.scenario),
             *format_sizes(spec.horizon, spec.arms, spec.replications),
         ),
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
         f" R = {spec.replications:,}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
-        height=150 + ROW * len(rows),
+        height=150 + ROW_HEIGHT * len(rows),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
         xaxis=make_axis(
-            "mean regret, less is better", "log" if log else "linear", choose_log_ticks(values) if log else None
+            "mean regret (lower is better)", "log" if log else "linear", choose_log_ticks(values) if log else None
         ),
         yaxis=make_category_axis(
             [f"{escape_text(policy, 30)} {marks[policy]}".strip() for policy in rows], range=[len(rows) - 0.4, -0.6]
@@ -102,27 +100,22 @@ def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTr
 
 
 def _entry(setting: SettingKind) -> PlotlyTrace:
-    """What the marks of a setting are, in no policy's colour."""
+    """Make the legend entry of a setting in a neutral color."""
     look = {"color": CHANGE_COLOR, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE_COLOR}}
     return make_legend_entry(NAMES[setting], mode="markers", marker=look, legendgroup=setting)
 
 
-WINNERS_ROW = 26
-"""Pixels of a policy."""
+MAX_TEXT_COLUMNS = 16  # with more columns, cells only contain marks
 
-MOST_WRITTEN = 16
-"""Columns up to which numbers may fit into the cells; where they do not, Plotly leaves them out."""
-
-WORST = 10.0
-"""Ten times the best one's regret and more is all the same colour."""
+MAX_SHARE = 10.0  # larger excess regret has the same color
 
 
 def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
-    """A heat map, policies × cases: 0 % and ★ for the best of a column, ≈ for who can't be told from it."""
+    """Plot the excess regret of policies × cases; ★ marks the best of a column, ≈ those indistinguishable from it."""
     policies = order_by_relative_regret(results)
     shares = [[relative_regret(result, policy) for result in results] for policy in policies]
     marks = [[mark_standing(result.main.find(policy)) for result in results] for policy in policies]
-    written = len(results) <= MOST_WRITTEN
+    written = len(results) <= MAX_TEXT_COLUMNS
     cells: PlotlyTrace = {
         "type": "heatmap",
         "x": list(range(len(results))),
@@ -134,20 +127,20 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
         ],
         "texttemplate": "%{text}",
         "customdata": [
-            [_says(result, policy, share) for result, share in zip(results, row, strict=True)]
+            [_describe_cell(result, policy, share) for result, share in zip(results, row, strict=True)]
             for policy, row in zip(policies, shares, strict=True)
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
         "colorscale": COLOR_SCALE,
         "reversescale": True,
         "zmin": 0,
-        "zmax": math.log10(1 + WORST),
+        "zmax": math.log10(1 + MAX_SHARE),
         "xgap": 2,
         "ygap": 2,
         "colorbar": {
-            "title": {"text": "behind the best", "side": "top"},
+            "title": {"text": "excess over the best", "side": "top"},
             "tickvals": [math.log10(1 + share) for share in (0, 0.5, 2, 10)],
-            "ticktext": ["0 %", "50 %", "200 %", "1000 %"],
+            "ticktext": ["0 %", "50 %", "200 %", "1,000 %"],
             "orientation": "h",
             "thickness": 12,
             "len": 1,
@@ -159,10 +152,10 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
     how = SETTINGS[results[0].main.setting]
     return make_figure(
         [cells],
-        format_title("Who wins where", how, f"{len(results)} scenarios and horizons"),
-        f"Regret of {len(policies)} policies relative to the best in each of {len(results)} scenarios and horizons,"
-        f" {how}. The best: {best}.",
-        height=430 + WINNERS_ROW * len(policies),
+        format_title("Regret relative to the best policy", how, f"{len(results)} cases"),
+        f"Regret of {len(policies)} policies relative to the best in each of {len(results)} cases,"
+        f" {how}. Best policies: {best}.",
+        height=430 + ROW_HEIGHT * len(policies),
         margin={"t": 150, "r": 16, "b": 150, "l": 60},
         xaxis=make_category_axis(
             [escape_text(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
@@ -174,7 +167,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
 
 
 def _depth(share: float | None) -> float | None:
-    return None if share is None else round_number(math.log10(1.0 + min(share, WORST)), 4)
+    return None if share is None else round_number(math.log10(1.0 + min(share, MAX_SHARE)), 4)
 
 
 def _written(share: float | None, sign: str, written: bool) -> str:
@@ -183,40 +176,34 @@ def _written(share: float | None, sign: str, written: bool) -> str:
     return sign if share == 0.0 else format_percent(share, unit="") + sign
 
 
-def _says(result: ComparisonResult, policy: str, share: float | None) -> str:
+def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -> str:
     each = result.main.find(policy)
-    behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} behind the best"
-    told = ", not told from it" if each.behind is not None and each.among_the_best else ""
-    return (
-        f"<b>{escape_text(policy)}</b><br>{escape_text(result.label)}<br>mean regret {each.mean:.4g}<br>{behind}{told}"
-    )
-
-
-CRITICAL_DIFFERENCE_ROW = 28
-"""Pixels of a policy."""
+    behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} above the best"
+    close = ", statistically indistinguishable" if each.behind is not None and each.among_the_best else ""
+    title = f"<b>{escape_text(policy)}</b><br>{escape_text(result.label)}"
+    return f"{title}<br>mean regret {format_number(each.mean)}<br>{behind}{close}"
 
 
 def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
-    """Mean ranks, the best on top, each with half the critical difference to both sides; groups joined on the right.
+    """Plot mean ranks, best policy first, with bars for groups that do not differ significantly.
 
-    Two policies whose whiskers overlap are not significantly different (Demšar 2006, Nemenyi's test). `order` sets the
-    policies' colours.
+    Policies whose error bars overlap are not significantly different (Nemenyi's test, Demšar 2006). `order` determines
+    the colors.
     """
     spec, ranks = result.comparison.spec, board.ranks
     title = format_title(
         "Mean rank over worlds", escape_text(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}"
     )
     if ranks is None:
-        return make_empty_figure(title, "One policy has no rank.", "Nothing to draw: only one policy was compared.")
+        return make_empty_figure(
+            title, "Ranks require at least two policies.", "Empty figure: only one policy was compared."
+        )
     ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
     places = {each.policy: i for i, each in enumerate(ordered)}
     half = ranks.critical / 2.0
     highest = ordered[-1].mean_rank + half
     step = 0.035 * max(1.0, highest)
-    dots = [
-        _critical_difference_dot(each, row, half, get_color(order.index(each.policy)))
-        for row, each in enumerate(ordered)
-    ]
+    dots = [_rank_dot(each, row, half, get_color(order.index(each.policy))) for row, each in enumerate(ordered)]
     what = make_legend_entry(
         "mean rank ± half the critical difference",
         mode="markers",
@@ -230,10 +217,10 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
             "x": round_numbers([highest + step * (i + 1)] * 2),
             "y": [places[group[0]] - 0.25, places[group[-1]] + 0.25],
             "line": {"color": CHANGE_COLOR, "width": 5},
-            "name": "can't be told apart",
+            "name": "not significantly different",
             "legendgroup": "groups",
             "showlegend": i == 0,
-            "hovertext": f"Can't be told apart:<br>{'<br>'.join(escape_text(name) for name in group)}",
+            "hovertext": f"Not significantly different:<br>{'<br>'.join(escape_text(name) for name in group)}",
             "hoverinfo": "text",
         }
         for i, group in enumerate(ranks.groups)
@@ -241,22 +228,22 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     end = highest + step * (len(ranks.groups) + 1.5)
     joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
     said = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
-    alike = "" if ranks.friedman is None else f" Friedman's test of all being alike: p = {ranks.friedman:.2g}."
+    friedman = "" if ranks.friedman is None else f" Friedman's test: p = {format_p_value(ranks.friedman)}."
     return make_figure(
         [*dots, what, *bars],
         title,
         f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
-        f" {SETTINGS[board.setting]}; rank 1 is the best in every world. From the best: {said}."
-        f" Critical difference {format_number(ranks.critical)}.{alike}"
-        f" Groups that can't be told apart: {joined}.",
-        height=150 + CRITICAL_DIFFERENCE_ROW * len(ordered),
+        f" {SETTINGS[board.setting]}; rank 1 is the best possible. From the best: {said}."
+        f" Critical difference {format_number(ranks.critical)}.{friedman}"
+        f" Groups without significant differences: {joined}.",
+        height=150 + ROW_HEIGHT * len(ordered),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
-        xaxis=make_axis("mean rank, 1 is best", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
+        xaxis=make_axis("mean rank (1 is best)", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
         yaxis=make_category_axis([escape_text(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
     )
 
 
-def _critical_difference_dot(each: Standing, row: int, half: float, colour: str) -> PlotlyTrace:
+def _rank_dot(each: Standing, row: int, half: float, colour: str) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
@@ -271,18 +258,17 @@ def _critical_difference_dot(each: Standing, row: int, half: float, colour: str)
     }
 
 
-SHOWN = 7
-"""Lines in sight at first; the others are a click on the legend away."""
+MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
 
 
 def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
-    """Mean cumulative regret with 95 % bands, the best policies first; `order` settles colours and dashes."""
+    """Plot mean cumulative regret with 95 % bands, best policies first; `order` determines colors and dashes."""
     spec = result.comparison.spec
     changes = change_steps(spec.open_scenario(), spec.horizon)
     entry, shapes = make_change_lines(changes)
-    traces = [trace for each in board.standings for trace in _regret_curves_line(each, order.index(each.policy))]
-    hidden = max(0, len(board.standings) - SHOWN)
-    more = f" The other {hidden} are shown by a click on their name." if hidden else ""
+    traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
+    hidden = max(0, len(board.standings) - MAX_VISIBLE_CURVES)
+    more = f" {hidden} more are shown by a click in the legend." if hidden else ""
     said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in board.standings)
     rows = -(-len(board.standings) // 3)
     return make_figure(
@@ -304,14 +290,14 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
     )
 
 
-def _regret_curves_line(each: Standing, look: int) -> list[PlotlyTrace]:
+def _policy_curve(each: Standing, look: int) -> list[PlotlyTrace]:
     curve = each.entry.curve
     return make_line_with_band(
         curve.steps,
         curve.mean,
         curve.stderr,
         look,
-        both={"visible": True if each.place <= SHOWN else "legendonly"},
+        both={"visible": True if each.place <= MAX_VISIBLE_CURVES else "legendonly"},
         name=escape_text(each.policy, 30),
         hovertemplate=(
             f"<b>{escape_text(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"

@@ -1,4 +1,4 @@
-"""Cumulative regret and reward over time, with the moments of change."""
+"""Cumulative regret and reward of simulations over time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dashboards.figures.style import (
     make_figure,
     make_line_with_band,
 )
-from environments.text import format_number
+from environments.text import format_number, plural
 from environments.world import Floats
 from policies.engine.simulation import Simulation
 from studies.symbols import format_params
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-POINTS = 160
-"""Points on all lines of a panel together, shared among them."""
+MAX_POINTS = 160  # of all lines of a panel together
 
 
 def plot_curves(
@@ -39,17 +38,17 @@ def plot_curves(
     costs: bool = False,
     bands: bool = True,
 ) -> go.Figure:
-    """Mean cumulative regret (above) and reward (below) of some simulations with 95 % bands.
+    """Plot mean cumulative regret and reward of simulations with 95 % bands.
 
-    Rewards of all but the worst policies lie on top of each other; so where several simulations played the same
-    worlds, what is drawn of a reward is by how much it differs from that of the first, world by world.
+    Rewards of good policies are nearly equal. If several simulations use the same worlds, the lower panel therefore
+    shows the paired difference in reward from the first simulation.
 
     Args:
-        results: Simulations that kept their curves (`checkpoints`).
-        changes: Steps to mark, such as `environments.view` gives.
-        names: What to call each; policy and parameters if absent.
-        costs: Rewards are costs with their sign turned, and are shown as what they were.
-        bands: Draw 95 % intervals; windows of a trace overlap, so theirs would be too narrow.
+        results: Simulations with curves (`checkpoints`).
+        changes: Steps to mark.
+        names: Names of the simulations; policy and parameters by default.
+        costs: Show rewards as costs, with the opposite sign.
+        bands: Draw 95 % intervals; they would be too narrow for the overlapping windows of a trace.
 
     >>> from policies.engine.simulation import simulate
     >>> result = simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)
@@ -64,15 +63,17 @@ def plot_curves(
     ]
     if not drawn:
         title = format_title("Regret and reward over time", *_context(results))
-        return make_empty_figure(title, "No curve was kept.", "Nothing to draw: the simulations kept no curve.")
+        return make_empty_figure(
+            title, "The simulations have no curves.", "Empty figure: the simulations have no curves."
+        )
     unit = "cost" if costs else "reward"
     sign = -1.0 if costs else 1.0
     beside, first, base = drawn[0]
     paired = len(drawn) > 1 and all(_same_worlds(first, each) for _, each, _ in drawn)
-    below = f"{unit} minus that of {escape_text(beside, 44)}" if paired else unit
+    below = f"{unit} difference from {escape_text(beside, 44)}" if paired else unit
     traces: list[PlotlyTrace] = []
     parts = []
-    points = max(24, POINTS // len(drawn))
+    points = max(24, MAX_POINTS // len(drawn))
     for place, (name, each, curve) in enumerate(drawn):
         steps = curve.steps
         kept = np.unique(np.linspace(0, steps.size - 1, min(points, steps.size)).round().astype(int))
@@ -85,9 +86,9 @@ def plot_curves(
     title, against, measured = f"Regret and {unit} over time", "", f"cumulative {unit}"
     if paired:
         title = f"Regret and difference in {unit} over time"
-        against = f", the latter minus that of {beside},"
-        measured += f",<br>minus that of {escape_text(beside, 24)}"
-    marked = f" {len(changes)} moments of change are marked." if changes else ""
+        against = f" (difference from {beside})"
+        measured += f",<br>difference from {escape_text(beside, 24)}"
+    marked = f" {plural(len(changes), 'change is', 'changes are')} marked." if changes else ""
     return make_figure(
         [*traces, *entry],
         format_title(title, *_context([each for _, each, _ in drawn])),
@@ -103,7 +104,7 @@ def plot_curves(
 
 
 def _names(results: Sequence[Simulation], given: Sequence[str]) -> list[str]:
-    """What each is called: as was said, else its parameters, with the policy where there are several."""
+    """Name the simulations: the given names, else the parameters, with the policy if there are several."""
     several = len({each.policy for each in results if each.curve is not None}) > 1
     names = list(given[: len(results)])
     for each in results[len(names) :]:
@@ -113,7 +114,7 @@ def _names(results: Sequence[Simulation], given: Sequence[str]) -> list[str]:
 
 
 def _same_worlds(one: Simulation, other: Simulation) -> bool:
-    """Whether the replications of both are pairs, seen at the same steps."""
+    """Whether two simulations use the same worlds and checkpoints."""
     keys = ("scenario", "settings", "horizon", "arms", "replications", "seed")
     return (
         all(getattr(one, key) == getattr(other, key) for key in keys)
@@ -145,7 +146,7 @@ def _line(
     y: str,
     bands: bool,
 ) -> list[PlotlyTrace]:
-    """One line with its band; one world has no interval."""
+    """Make a line with its band; a single world has no interval."""
     mean = values.mean(axis=0)
     count = values.shape[0]
     stderr = values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(mean)

@@ -1,4 +1,4 @@
-"""A trace as `ravenlab diagnose` sees it: block means of the arms, the model of them, and the changes it found."""
+"""Block means and variances of a trace with the fitted model and the detected changes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-MOST_ARMS = 12
+MAX_ARMS = 12
 BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
 
 
 def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
-    """Means (above) and variances (below) of blocks of rows: faint lines are measured, bold ones are the model.
+    """Plot means and variances of blocks of rows; thin lines are measured, bold lines are the fitted model.
 
     >>> from studies.diagnosis import diagnose
     >>> figure = plot_diagnosis(diagnose(np.random.default_rng(0).normal(size=(400, 2))))
@@ -58,31 +58,29 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     context = [escape_text(source)] if source else []
     context += [result.verdict, *format_sizes(result.rows, result.arms), f"blocks of {result.rows / x.size:.0f} steps"]
     if len(shown) < result.arms:
-        context.append(f"the {len(shown)} arms that move most")
+        context.append(f"the {len(shown)} arms that change most")
     return make_figure(
         [*traces, *entries],
-        format_title("The trace (faint) and the model of it (bold)", *context),
+        format_title("Measured blocks (thin) and fitted model (bold)", *context),
         _alt(result, picture, shown),
         height=620,
         shapes=shapes,
         xaxis=make_axis("step t", anchor="y2", range=[0, result.rows + 1]),
-        yaxis=make_axis("mean of a block", domain=[0.45, 1], **_without_spikes(picture.means)),
-        yaxis2=make_axis(
-            "variance in a block", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)
-        ),
+        yaxis=make_axis("block mean", domain=[0.45, 1], **_without_spikes(picture.means)),
+        yaxis2=make_axis("block variance", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)),
     )
 
 
 def _shown(means: Floats) -> list[int]:
-    """All of a few arms; of many those whose means move most."""
-    if means.shape[1] <= MOST_ARMS:
+    """Choose the arms to draw: all of a few; of many, those whose means change most."""
+    if means.shape[1] <= MAX_ARMS:
         return list(range(means.shape[1]))
     moving = np.nanstd(means, axis=0)
-    return sorted(int(k) for k in np.argsort(-moving)[:MOST_ARMS])
+    return sorted(int(k) for k in np.argsort(-moving)[:MAX_ARMS])
 
 
 def _without_spikes(table: Floats) -> dict[str, Any]:
-    """The range of an axis where a few spikes would press all else flat; zooming out shows them."""
+    """Limit an axis to all but a few spikes; zooming out shows them."""
     known = table[~np.isnan(table)]
     low, high = np.quantile(known, [0.005, 0.995])
     if known.max() - known.min() <= 3.0 * (high - low) or low == high:
@@ -110,7 +108,7 @@ def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool)
 
 
 def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]]:
-    """Lines where something sets in for good, bands where it lasts a while, each with its legend entry."""
+    """Make lines for permanent changes and bands for temporary ones, with their legend entries."""
     jumps = [mark.at for mark in plot_data.marks if mark.kind == "localized-jump"]
     entries, shapes = make_change_lines(jumps)
     for kind, (colour, word) in BANDS.items():
@@ -120,7 +118,7 @@ def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]
             entries.append(_entry(word, {"symbol": "square", "size": 12, "color": fade(colour, 0.35)}))
     churn = [mark for mark in plot_data.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
-    entry, lines = make_change_lines(moments, "an arm comes or goes", dash="longdash")
+    entry, lines = make_change_lines(moments, "arm opens or closes", dash="longdash")
     return [*entries, *entry], [*shapes, *lines]
 
 
@@ -133,5 +131,5 @@ def _alt(result: Diagnosis, plot_data: PlotData, shown: list[int]) -> str:
     drawn = "" if len(shown) == result.arms else f", of which {len(shown)} are drawn"
     return (
         f"Means and variances of {plot_data.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
-        f" {result.verdict}. {found or 'Nothing changes that chance does not explain'}."
+        f" {result.verdict}. {found or 'No significant change'}."
     )

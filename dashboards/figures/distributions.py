@@ -1,4 +1,4 @@
-"""How the regret of single worlds spreads: box plots of a few candidates."""
+"""Distribution of the regret over worlds: box plots of a few candidates."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-MOST = 12
+MAX_BOXES = 12
 
 MEAN_MARKER = {"symbol": "diamond", "size": 9, **WHITE_MARKER}
-"""How the mean is marked on a box."""
 
 
 def plot_distributions(
@@ -46,9 +45,9 @@ def plot_distributions(
     policy: str = "raven-ucb",
     measure: str = "regret",
 ) -> go.Figure:
-    """A box per candidate over its worlds: quartiles, whiskers from 5 % to 95 %, the mean with its 95 % interval.
+    """Plot one box per candidate: quartiles, whiskers from 5 % to 95 %, and the mean with its 95 % interval.
 
-    Quantiles are computed here, so that the figure stays small however many worlds there are.
+    Quantiles are computed in advance, so the size of the figure does not depend on the number of worlds.
 
     >>> import numpy as np
     >>> figure = plot_distributions({"α₀ 1, β₀ 5": np.arange(100.0)}, scenario="blips", horizon=100, arms=5)
@@ -57,16 +56,16 @@ def plot_distributions(
     """
     kept = [(name, np.asarray(values, dtype=float)) for name, values in samples.items()]
     kept = [(name, values[np.isfinite(values)]) for name, values in kept]
-    kept = [(name, values) for name, values in kept if values.size][:MOST]
+    kept = [(name, values) for name, values in kept if values.size][:MAX_BOXES]
     most = max((values.size for _, values in kept), default=0)
     title = format_title(
-        f"Spread of the {escape_text(measure)} over worlds",
+        f"Distribution of {escape_text(measure)} over worlds",
         escape_text(policy),
         escape_text(scenario),
         *format_sizes(horizon, arms, most),
     )
     if not kept:
-        return make_empty_figure(title, "No worlds were played.", f"Nothing to draw: no samples in {scenario}.")
+        return make_empty_figure(title, "There are no samples.", f"Empty figure: no samples in {scenario}.")
     traces: list[PlotlyTrace] = []
     means: PlotlyTrace = {
         "type": "scatter",
@@ -76,7 +75,7 @@ def plot_distributions(
         "text": [],
         "error_x": {"type": "data", "array": [], "color": "#808080", "thickness": 2, "width": 6},
         "marker": MEAN_MARKER,
-        "name": "mean and its 95 % interval",
+        "name": "mean with 95 % interval",
         "hovertemplate": "%{text}<extra></extra>",
     }
     parts = []
@@ -94,13 +93,14 @@ def plot_distributions(
             f"mean {escape_text(measure)} {format_number(mean)} ± {format_number(stderr)} (standard error)<br>"
             f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
             f" {format_number(float(q3))}<br>"
-            f"5 % to 95 %: {format_number(float(low))} to {format_number(float(high))}<br>R = {values.size:,} worlds"
+            f"5 % to 95 % quantile: {format_number(float(low))} to {format_number(float(high))}<br>"
+            f"R = {values.size:,} worlds"
         )
         parts.append(
             f"{name}: mean {format_number(mean)}, median {format_number(float(median))}, 95 % quantile"
             f" {format_number(float(high))}"
         )
-    labels = [_wrapped(name) for name, _ in kept]
+    labels = [_wrap_label(name) for name, _ in kept]
     return make_figure(
         [*traces, means],
         title,
@@ -108,13 +108,13 @@ def plot_distributions(
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),
-        xaxis=make_axis(f"{escape_text(measure)} of one world (reward units)", nticks=6),
+        xaxis=make_axis(f"{escape_text(measure)} per world (reward units)", nticks=6),
         yaxis=make_category_axis(labels, range=[len(kept) - 0.5, -0.5], showgrid=False),
     )
 
 
-def _wrapped(name: str) -> str:
-    """A label of at most three short lines, so that boxes keep their room on a telephone."""
+def _wrap_label(name: str) -> str:
+    """Wrap a label into at most three short lines, so that boxes remain wide on a phone."""
     joined = re.sub(r" (?=[-.\d])", "\N{NO-BREAK SPACE}", " ".join(str(name).split()))
     lines = textwrap.wrap(joined, 17, max_lines=3, placeholder=" …")
     return "<br>".join(escape_text(line) for line in lines)

@@ -1,4 +1,4 @@
-"""What the figures of a grid share: where cells end, what their marks are, what hovering says."""
+"""Heat map and lines of a sensitivity grid."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-FEW = 8
-"""Grids of at most this many values an axis have every value on the axis, and the mean in each cell."""
+SMALL_GRID = 8  # up to this many values per axis, all values are ticks and cells contain their mean
+MAX_LINES = 6
 
 
-class Mark(NamedTuple):
-    """A point of interest in a grid."""
+class GridMark(NamedTuple):
+    """A marked point of a grid."""
 
     name: str
     alpha0: float
     beta0: float
-    says: str
+    hover: str
     symbol: str
 
 
-def grid_title(main: str, grid: Grid) -> str:
-    """The title of a figure of a grid."""
+def format_grid_title(main: str, grid: Grid) -> str:
+    """Format the title of a figure of a grid."""
     spec = grid.spec
     settings = [f"settings {escape_text(format_settings(spec.settings))}"] if spec.settings else []
     where = ["raven-ucb", escape_text(spec.scenario), *settings]
@@ -62,28 +62,28 @@ def grid_title(main: str, grid: Grid) -> str:
     )
 
 
-def grid_alt(what: str, grid: Grid) -> str:
-    """The numbers of a grid that matter, in two sentences."""
+def describe_grid(what: str, grid: Grid) -> str:
+    """Describe a grid in two sentences."""
     spec = grid.spec
     i, j = grid.best
-    among = int(grid.indistinguishable.sum())
+    close = int(grid.indistinguishable.sum())
     return (
         f"{what} of RAVEN-UCB over {len(spec.alpha0)} values of α₀ and {len(spec.beta0)} of β₀ in {spec.scenario},"
         f" T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, ε = {format_number(spec.epsilon)}."
         f" Lowest {format_number(float(grid.mean[i, j]))} at α₀ = {format_number(spec.alpha0[i])}, β₀ ="
         f" {format_number(spec.beta0[j])};"
-        f" highest {format_number(float(grid.mean.max()))}; {among} of {grid.mean.size:,} cells can't be told from the"
-        " lowest."
+        f" highest {format_number(float(grid.mean.max()))}; {close:,} of {grid.mean.size:,} cells are"
+        " statistically indistinguishable from the lowest."
     )
 
 
-def ticks_of(values: Sequence[float]) -> list[float] | None:
-    """Where an axis of cells is labelled: few values by themselves, decades of many, else as Plotly sees fit.
+def choose_grid_ticks(values: Sequence[float]) -> list[float] | None:
+    """Choose the ticks of an axis: all of a few values, decades of many, otherwise Plotly's choice.
 
-    >>> ticks_of([0.5, 1, 5, 10]), ticks_of(np.geomspace(0.01, 1, 25))
+    >>> choose_grid_ticks([0.5, 1, 5, 10]), choose_grid_ticks(np.geomspace(0.01, 1, 25))
     ([0.5, 1, 5, 10], [0.01, 0.1, 1.0])
     """
-    if len(values) <= FEW:
+    if len(values) <= SMALL_GRID:
         return list(values)
     if choose_axis_type(values) == "linear":
         return None
@@ -92,12 +92,12 @@ def ticks_of(values: Sequence[float]) -> list[float] | None:
     return decades if len(decades) > 2 else None
 
 
-def edges(values: Sequence[float]) -> list[float]:
-    """Where cells around values end, one more than there are values: half way, on the values' own scale.
+def cell_edges(values: Sequence[float]) -> list[float]:
+    """Return the edges of cells: midpoints between values on their scale, and the two ends.
 
-    >>> edges([1.0, 100.0])
+    >>> cell_edges([1.0, 100.0])
     [0.1, 10.0, 1000.0]
-    >>> edges([2.0])
+    >>> cell_edges([2.0])
     [1.5, 2.5]
     """
     if len(values) == 1:
@@ -110,15 +110,15 @@ def edges(values: Sequence[float]) -> list[float]:
     return [float(f"{value:.5g}") for value in (np.exp(ends) if log else ends)]
 
 
-def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
-    """The best cell, the paper's advice and the recommended point, with what hovering over them says."""
+def list_marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]:
+    """List the lowest cell, the paper's advice and the recommendation with their hover texts."""
     spec = grid.spec
     i, j = grid.best
     best = (
         f"α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}"
     )
-    found = [
-        Mark(
+    marks = [
+        GridMark(
             "lowest cell",
             spec.alpha0[i],
             spec.beta0[j],
@@ -129,35 +129,37 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[Mark]:
     ]
     advice = paper_advice(spec.scenario, spec.horizon)
     if advice is not None:
-        says = f"<b>The paper's advice</b><br>α₀ = {advice['alpha0']:g}, β₀ = {advice['beta0']:g}, ε = 0.1"
-        at = _place(spec.alpha0, advice["alpha0"]), _place(spec.beta0, advice["beta0"])
+        alpha0, beta0 = advice["alpha0"], advice["beta0"]
+        params = f"α₀ = {format_number(alpha0)}, β₀ = {format_number(beta0)}, ε = 0.1"
+        hover = f"<b>The paper's advice</b><br>{params}"
+        at = _find_value(spec.alpha0, alpha0), _find_value(spec.beta0, beta0)
         if at[0] is not None and at[1] is not None:
             place = at[0], at[1]
-            says += (
+            hover += (
                 f"<br>mean regret {format_number(float(grid.mean[place]))} ± {format_number(float(grid.stderr[place]))}"
             )
-        found.append(Mark("the paper's advice", advice["alpha0"], advice["beta0"], says, "square"))
+        marks.append(GridMark("the paper's advice", alpha0, beta0, hover, "square"))
     point = {} if recommended is None else recommended.params
-    alpha0, beta0 = point.get("alpha0"), point.get("beta0")
-    if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
+    best_alpha0, best_beta0 = point.get("alpha0"), point.get("beta0")
+    if recommended is not None and isinstance(best_alpha0, int | float) and isinstance(best_beta0, int | float):
         regret = recommended.regret
         text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
-        found.append(
-            Mark(
+        marks.append(
+            GridMark(
                 "recommended",
-                float(alpha0),
-                float(beta0),
+                float(best_alpha0),
+                float(best_beta0),
                 f"<b>Recommended</b><br>{text}<br>mean regret"
-                f" {format_interval(regret.mean, regret.low, regret.high)}<br>in R = {regret.replications:,} fresh"
+                f" {format_interval(regret.mean, regret.low, regret.high)}<br>on {regret.replications:,} held-out"
                 " worlds",
                 "star",
             )
         )
-    return found
+    return marks
 
 
-def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[PlotlyTrace]:
-    """White marks with a dark edge: they read on every colour of the scale, on paper and in the dark."""
+def _draw_marks(marks: Sequence[GridMark], sizes: dict[str, int]) -> list[PlotlyTrace]:
+    """Draw marks in white with a dark edge, visible on every color."""
     return [
         {
             "type": "scatter",
@@ -166,19 +168,19 @@ def marks_traces(found: Sequence[Mark], sizes: dict[str, int]) -> list[PlotlyTra
             "mode": "markers",
             "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE_MARKER},
             "name": mark.name,
-            "text": [mark.says],
+            "text": [mark.hover],
             "hovertemplate": "%{text}<extra></extra>",
         }
-        for mark in found
+        for mark in marks
     ]
 
 
-def _place(values: Sequence[float], value: float) -> int | None:
-    return next((i for i, each in enumerate(values) if math.isclose(each, value, rel_tol=1e-9)), None)
+def _find_value(values: Sequence[float], value: float) -> int | None:
+    return next((i for i, candidate in enumerate(values) if math.isclose(candidate, value, rel_tol=1e-9)), None)
 
 
 def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
-    """Mean regret of every cell, with the paper's cell, the recommended point and what can't be told from the best.
+    """Plot the mean regret of every cell, and mark the cells indistinguishable from the best.
 
     >>> import numpy as np
     >>> from studies.spec.grid import GridSpec
@@ -194,8 +196,8 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     columns = range(len(spec.alpha0))
     cells: PlotlyTrace = {
         "type": "heatmap",
-        "x": edges(spec.alpha0),
-        "y": edges(spec.beta0),
+        "x": cell_edges(spec.alpha0),
+        "y": cell_edges(spec.beta0),
         "z": [[round_number(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
         "customdata": [
             [
@@ -215,43 +217,43 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
             f"ε = {format_number(spec.epsilon)}<br>"
             "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
             f"R = {spec.replications:,} worlds<br>"
-            "told apart from the lowest cell: %{customdata[4]}<extra></extra>"
+            "significantly worse than the lowest cell: %{customdata[4]}<extra></extra>"
         ),
         "colorscale": COLOR_SCALE,
         "reversescale": True,
-        "colorbar": _bar(grid, log),
+        "colorbar": _make_color_bar(grid, log),
     }
     kinds = choose_axis_type(spec.alpha0), choose_axis_type(spec.beta0)
-    found = [_inside(mark, grid) for mark in marks(grid, recommended)]
+    marks = [_clip_mark(mark, grid) for mark in list_marks(grid, recommended)]
     sizes = {"circle": 9, "square": 15, "star": 16}
-    traces = [cells, *_region(grid), *_numbers(grid, log), *marks_traces(found, sizes)]
+    traces = [cells, *_outline_best_cells(grid), *_write_means(grid, log), *_draw_marks(marks, sizes)]
     return make_figure(
         traces,
-        grid_title("Mean regret over α₀ and β₀", grid),
-        _alt(grid, recommended),
+        format_grid_title("Mean regret over α₀ and β₀", grid),
+        _describe_heat_map(grid, recommended),
         height=540,
-        xaxis=make_axis("α₀ (weight of exploration)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
-        yaxis=make_axis("β₀ (weight of the variance)", kinds[1], ticks_of(spec.beta0), showgrid=False),
+        xaxis=make_axis("α₀ (exploration weight)", kinds[0], choose_grid_ticks(spec.alpha0), showgrid=False),
+        yaxis=make_axis("β₀ (variance weight)", kinds[1], choose_grid_ticks(spec.beta0), showgrid=False),
     )
 
 
-def _inside(mark: Mark, grid: Grid) -> Mark:
-    """A mark that lies beyond the cells is drawn at their edge and says so: the picture is of the cells."""
-    x, y = edges(grid.spec.alpha0), edges(grid.spec.beta0)
+def _clip_mark(mark: GridMark, grid: Grid) -> GridMark:
+    """Move a mark outside the grid to its edge and say so in its name."""
+    x, y = cell_edges(grid.spec.alpha0), cell_edges(grid.spec.beta0)
     alpha0, beta0 = min(max(mark.alpha0, x[0]), x[-1]), min(max(mark.beta0, y[0]), y[-1])
     if (alpha0, beta0) == (mark.alpha0, mark.beta0):
         return mark
-    return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (beyond the edge)")
+    return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (outside the grid)")
 
 
-def _alt(grid: Grid, recommended: Recommendation | None) -> str:
-    alt = grid_alt("Heat map of the mean regret", grid)
-    for mark in marks(grid, recommended)[1:]:
+def _describe_heat_map(grid: Grid, recommended: Recommendation | None) -> str:
+    alt = describe_grid("Heat map of the mean regret", grid)
+    for mark in list_marks(grid, recommended)[1:]:
         alt += f" Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
     return alt
 
 
-def _bar(grid: Grid, log: bool) -> dict[str, Any]:
+def _make_color_bar(grid: Grid, log: bool) -> dict[str, Any]:
     bar: dict[str, Any] = {
         "title": {"text": "mean regret (reward units)", "side": "right"},
         "thickness": 12,
@@ -262,14 +264,14 @@ def _bar(grid: Grid, log: bool) -> dict[str, Any]:
         ticks = choose_log_ticks(grid.mean.ravel()) or []
         bar |= {
             "tickvals": round_numbers(math.log10(tick) for tick in ticks),
-            "ticktext": [f"{tick:g}" for tick in ticks],
+            "ticktext": [format_number(tick) for tick in ticks],
         }
     return bar
 
 
-def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
-    """The mean of each cell of a small grid, just below its middle, where a mark may stand."""
-    if max(grid.mean.shape) > FEW:
+def _write_means(grid: Grid, log: bool) -> list[PlotlyTrace]:
+    """Write the mean into each cell of a small grid, below its middle, which may hold a mark."""
+    if max(grid.mean.shape) > SMALL_GRID:
         return []
     spec = grid.spec
     shades = (np.log(grid.mean) if log else grid.mean).ravel().tolist()
@@ -289,10 +291,10 @@ def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
     ]
 
 
-def _region(grid: Grid) -> list[PlotlyTrace]:
-    """Outline and hatching of the cells that can't be told from the best: seen without colour too."""
+def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
+    """Outline and hatch the cells that are statistically indistinguishable from the best."""
     spec = grid.spec
-    x, y, inside = edges(spec.alpha0), edges(spec.beta0), grid.indistinguishable
+    x, y, inside = cell_edges(spec.alpha0), cell_edges(spec.beta0), grid.indistinguishable
     columns, rows = inside.shape
 
     def at(i: int, j: int) -> bool:
@@ -314,14 +316,14 @@ def _region(grid: Grid) -> list[PlotlyTrace]:
         "fill": "toself",
         "fillcolor": "rgba(0,0,0,0)",
         "fillpattern": {"shape": "/", "size": 9, "solidity": 0.16, "fgcolor": VERMILION, "bgcolor": "rgba(0,0,0,0)"},
-        "name": "not told apart from the lowest cell",
+        "name": "statistically indistinguishable from the lowest cell",
     }
     outline = shared | {**_path(lines, x, y), "line": {"color": VERMILION, "width": 3}, "showlegend": False}
     return [hatching, outline]
 
 
 def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tuple[int, int]]]:
-    """Both ends of the unbroken runs of cells along a step."""
+    """Return both ends of contiguous runs of cells."""
     runs: list[list[tuple[int, int]]] = []
     for cell in cells:
         after = (cell[0] + step[0], cell[1] + step[1])
@@ -333,18 +335,15 @@ def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tupl
 
 
 def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) -> PlotlyTrace:
-    """Corners as coordinates, with a gap after each line."""
+    """Convert corners to coordinates, with a gap after each line."""
     return {
         "x": [value for line in lines for value in (*round_numbers(x[i] for i, _ in line), None)],
         "y": [value for line in lines for value in (*round_numbers(y[j] for _, j in line), None)],
     }
 
 
-MOST_LINES = 6
-
-
 def plot_sensitivity_lines(grid: Grid) -> go.Figure:
-    """Mean regret over α₀ with its 95 % interval, a line per β₀; of many β₀ the best and some evenly apart.
+    """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
     >>> import numpy as np
     >>> from studies.spec.grid import GridSpec
@@ -357,7 +356,7 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     spec = grid.spec
     alpha0 = [float(value) for value in spec.alpha0]
     traces: list[PlotlyTrace] = []
-    chosen = _chosen(len(spec.beta0), grid.best[1])
+    chosen = _choose_lines(len(spec.beta0), grid.best[1])
     for place, j in enumerate(chosen):
         mean, stderr = grid.mean[:, j], grid.stderr[:, j]
         low, high = mean - Z95 * stderr, mean + Z95 * stderr
@@ -378,160 +377,33 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
                 f"α₀ = %{{x}}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}<br>"
                 "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
                 f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications:,} worlds<br>"
-                "told apart from the lowest cell: %{customdata[3]}<extra></extra>"
+                "significantly worse than the lowest cell: %{customdata[3]}<extra></extra>"
             ),
         )
         traces += [around, line] if len(alpha0) > 1 else [line]
     shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
     reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
     log = spans_decades(reach)
-    title = "Mean regret against α₀, a line per β₀"
+    title = "Mean regret against α₀, one line per β₀"
     if len(chosen) < len(spec.beta0):
-        title = f"Mean regret against α₀, {len(chosen)} of {len(spec.beta0)} β₀"
+        title = f"Mean regret against α₀ for {len(chosen)} of {len(spec.beta0)} values of β₀"
     return make_figure(
         traces,
-        grid_title(title, grid),
-        grid_alt("Lines with 95 % bands of the mean regret", grid),
-        xaxis=make_axis("α₀ (weight of exploration)", choose_axis_type(alpha0), ticks_of(alpha0)),
+        format_grid_title(title, grid),
+        describe_grid("Lines with 95 % bands of the mean regret", grid),
+        xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
         yaxis=make_axis(
             "mean regret (reward units)", "log" if log else "linear", choose_log_ticks(reach) if log else None
         ),
     )
 
 
-def _chosen(count: int, best: int) -> list[int]:
-    """At most six places of the β₀, the best among them."""
-    if count <= MOST_LINES:
+def _choose_lines(count: int, best: int) -> list[int]:
+    """Choose at most six of the β₀, including the best."""
+    if count <= MAX_LINES:
         return list(range(count))
-    places = {round(place) for place in np.linspace(0, count - 1, MOST_LINES)}
+    places = {round(place) for place in np.linspace(0, count - 1, MAX_LINES)}
     if best not in places:
         places.remove(min(places, key=lambda place: abs(place - best)))
         places.add(best)
     return sorted(places)
-
-
-SOLID = "#9a9fa6"
-"""WebGL draws half-transparent lines all but invisibly on white."""
-
-
-def plot_surface(grid: Grid) -> go.Figure:
-    """Mean regret as a landscape over α₀ and β₀; a grid without width is drawn as points.
-
-    >>> import numpy as np
-    >>> from studies.spec.grid import GridSpec
-    >>> spec = GridSpec(scenario="blips", horizon=1000)
-    >>> mean = np.arange(16.0).reshape(4, 4) + 10
-    >>> plot_surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
-    'surface'
-    """
-    spec = grid.spec
-    log = spans_decades(grid.mean.ravel())
-    text = [
-        [
-            f"± {grid.stderr[i, j]:.3g}, {'no' if grid.indistinguishable[i, j] else 'yes'}"
-            for i in range(len(spec.alpha0))
-        ]
-        for j in range(len(spec.beta0))
-    ]
-    hover = (
-        "α₀ = %{x}, β₀ = %{y}<br>mean regret %{z} %{text}<br>"
-        "(standard error; whether told apart from the lowest cell)<br>"
-        f"ε = {format_number(spec.epsilon)}, R = {spec.replications:,} worlds<extra></extra>"
-    )
-    if min(grid.mean.shape) < 2:
-        main: PlotlyTrace = {
-            "type": "scatter3d",
-            "x": round_numbers(a for a in spec.alpha0 for _ in spec.beta0),
-            "y": round_numbers(b for _ in spec.alpha0 for b in spec.beta0),
-            "z": round_numbers(grid.mean.ravel()),
-            "text": [text[j][i] for i in range(len(spec.alpha0)) for j in range(len(spec.beta0))],
-            "mode": "lines+markers" if grid.mean.size > 1 else "markers",
-            "marker": {"color": VERMILION, "size": 5},
-            "line": {"color": VERMILION, "width": 3},
-            "name": "mean regret",
-            "hovertemplate": hover,
-        }
-    else:
-        z = [round_numbers(grid.mean[:, j]) for j in range(len(spec.beta0))]
-        main = {
-            "type": "surface",
-            "x": round_numbers(spec.alpha0),
-            "y": round_numbers(spec.beta0),
-            "z": z,
-            "text": text,
-            "colorscale": COLOR_SCALE,
-            "reversescale": True,
-            "showscale": False,
-            "hovertemplate": hover,
-            "lighting": {"ambient": 0.85, "diffuse": 0.4, "specular": 0.05},
-        }
-        if log:
-            main["surfacecolor"] = [
-                [round_number(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))
-            ]
-    return make_figure(
-        [main, *_surface_marks(grid)],
-        grid_title("Mean regret over α₀ and β₀", grid),
-        grid_alt("Surface in three dimensions of the mean regret", grid),
-        height=560,
-        legend_itemsizing="constant",
-        margin={"l": 0, "r": 0, "b": 0},
-        scene={
-            "xaxis": _scene_axis("α₀", choose_axis_type(spec.alpha0), ticks_of(spec.alpha0)),
-            "yaxis": _scene_axis("β₀", choose_axis_type(spec.beta0), ticks_of(spec.beta0)),
-            "zaxis": _scene_axis(
-                "regret", "log" if log else "linear", choose_log_ticks(grid.mean.ravel()) if log else None
-            ),
-            "aspectmode": "cube",
-            "camera": {"eye": {"x": -1.75, "y": -1.85, "z": 1.1}},
-        },
-    )
-
-
-def _surface_marks(grid: Grid) -> list[PlotlyTrace]:
-    """The lowest cell and the paper's, on the surface; advice that is none of the cells has no height."""
-    spec = grid.spec
-    found = []
-    for mark in marks(grid, None):
-        if mark.alpha0 not in spec.alpha0 or mark.beta0 not in spec.beta0:
-            continue
-        height = float(grid.mean[spec.alpha0.index(mark.alpha0), spec.beta0.index(mark.beta0)])
-        found.append(
-            {
-                "type": "scatter3d",
-                "x": round_numbers([mark.alpha0]),
-                "y": round_numbers([mark.beta0]),
-                "z": round_numbers([height]),
-                "mode": "markers",
-                "marker": {
-                    "symbol": mark.symbol,
-                    "size": 6,
-                    "color": "#ffffff",
-                    "line": {"color": "#000000", "width": 2},
-                },
-                "name": mark.name,
-                "text": [mark.says],
-                "hovertemplate": "%{text}<extra></extra>",
-            }
-        )
-    return found
-
-
-def _scene_axis(title: str, kind: str, ticks: list[float] | None) -> dict[str, Any]:
-    out: dict[str, Any] = {
-        "title": {"text": title, "font": {"size": 12}},
-        "tickfont": {"size": 11},
-        "type": kind,
-        "gridcolor": SOLID,
-        "linecolor": SOLID,
-        "zeroline": False,
-        "showbackground": False,
-        "exponentformat": "none",
-    }
-    if ticks is not None:
-        return out | {
-            "tickmode": "array",
-            "tickvals": round_numbers(ticks),
-            "ticktext": [format_number(v) for v in ticks],
-        }
-    return out | ({"dtick": "D2"} if kind == "log" else {})

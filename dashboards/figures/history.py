@@ -1,4 +1,4 @@
-"""The search as it went: every trial, the best so far, and what was validated."""
+"""Search history: every trial, the best value so far, and the validated candidates."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-MOST_POINTS = 200
-"""Ordinary trials that are drawn; improvements and validated ones are drawn besides."""
+MAX_POINTS = 200  # trials drawn besides improvements and validated ones
 
 
 class HistoryPoint(NamedTuple):
-    """One trial: state is Optuna's word, such as COMPLETE or PRUNED; params under their own names."""
+    """A trial: its state in Optuna's terms, such as COMPLETE or PRUNED, and the parameters of the policy."""
 
     number: int
     value: float | None
@@ -58,13 +57,13 @@ def plot_search_history(
     spec: StudySpec | None = None,
     states: Mapping[str, int] | None = None,
 ) -> go.Figure:
-    """The objective of every trial, the best so far, and the validated candidates with the regret on fresh worlds.
+    """Plot the objective of every trial, the best so far, and the validated candidates with their held-out regret.
 
     Args:
         rows: The trials.
-        recommendation: What the study ended in, if it did.
-        spec: What was searched; gives T, K and R where there is no recommendation yet, and the objective.
-        states: How many trials there are of each state, where `rows` are only some of them.
+        recommendation: The recommendation of a finished study.
+        spec: The specification, which gives the objective and the sizes in the title.
+        states: Numbers of trials by state, if `rows` are a subset of them.
 
     >>> points = [HistoryPoint(i, 50.0 - i, 0.5, "COMPLETE", {"alpha0": 1.0 + i}) for i in range(3)]
     >>> [trace.name for trace in plot_search_history(points).data]
@@ -81,10 +80,10 @@ def plot_search_history(
         (row for row in rows if row.value is not None and math.isfinite(row.value)), key=lambda row: row.number
     )
     if not done:
-        found = sorted(Counter(row.state for row in rows).items())
-        said = ", ".join(f"{count} {state.lower()}" for state, count in found)
-        why = f"No trial has a value yet ({said})." if rows else "No trials yet."
-        return make_empty_figure(title, why, f"Nothing to draw: {why}")
+        by_state = sorted(Counter(row.state for row in rows).items())
+        counts = ", ".join(f"{count:,} {state.lower()}" for state, count in by_state)
+        reason = f"No trial has a value yet ({counts})." if rows else "No trials yet."
+        return make_empty_figure(title, reason, f"Empty figure: {reason}")
     complete = [row for row in done if row.state == "COMPLETE"]
     played = len(complete) if states is None else states["COMPLETE"]
     stopped = len(done) - len(complete) if states is None else total - played
@@ -95,7 +94,7 @@ def plot_search_history(
     whole = spec.replications if spec is not None else None
     for name, some, of, symbol, colour in (
         ("trial", complete, played, "circle", BLUE),
-        ("stopped early", [row for row in done if row.state != "COMPLETE"], stopped, "x-thin-open", GREY),
+        ("pruned", [row for row in done if row.state != "COMPLETE"], stopped, "x-thin-open", GREY),
     ):
         if some:
             kept = _thinned(some)
@@ -116,17 +115,17 @@ def plot_search_history(
             }
         )
     if validated:
-        traces.append(_points(validated[:40], "validated, not told apart", "diamond", GREEN, 9, whole))
+        traces.append(_points(validated[:40], "indistinguishable from the best", "diamond", GREEN, 9, whole))
     if chosen:
         traces.append(_points(chosen[:1], "recommended", "star", VERMILION, 14, whole))
     if recommendation is not None and objective == "mean":
-        traces = [*_fresh(recommendation, done[0].number, done[-1].number), *traces]
+        traces = [*_held_out_band(recommendation, done[0].number, done[-1].number), *traces]
     shown = [value for trace in traces for value in trace["y"]]
     log = spans_decades(shown, 4.0)
     return make_figure(
         traces,
         title,
-        f"Points of {played} complete trials and {stopped} that stopped early." + _alt(better, recommendation, what),
+        f"{played:,} complete and {stopped:,} pruned trials." + _alt(better, recommendation, what),
         height=520,
         xaxis=make_axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
         yaxis=make_axis(f"{what} (reward units)", "log" if log else "linear", choose_log_ticks(shown) if log else None),
@@ -134,7 +133,7 @@ def plot_search_history(
 
 
 def _context(total: int, recommendation: Recommendation | None, spec: StudySpec | None) -> list[str]:
-    """Policy, scenario, T, K and R, from whatever knows them, and how many trials there are."""
+    """Format policy, scenario, sizes and the number of trials."""
     here: StudySpec | Recommendation | None = recommendation if spec is None else spec.resolved()
     trials = plural(total, "trial")
     if here is None:
@@ -159,7 +158,7 @@ def _among(row: HistoryPoint, candidates: Sequence[Mapping[str, float | str]]) -
 
 
 def _same(mine: Mapping[str, float | str], theirs: Mapping[str, float | str]) -> bool:
-    """Whether the parameters that both name are the same."""
+    """Whether the shared parameters have the same values."""
     shared = set(mine) & set(theirs)
     return bool(shared) and all(
         mine[name] == theirs[name]
@@ -180,9 +179,9 @@ def _improvements(complete: Sequence[HistoryPoint], maximize: bool) -> list[Hist
 
 
 def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
-    if len(rows) <= MOST_POINTS:
+    if len(rows) <= MAX_POINTS:
         return list(rows)
-    return [rows[i] for i in np.unique(np.linspace(0, len(rows) - 1, MOST_POINTS).round().astype(int))]
+    return [rows[i] for i in np.unique(np.linspace(0, len(rows) - 1, MAX_POINTS).round().astype(int))]
 
 
 def _points(
@@ -207,30 +206,30 @@ def _points(
 
 
 def _brief(value: float | str | None) -> float | str:
-    """Short enough for what hovering shows. A question mark where nothing is known."""
+    """Round a value for the hover text; "?" if it is unknown."""
     if isinstance(value, str):
         return escape_text(value)
     short = None if value is None else round_number(value, 4)
     return "?" if short is None else short
 
 
-def _fresh(recommendation: Recommendation, first: int, last: int) -> list[PlotlyTrace]:
-    """The regret that was reported, as a band: how much too good the search looked."""
+def _held_out_band(recommendation: Recommendation, first: int, last: int) -> list[PlotlyTrace]:
+    """Make the band of the held-out regret, which shows the bias of the search."""
     regret = recommendation.regret
     last = max(last, first + 1)
     return [
-        make_band([first, last], [regret.low] * 2, [regret.high] * 2, VERMILION, legendgroup="fresh"),
+        make_band([first, last], [regret.low] * 2, [regret.high] * 2, VERMILION, legendgroup="held-out"),
         {
             "type": "scatter",
             "x": [first, last],
             "y": round_numbers([regret.mean, regret.mean]),
             "mode": "lines",
             "line": {"color": VERMILION, "dash": "dash", "width": 1.5},
-            "name": "its regret in fresh worlds (95 %)",
-            "legendgroup": "fresh",
+            "name": "held-out regret of the recommendation (95 % CI)",
+            "legendgroup": "held-out",
             "hovertemplate": (
                 f"recommended: mean regret {format_interval(regret.mean, regret.low, regret.high)}<br>"
-                f"in R = {regret.replications:,} fresh worlds<extra></extra>"
+                f"on {regret.replications:,} held-out worlds<extra></extra>"
             ),
         },
     ]
@@ -239,12 +238,9 @@ def _fresh(recommendation: Recommendation, first: int, last: int) -> list[Plotly
 def _alt(better: Sequence[HistoryPoint], recommendation: Recommendation | None, what: str) -> str:
     alt = ""
     if better and better[-1].value is not None:
-        alt += f" Best {what} in the search {format_number(better[-1].value)} at trial {better[-1].number}"
+        alt += f" Best {what} of the search: {format_number(better[-1].value)} at trial {better[-1].number}"
         alt += f" with {format_params(better[-1].params)}."
     if recommendation is not None:
         regret = recommendation.regret
-        alt += (
-            f" Recommended: {format_number(regret.mean)} in fresh worlds (95 %: {format_number(regret.low)} to"
-            f" {format_number(regret.high)})."
-        )
+        alt += f" Recommendation: {format_interval(regret.mean, regret.low, regret.high)} on held-out worlds."
     return alt

@@ -1,4 +1,4 @@
-"""Which parameter mattered in a search."""
+"""Parameter importances, and recommended parameters against the horizon."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def plot_param_importances(recommendation: Recommendation) -> go.Figure:
-    """The share of each searched parameter in the good trials' being good (PED-ANOVA); none below 20 trials.
+    """Plot the importance of each parameter (PED-ANOVA); unknown for fewer than 20 trials.
 
     >>> from studies.results.recommendation import Estimate
     >>> found = Recommendation.model_construct(
@@ -52,12 +52,10 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
         escape_text(each.scenario),
         *format_sizes(each.horizon, each.arms, each.regret.replications),
     )
-    title = format_title("Importance of the parameters", *where, f"{each.trials:,} trials")
+    title = format_title("Parameter importances", *where, f"{each.trials:,} trials")
     if not each.importance:
-        why = "Not known: it takes 20 trials or more."
-        return make_empty_figure(
-            title, why, f"Importances of the parameters in {each.study} are not known: too few trials."
-        )
+        reason = "Importances require at least 20 trials."
+        return make_empty_figure(title, reason, f"Empty figure: too few trials in {each.study} for importances.")
     ordered = sorted(each.importance.items(), key=lambda item: item[1])
     shares = [100 * share for _, share in ordered]
     names = [escape_text(format_symbol(name), 24) for name, _ in ordered]
@@ -80,31 +78,30 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
     return make_figure(
         [bars],
         title,
-        f"Bars of the importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
+        f"Importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
         height=170 + 42 * len(names),
         xaxis=make_axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
         yaxis=make_category_axis(names, showgrid=False),
     )
 
 
-PANEL = 150
-"""Height of the panel of one parameter, in pixels."""
+PANEL_HEIGHT = 150  # pixels per parameter
 
 
 def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figure:
-    """A panel per parameter over T, with the range of the candidates that can't be told from the best.
+    """Plot each recommended parameter against T, with the range of candidates indistinguishable from the best.
 
-    All must be of one policy in one scenario.
+    All recommendations must be for one policy in one scenario.
 
     >>> plot_params_by_horizon([]).layout.annotations[0].text
     'No recommendation yet.'
     """
     found = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
     if not found:
-        title = format_title("Recommended parameters against T", "K, R: no study yet")
-        return make_empty_figure(title, "No recommendation yet.", "Nothing to draw: no recommendation yet.")
+        title = format_title("Recommended parameters against T")
+        return make_empty_figure(title, "No recommendation yet.", "Empty figure: no recommendation yet.")
     if len({(each.policy, each.scenario) for each in found}) > 1:
-        raise InputError("recommendations must be of one policy and one scenario to be drawn against the horizon.")
+        raise InputError("recommendations must be for one policy and one scenario.")
     names = [name for name in found[0].params if all(isinstance(each.params.get(name), int | float) for each in found)]
     layout: dict[str, Any] = {}
     traces: list[PlotlyTrace] = []
@@ -134,7 +131,7 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figu
         f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
         + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in found[:8])
         + ".",
-        height=170 + PANEL * max(1, len(names)),
+        height=170 + PANEL_HEIGHT * max(1, len(names)),
         **layout,
     )
 
@@ -160,15 +157,16 @@ def _counts(found: Sequence[Recommendation]) -> list[str]:
 def _panel(
     found: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str
 ) -> list[PlotlyTrace]:
-    """One parameter: what is recommended with its range, and the paper's advice."""
+    """Make the traces of one parameter: recommendations with their ranges, and the paper's advice."""
     ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
     colour = COLORS[place % len(COLORS)]
     text = [
         f"<b>{escape_text(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
         f"{escape_text(format_params(each.params), 200)}<br>"
-        f"{escape_text(format_symbol(name))} from {format_number(low)} to {format_number(high)} can't be told apart<br>"
+        f"{escape_text(format_symbol(name))} from {format_number(low)} to {format_number(high)}"
+        " is indistinguishable from the best<br>"
         f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
-        f" {each.regret.replications:,} fresh worlds"
+        f" {each.regret.replications:,} held-out worlds"
         for each, (low, high) in zip(found, ends, strict=True)
     ]
     out: list[PlotlyTrace] = [
@@ -188,7 +186,7 @@ def _panel(
             ),
             "text": text,
             "hovertemplate": "%{text}<extra></extra>",
-            "name": "recommended, with the range not told apart",
+            "name": "recommended, with the range indistinguishable from the best",
             "legendgroup": "recommended",
             "showlegend": place == 0,
         }

@@ -1,4 +1,4 @@
-"""Which rows or events of a user's own data search, choose and report: shaded, labelled, and in words."""
+"""Traces and logs over time, with the segments for search, selection and report."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from environments.recorded.log_world import LogScenario
 from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.text import format_number
+from environments.text import format_number, plural
 from environments.world import Floats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-SAID = {Stream.SEARCH: "searched", Stream.SELECTION: "chooses", Stream.REPORT: "reported"}
+LABELS = {Stream.SEARCH: "search", Stream.SELECTION: "selection", Stream.REPORT: "report"}
 SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
 
 
-def stretches(scenario: RecordedScenario) -> list[dict[str, Any]]:
-    """What searches, chooses and reports, shaded."""
+def _shade_segments(scenario: RecordedScenario) -> list[dict[str, Any]]:
+    """Shade the segments."""
     return [
         make_shading(here.first + 0.5, here.last + 0.5, fade(GREY, SHADES[stream]))
         for stream in SEGMENT_SHARES
@@ -45,17 +45,17 @@ def stretches(scenario: RecordedScenario) -> list[dict[str, Any]]:
     ]
 
 
-def labels(scenario: RecordedScenario) -> list[dict[str, Any]]:
-    """The same in words on the figure."""
+def _label_segments(scenario: RecordedScenario) -> list[dict[str, Any]]:
+    """Label the segments."""
     return [
-        note((here.first + here.last) / 2, 1.0, SAID[stream], "top")
+        _annotate((here.first + here.last) / 2, 1.0, LABELS[stream], "top")
         for stream in SEGMENT_SHARES
         for here in [scenario.segment(stream)]
     ]
 
 
-def note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
-    """Small words at a row."""
+def _annotate(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
+    """Make a small annotation at a row."""
     return {
         "x": round_number(x),
         "y": y,
@@ -68,31 +68,31 @@ def note(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
     }
 
 
-def in_words(scenario: RecordedScenario, what: str = "rows") -> str:
-    """The same in a sentence."""
+def _describe_segments(scenario: RecordedScenario, what: str = "rows") -> str:
+    """Describe the segments in a sentence."""
     parts = []
     for stream in SEGMENT_SHARES:
         here = scenario.segment(stream)
-        parts.append(f"{what} {here.first + 1} to {here.last} {SAID[stream]}")
+        parts.append(f"{LABELS[stream]} {what} {here.first + 1:,} to {here.last:,}")
     return f"{', '.join(parts)}.".capitalize()
 
 
-POINTS = 240
+MAX_POINTS = 240
 
 
 def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
-    """Centred means of all arms, the best of the moment in bold, the three stretches shaded, a window to scale.
+    """Plot centered means of the arms of a trace with its segments; the currently best arm is bold.
 
     >>> from environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
     >>> figure = plot_trace(TraceScenario(Trace.from_values(["a", "b", "c"], table), "trace:mine"), 50)
     >>> figure.data[-1].name
-    'best arm of the moment'
+    'currently best arm'
     """
     worlds = scenario.draw(window, 0, 0, 1, Stream.SEARCH)
     sign = -1.0 if scenario.minimize else 1.0
-    rows, table = _thinned(sign * worlds.smoothed)
-    _, best = _thinned(sign * worlds.best[:, None])
+    rows, table = _average_parts(sign * worlds.smoothed)
+    _, best = _average_parts(sign * worlds.best[:, None])
     held = worlds.smoothed == worlds.best[:, None]
     shown = arms_to_draw(held.sum(axis=0), worlds.smoothed)
     traces: list[PlotlyTrace] = []
@@ -106,11 +106,11 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
             "mode": "lines",
             "line": {"color": VERMILION, "width": 3.5},
             "opacity": 0.85,
-            "name": "best arm of the moment",
-            "hovertemplate": "best of the moment<br>row %{x}<br>%{y}<extra></extra>",
+            "name": "currently best arm",
+            "hovertemplate": "currently best arm<br>row %{x}<br>%{y}<extra></extra>",
         }
     )
-    bottom, top = reach(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
+    bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing, number = sum(scenario.trace.missing), int(held.any(axis=0).sum())
     context = [
@@ -123,23 +123,23 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
     return make_figure(
         traces,
-        format_title("The trace: centred means over 25 rows", *context),
-        f"Centred means of {scenario.arms} arms over {scenario.trace.rows:,} rows of {scenario.name}, from"
+        format_title("Trace: centered means over 25 rows", *context),
+        f"Centered means of {scenario.arms} arms over {scenario.trace.rows:,} rows of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
-        f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time;"
-        f" {missing or 'no'} cells are missing. {in_words(scenario)}",
+        f" {number} {'arm is' if number == 1 else 'arms are'} best at some row;"
+        f" {plural(missing, 'cell is', 'cells are')} missing. {_describe_segments(scenario)}",
         height=520,
         xaxis=make_axis("row", range=[0, scenario.trace.rows + 1]),
-        yaxis=make_axis(f"{unit}, centred mean", range=[bottom, top]),
-        shapes=[*stretches(scenario), _ruler(window)],
-        annotations=[*labels(scenario), {**note(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
+        yaxis=make_axis(f"{unit} (centered mean)", range=[bottom, top]),
+        shapes=[*_shade_segments(scenario), _ruler(window)],
+        annotations=[*_label_segments(scenario), {**_annotate(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
 
 
-def _thinned(table: Floats) -> tuple[Floats, Floats]:
-    """Middles and means of at most so many even parts of the rows; NaN where a part has no value."""
+def _average_parts(table: Floats) -> tuple[Floats, Floats]:
+    """Return the middles and means of equal parts of the rows; NaN where a part has no value."""
     rows = table.shape[0]
-    cuts = np.unique(np.linspace(0, rows, min(POINTS, rows) + 1).astype(np.int64))
+    cuts = np.unique(np.linspace(0, rows, min(MAX_POINTS, rows) + 1).astype(np.int64))
     there = ~np.isnan(table)
     sums = np.add.reduceat(np.where(there, table, 0.0), cuts[:-1], axis=0)
     counts = np.add.reduceat(there.astype(np.float64), cuts[:-1], axis=0)
@@ -147,8 +147,8 @@ def _thinned(table: Floats) -> tuple[Floats, Floats]:
     return np.asarray(np.round((cuts[:-1] + 1 + cuts[1:]) / 2)), means
 
 
-def reach(values: Floats) -> tuple[float, float]:
-    """What the axis shows: all but single spikes, which would flatten the rest."""
+def _axis_range(values: Floats) -> tuple[float, float]:
+    """Choose an axis range that excludes single spikes."""
     low, high = (float(end) for end in np.nanquantile(values, [0.01, 0.99]))
     room = 0.08 * (high - low) or 0.5
     return low - room, high + 3 * room
@@ -159,23 +159,23 @@ def _ruler(window: int) -> dict[str, Any]:
     return {"type": "line", "xref": "x", "yref": "paper", "x0": 1, "x1": window, "y0": 0.03, "y1": 0.03, "line": line}
 
 
-PARTS = 20
+MAX_PARTS = 20
 
 
 def plot_log(scenario: LogScenario) -> go.Figure:
-    """Mean reward of each arm in even parts of the log, and the logging policy's own, the three stretches shaded.
+    """Plot the mean reward of each arm and of the logging policy in equal parts of a log, with its segments.
 
     >>> from environments.recorded.examples import example_log
     >>> plot_log(LogScenario(example_log(), "log:mine")).data[-1].name
-    'the logging policy'
+    'logging policy'
     """
     log = scenario.log
-    parts = max(1, min(PARTS, log.events // (20 * log.arms)))
+    parts = max(1, min(MAX_PARTS, log.events // (20 * log.arms)))
     cuts = np.linspace(0, log.events, parts + 1).astype(np.int64)
     middles = np.asarray(np.round((cuts[:-1] + 1 + cuts[1:]) / 2))
     part = np.searchsorted(cuts, np.arange(log.events), side="right") - 1
-    table = _means(part * log.arms + log.arm, log.reward, parts * log.arms).reshape(parts, log.arms)
-    whole = _means(part, log.reward, parts)
+    table = _means_by_group(part * log.arms + log.arm, log.reward, parts * log.arms).reshape(parts, log.arms)
+    whole = _means_by_group(part, log.reward, parts)
     shown = sorted(int(k) for k in np.argsort([-count for count in log.counts], kind="stable")[:MOST_ARMS])
     traces: list[PlotlyTrace] = [
         arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)
@@ -187,31 +187,31 @@ def plot_log(scenario: LogScenario) -> go.Figure:
             "y": round_numbers(whole),
             "mode": "lines",
             "line": {"color": GREY, "width": 3.5},
-            "name": "the logging policy",
-            "hovertemplate": "the logging policy<br>events around %{x}<br>%{y}<extra></extra>",
+            "name": "logging policy",
+            "hovertemplate": "logging policy<br>events around %{x}<br>%{y}<extra></extra>",
         }
     )
-    bottom, top = reach(np.concatenate([table[:, shown].ravel(), whole]))
+    bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
     context = [escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
     return make_figure(
         traces,
-        format_title(f"The log: mean {unit} in {parts} parts of it", *context),
+        format_title(f"Log: mean {unit} in {parts} parts", *context),
         f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
-        f" {format_number(float(log.reward.mean()))}. {in_words(scenario, 'events')}",
+        f" {format_number(float(log.reward.mean()))}. {_describe_segments(scenario, 'events')}",
         height=520,
         xaxis=make_axis("event", range=[0, log.events + 1]),
         yaxis=make_axis(f"mean {unit}", range=[bottom, top]),
-        shapes=stretches(scenario),
-        annotations=labels(scenario),
+        shapes=_shade_segments(scenario),
+        annotations=_label_segments(scenario),
     )
 
 
-def _means(where: Any, values: Floats, count: int) -> Floats:
-    """Means of values by their place; NaN where there are none."""
+def _means_by_group(where: Any, values: Floats, count: int) -> Floats:
+    """Average values by group; NaN for empty groups."""
     sums, sizes = np.bincount(where, values, count), np.bincount(where, minlength=count)
     means = np.full(count, np.nan)
     np.divide(sums, sizes, out=means, where=sizes > 0)

@@ -1,4 +1,4 @@
-"""A Pareto front: two worlds against each other, or more of them side by side."""
+"""Pareto fronts and prices of robust settings."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 def plot_pareto_front(found: Front) -> go.Figure:
-    """The settings of a front on fresh worlds, with those that the search had but fresh worlds do not bear out.
+    """Plot the settings of a Pareto front on held-out worlds, with those that held-out worlds do not confirm.
 
-    Two worlds: regret in one against regret in the other. More: a line a setting over the worlds, in percent above
-    the setting tuned for each, since regrets of different worlds do not share a scale.
+    Two scenarios: regret in one against regret in the other. More: one line per setting, in percent above the setting
+    tuned for each scenario, because regrets in different scenarios have different scales.
     """
     kept = found.kept()
     plain = [member for member in kept if member.tuned_for is None and member.name != "defaults"]
@@ -52,10 +52,10 @@ def plot_pareto_front(found: Front) -> go.Figure:
         *format_sizes(found.horizon, found.arms, fresh),
     )
     groups = [
-        ("not borne out by fresh worlds", gone, GREY, "x-thin-open", "dot"),
+        ("not confirmed on held-out worlds", gone, GREY, "x-thin-open", "dot"),
         ("on the front", plain, BLUE, "circle", "solid"),
-        ("tuned for one world, and defaults", known, ORANGE, "diamond", "dash"),
-        ("most even", [even], VERMILION, "star", "solid"),
+        ("tuned for one scenario, and defaults", known, ORANGE, "diamond", "dash"),
+        ("lowest price", [even], VERMILION, "star", "solid"),
     ]
     two = len(found.scenarios) == 2
     draw = _points if two else _lines
@@ -73,12 +73,12 @@ def plot_pareto_front(found: Front) -> go.Figure:
         height=520,
         margin={"t": 80, "r": 16, "b": 110, "l": 60},
         xaxis=make_category_axis(labels, range=[-0.2, len(labels) - 0.8]),
-        yaxis=make_axis("above the tuned setting (%)"),
+        yaxis=make_axis("excess over the tuned setting (%)"),
     )
 
 
 def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str, _: str) -> list[PlotlyTrace]:
-    """Regret in the second world over that in the first, with both 95 % intervals."""
+    """Make points of the regret in both scenarios with 95 % intervals."""
 
     def errors(place: int) -> dict[str, Any]:
         regrets = [member.worlds[place].regret for member in members]
@@ -95,21 +95,21 @@ def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str,
             "error_y": errors(1),
             "marker": {"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 8, "line": {"width": 1}},
             "name": name,
-            "customdata": [_says(member) for member in members],
+            "customdata": [_describe_member(member) for member in members],
             "hovertemplate": "%{customdata}<extra></extra>",
         }
     ]
 
 
 def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, dash: str) -> list[PlotlyTrace]:
-    """One trace for all members, with a gap after each line."""
+    """Make one trace for all members, with a gap after each line."""
     x: list[int | None] = []
     y: list[float | None] = []
-    says: list[str | None] = []
+    texts: list[str | None] = []
     for member in members:
         x += [*range(len(member.worlds)), None]
         y += [*round_numbers(100.0 * world.price.mean for world in member.worlds), None]
-        says += [*[_says(member)] * len(member.worlds), None]
+        texts += [*[_describe_member(member)] * len(member.worlds), None]
     width = 3 if symbol == "star" else 1.5
     return [
         {
@@ -121,13 +121,13 @@ def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, 
             "marker": {"color": colour, "symbol": symbol, "size": 12 if symbol == "star" else 7, "line": {"width": 1}},
             "opacity": 0.5 if dash == "dot" else 0.9,
             "name": name,
-            "customdata": says,
+            "customdata": texts,
             "hovertemplate": "%{customdata}<extra></extra>",
         }
     ]
 
 
-def _says(member: FrontMember) -> str:
+def _describe_member(member: FrontMember) -> str:
     worlds = "<br>".join(
         f"{escape_text(world.scenario)}: regret {format_number(world.regret.mean)} ({format_percent(world.price.mean)})"
         for world in member.worlds
@@ -144,15 +144,15 @@ def _alt(found: Front, even: FrontMember) -> str:
     ]
     return (
         f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon:,}, K = {found.arms}:"
-        f" {len(kept)} settings on fresh worlds, of mean regret {', '.join(spans)}. The most even one,"
-        f" {format_params(even.params)}, costs at most {format_percent(even.price.mean)} more than knowing the world."
+        f" {len(kept)} settings on held-out worlds with mean regret {', '.join(spans)}. The setting with the lowest"
+        f" price, {format_params(even.params)}, has at most {format_percent(even.price.mean)} excess regret."
     )
 
 
 def plot_prices(found: RobustRecommendation) -> go.Figure:
-    """The price of every setting in every world, in percent above the one tuned for it.
+    """Plot the price of every setting in every scenario, in percent above the setting tuned for it.
 
-    Colours go by the root of the price: a world in which everything is dear leaves something to see of the others.
+    Colors show the square root of the price, so that one expensive scenario does not hide differences in the others.
     """
     rows = list(reversed(found.contenders))
     across, down = list(range(len(found.scenarios))), list(range(len(rows)))
@@ -167,7 +167,7 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
         "zmax": round_number(top, 4),
         "xgap": 2,
         "ygap": 2,
-        "customdata": [[_prices_says(each, s) for s in across] for each in rows],
+        "customdata": [[_describe_price_cell(each, s) for s in across] for each in rows],
         "hovertemplate": "%{customdata}<extra></extra>",
         "colorscale": COLOR_SCALE,
         "reversescale": True,
@@ -192,11 +192,13 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
     bare: dict[str, Any] = {"showgrid": False, "showline": False}
     return make_figure(
         [cells, written],
-        format_title("What a setting costs in each world", *where, "bold: above the tuned one; below it: mean regret"),
-        _prices_alt(found),
+        format_title(
+            "Price of each setting in each scenario", *where, "bold: excess over the tuned setting; below: mean regret"
+        ),
+        _describe_prices(found),
         height=170 + 58 * len(rows),
         margin={"t": 80, "r": 8, "b": 48, "l": 8},
-        xaxis=make_category_axis([wrap_tick_label(name, 24) for name in found.scenarios], "the world it is", **bare),
+        xaxis=make_category_axis([wrap_tick_label(name, 24) for name in found.scenarios], "actual scenario", **bare),
         yaxis=make_category_axis([_label(each) for each in rows], **bare),
     )
 
@@ -207,22 +209,22 @@ def _label(each: EvaluatedSetting) -> str:
     return f"tuned for<br>{escape_text(each.tuned_for, 24)}"
 
 
-def _prices_says(each: EvaluatedSetting, place: int) -> str:
+def _describe_price_cell(each: EvaluatedSetting, place: int) -> str:
     world = each.worlds[place]
     price, regret = world.price, world.regret
     return (
-        f"{escape_text(each.name)}, played in {escape_text(world.scenario)}<br>"
+        f"{escape_text(each.name)}, evaluated in {escape_text(world.scenario)}<br>"
         f"price {format_percent(price.mean)} (95 %: {format_percent(price.low)} to {format_percent(price.high)})<br>"
         f"regret {format_interval(regret.mean, regret.low, regret.high)}"
     )
 
 
-def _prices_alt(found: RobustRecommendation) -> str:
+def _describe_prices(found: RobustRecommendation) -> str:
     lines = [
         f"{each.name}: " + ", ".join(f"{format_percent(world.price.mean)} in {world.scenario}" for world in each.worlds)
         for each in found.contenders
     ]
     return (
-        f"Heat map of the price of settings of {found.policy}, T = {found.horizon:,}, K = {found.arms}: their regret"
+        f"Heat map of the prices of settings of {found.policy}, T = {found.horizon:,}, K = {found.arms}: their regret"
         f" above that of the setting tuned for the scenario. {'; '.join(lines)}."
     )

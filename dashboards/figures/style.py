@@ -1,8 +1,7 @@
-"""What all figures share: colours, fonts, themes, alt texts.
+"""Colors, themes, axes, titles and trace builders that all figures share.
 
-Colours are Okabe and Ito's, and no line is told from another by colour alone: dashes and markers differ too.
-Papers are transparent. Grids and lines are half-transparent greys, so that between a light and a dark page
-only the entries of `THEMES` differ: a page may hand them to `Plotly.relayout` as they are.
+Colors are those of Okabe and Ito; lines also differ in dash and marker, not only in color. Backgrounds are transparent,
+grids and lines are semi-transparent gray, so light and dark pages differ only in the entries of `THEMES`.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ SKY, VERMILION, GREY = "#56B4E9", "#D55E00", "#808080"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down")
-COLOR_SCALE = "Cividis"
-"""Perceptually uniform and the same to colour-blind eyes; reversed, so that more regret is darker, as in print."""
+COLOR_SCALE = "Cividis"  # perceptually uniform and safe for color-blind readers; used reversed, so that more is darker
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 LINE_COLOR = "rgba(128,128,128,0.55)"
@@ -40,14 +38,13 @@ THEMES: dict[str, dict[str, str]] = {
     "dark": {"font.color": "#e6e6e6", "hoverlabel.bgcolor": "#24292f", "hoverlabel.font.color": "#f0f0f0"},
     "either": {"font.color": "#7a7f87", "hoverlabel.bgcolor": "#24292f", "hoverlabel.font.color": "#f0f0f0"},
 }
-"""What `Plotly.relayout` takes for a light page, a dark one, and one of which nothing is known."""
+"""Arguments of `Plotly.relayout` for a light, a dark and an unknown background."""
 
-Z95 = 1.959964
-"""Half the width of a 95 % interval, in standard errors."""
+Z95 = 1.959964  # half the width of a 95 % interval in standard errors
 
 
 def get_color(place: int) -> str:
-    """The colour of what stands at a place, such as a policy in the order of a page.
+    """Return the color of the item at a position; colors repeat after seven.
 
     >>> get_color(0) == get_color(7)
     True
@@ -56,7 +53,7 @@ def get_color(place: int) -> str:
 
 
 def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
-    """A copy for a light page, a dark one, or (None) one of which nothing is known.
+    """Return a copy of a figure for a dark, a light or (None) an unknown background.
 
     >>> from plotly.graph_objects import Figure
     >>> apply_theme(Figure(), dark=True).layout.font.color
@@ -72,7 +69,7 @@ def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
 
 
 def get_alt_text(figure: go.Figure) -> str:
-    """The alt text: what a person who can't see the figure should know. Plain text, not HTML.
+    """Return the description of a figure as plain text.
 
     >>> from plotly.graph_objects import Figure
     >>> get_alt_text(Figure(layout={"meta": {"alt": "A line."}}))
@@ -83,7 +80,7 @@ def get_alt_text(figure: go.Figure) -> str:
 
 
 def make_figure(traces: Sequence[PlotlyTrace], title: str, alt: str, *, height: int = 460, **layout: Any) -> go.Figure:
-    """The figure of some traces, without Plotly's own template, which is larger than most of our figures."""
+    """Make a figure from traces, without Plotly's template, which is larger than most figures."""
     import plotly.graph_objects as go
 
     lines = title.count("<br>") + 1
@@ -126,9 +123,17 @@ def make_figure(traces: Sequence[PlotlyTrace], title: str, alt: str, *, height: 
     return figure
 
 
-def make_empty_figure(title: str, why: str, alt: str) -> go.Figure:
-    """A figure that says why there is nothing to see."""
-    note = {"text": why, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "font": {"size": 14}}
+def make_empty_figure(title: str, reason: str, alt: str) -> go.Figure:
+    """Make a figure that only states why there are no data."""
+    note = {
+        "text": reason,
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.5,
+        "y": 0.5,
+        "font": {"size": 14},
+    }
     hidden = {"visible": False}
     return make_figure([], title, alt, height=260, xaxis=hidden, yaxis=hidden, annotations=[note])
 
@@ -137,14 +142,14 @@ MAX_NAME_LENGTH = 56
 
 
 def format_title(main: str, *context: str) -> str:
-    """A title: what it is in bold, then a line or two of where and how much, short enough for a telephone.
+    """Format a title: a bold first line, then the context in lines short enough for a phone.
 
     >>> format_title("Regret", "blips", "T = 100", "K = 5", "R = 20")
     '<b>Regret</b><br><span style="font-size:12px">blips · T = 100 · K = 5 · R = 20</span>'
     """
     lines: list[list[str]] = [[]]
     for part in context:
-        if lines[-1] and sum(len(html.unescape(each)) + 3 for each in lines[-1]) + len(html.unescape(part)) > 50:
+        if lines[-1] and sum(len(html.unescape(item)) + 3 for item in lines[-1]) + len(html.unescape(part)) > 50:
             lines.append([])
         lines[-1].append(part)
     small = [f'<span style="font-size:12px">{" · ".join(line)}</span>' for line in lines if line]
@@ -152,17 +157,17 @@ def format_title(main: str, *context: str) -> str:
 
 
 def format_sizes(horizon: int, arms: int, replications: int | None = None) -> list[str]:
-    """T, K and R as titles say them.
+    """Format horizon, arms and replications for a title.
 
     >>> format_sizes(1000, 10, 200)
     ['T = 1,000 steps', 'K = 10 arms', 'R = 200 worlds']
     """
-    out = [f"T = {horizon:,} steps", f"K = {arms} arms"]
-    return out if replications is None else [*out, f"R = {replications:,} worlds"]
+    sizes = [f"T = {horizon:,} steps", f"K = {arms} arms"]
+    return sizes if replications is None else [*sizes, f"R = {replications:,} worlds"]
 
 
 def escape_text(name: object, longest: int = MAX_NAME_LENGTH) -> str:
-    """A name that someone gave, as Plotly may render it: no tags, no templates, no control codes, not too long.
+    """Escape text for Plotly: no tags, templates or control characters, and at most `longest` characters.
 
     >>> escape_text("<script>%{x}")
     '&lt;script&gt;%&#123;x}'
@@ -174,7 +179,7 @@ def escape_text(name: object, longest: int = MAX_NAME_LENGTH) -> str:
 
 
 def wrap_tick_label(name: object, longest: int = 24) -> str:
-    """A name as the label of a tick: broken after a plus, and after the first hyphen of a long one.
+    """Format a name as a tick label with line breaks after plus signs and the first hyphen.
 
     >>> wrap_tick_label("localized-jump+blips")
     'localized-<br>jump+<br>blips'
@@ -184,7 +189,7 @@ def wrap_tick_label(name: object, longest: int = 24) -> str:
 
 
 def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
-    """An axis; with ticks at given values only."""
+    """Make an axis, optionally with ticks at the given values only."""
     out: dict[str, Any] = {
         "title": {"text": title, "standoff": 8, "font": {"size": 12}},
         "type": kind,
@@ -204,7 +209,7 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
 
 
 def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
-    """An axis of names: places from 0 on, each with its label.
+    """Make an axis with labels at 0, 1, 2, …
 
     >>> make_category_axis(["UCB", "CCB"])["tickvals"]
     [0, 1]
@@ -214,7 +219,7 @@ def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> d
 
 
 def round_number(value: float, digits: int = 6) -> float | None:
-    """A few digits that count; None for what is no number.
+    """Round to a few significant digits; None for NaN and infinities.
 
     >>> round_number(1.23456789), round_number(float("nan"))
     (1.23457, None)
@@ -227,12 +232,12 @@ def round_number(value: float, digits: int = 6) -> float | None:
 
 
 def round_numbers(values: Iterable[float]) -> list[float | None]:
-    """Plain short numbers: half the size of a base64 array of doubles, and readable by every Plotly."""
+    """Round numbers to a plain list, which is half the size of Plotly's base64 arrays."""
     return [round_number(value) for value in values]
 
 
 def choose_axis_type(values: Sequence[float], most: float = 4.0) -> str:
-    """ "log" where values are positive and better spread on a log axis, else "linear".
+    """Return "log" if values are positive and more evenly spaced on a log axis, otherwise "linear".
 
     >>> choose_axis_type([0.5, 1, 5, 10]), choose_axis_type([1, 2, 3, 4]), choose_axis_type([0, 1, 10])
     ('log', 'linear', 'linear')
@@ -250,13 +255,13 @@ def choose_axis_type(values: Sequence[float], most: float = 4.0) -> str:
 
 
 def spans_decades(values: Iterable[float], ratio: float = 10.0) -> bool:
-    """Whether positive values span so much that a log scale shows more."""
+    """Whether values are positive and their largest ratio exceeds `ratio`."""
     finite = [value for value in values if math.isfinite(value)]
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) > ratio
 
 
 def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
-    """Round numbers for a log axis over positive values: decades, or 1, 2 and 5 of each where these are too few.
+    """Choose round ticks for a log axis: decades, or 1, 2 and 5 of each if those are too few.
 
     >>> choose_log_ticks([0.02, 30.0]), choose_log_ticks([3.0, 60.0])
     ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
@@ -275,14 +280,13 @@ def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | No
 
 
 WHITE_MARKER = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
-"""Marks that read on every colour, on paper and in the dark."""
+"""Marker that is visible on every color."""
 
-DARK_THRESHOLD = 0.45
-"""Share of the way from the lightest to the darkest cell from which on writing is white."""
+DARK_THRESHOLD = 0.45  # cells darker than this share of the range get white text
 
 
 def make_band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, **more: Any) -> PlotlyTrace:
-    """An interval around a line."""
+    """Make the band of an interval around a line."""
     return {
         "type": "scatter",
         "x": round_numbers([*x, *reversed(x)]),
@@ -305,9 +309,9 @@ def make_line_with_band(
     both: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> list[PlotlyTrace]:
-    """The 95 % band of some means, and the line through them; their place settles colour and dash.
+    """Make a line of means with its 95 % band; `place` determines color and dash.
 
-    `both` is said of band and line, the rest of the line alone.
+    `both` holds attributes of band and line, `more` those of the line.
 
     >>> [trace["legendgroup"] for trace in make_line_with_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
@@ -327,14 +331,14 @@ def make_line_with_band(
 
 
 def make_legend_entry(name: str, **more: Any) -> PlotlyTrace:
-    """An entry of the legend that has no points of its own."""
+    """Make a legend entry without data."""
     return {"type": "scatter", "x": [None], "y": [None], "name": name} | more
 
 
 def make_error_bars(
     values: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Error bars from intervals.
+    """Make error bars from intervals.
 
     >>> bars = make_error_bars([5.0], [4.0], [7.0])
     >>> bars["arrayminus"], bars["array"]
@@ -352,7 +356,7 @@ def make_error_bars(
 
 
 def make_box(place: float, quantiles: Sequence[float], colour: str, **more: Any) -> PlotlyTrace:
-    """A lying box at a place, from its quantiles: lower whisker, quartile, median, quartile, upper whisker."""
+    """Make a horizontal box from its quantiles: lower whisker, quartile, median, quartile, upper whisker."""
     low, q1, median, q3, high = ([round_number(each)] for each in quantiles)
     return {
         "type": "box",
@@ -372,13 +376,13 @@ def make_box(place: float, quantiles: Sequence[float], colour: str, **more: Any)
 
 
 def make_shading(start: float, end: float, colour: str) -> dict[str, Any]:
-    """A stretch of the horizontal axis on a ground of its own."""
+    """Shade an interval of the horizontal axis."""
     corners = {"x0": start, "x1": end, "y0": 0, "y1": 1, "xref": "x", "yref": "paper"}
     return {"type": "rect", **corners, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
 
 
 def choose_text_colors(shades: Sequence[float]) -> list[str]:
-    """What to write in on cells of these shades, the largest being the darkest.
+    """Choose black or white text for cells of these shades, of which the largest is the darkest.
 
     >>> choose_text_colors([0.0, 1.0])
     ['#000000', '#ffffff']
@@ -388,7 +392,7 @@ def choose_text_colors(shades: Sequence[float]) -> list[str]:
 
 
 def fade(colour: str, opacity: float = 0.22) -> str:
-    """A hex colour, half-transparent.
+    """Make a hex color semi-transparent.
 
     >>> fade("#0072B2")
     'rgba(0,114,178,0.22)'
@@ -397,9 +401,9 @@ def fade(colour: str, opacity: float = 0.22) -> str:
 
 
 def make_change_lines(
-    changes: Sequence[int], name: str = "moment of change", dash: str = "dot"
+    changes: Sequence[int], name: str = "change", dash: str = "dot"
 ) -> tuple[list[PlotlyTrace], list[dict[str, Any]]]:
-    """Moments of change: one shape of vertical lines, and the legend entry that says what they are."""
+    """Make vertical lines at changes: the legend entry and one shape; at most 60 lines are drawn."""
     if not changes:
         return [], []
     kept = list(changes)

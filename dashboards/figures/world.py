@@ -1,4 +1,4 @@
-"""Lines of arms over time, and which of many arms are drawn."""
+"""Means and variances of the arms of one world over time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dashboards.figures.style import (
 )
 from environments.draw import draw_worlds
 from environments.scenario import Scenario
-from environments.text import format_number
+from environments.text import format_number, plural
 from environments.view import View, change_steps, simplify_line, view_world
 from environments.world import Floats, Ints
 
@@ -43,12 +43,12 @@ MOST_ARMS = 8
 
 
 def arm_style(place: int) -> dict[str, Any]:
-    """Colour and dash of the arm at a place; no two of the first thirty have both in common."""
+    """Return the color and dash of an arm; the first thirty combinations are distinct."""
     return {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2}
 
 
 def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row") -> PlotlyTrace:
-    """A recorded arm over time, with gaps where it has no value."""
+    """Make the line of a recorded arm, with gaps where it has no value."""
     return {
         "type": "scatter",
         "x": round_numbers(x),
@@ -62,7 +62,7 @@ def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row
 
 
 def arms_to_draw(time: Any, means: Floats) -> list[int]:
-    """All of a few arms; of many those that are the best for the longest time, then the best on average.
+    """Choose the arms to draw: all of a few; of many, those that are best for the longest time.
 
     >>> arms_to_draw(np.array([0, 5, 5]), np.array([[0.1, 0.2, 0.3]]))
     [0, 1, 2]
@@ -76,11 +76,11 @@ def arms_to_draw(time: Any, means: Floats) -> list[int]:
 
 
 def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
-    """Means (above) and variances (below) of all arms of one world, the best arm of the moment in bold.
+    """Plot means and variances of the arms of one world; the currently best arm is bold.
 
     >>> from environments import find_scenario
     >>> figure = plot_world(find_scenario("stationary"), 500, 3)
-    >>> [len(trace.x) for trace in figure.data if trace.name == "best arm of the moment"]
+    >>> [len(trace.x) for trace in figure.data if trace.name == "currently best arm"]
     [2, 2]
     """
     return plot_world_view(
@@ -90,7 +90,7 @@ def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, repli
         horizon=horizon,
         arms=arms,
         changes=change_steps(scenario, horizon),
-        which=f"no. {replication}, seed {seed}",
+        which=f"replication {replication}, seed {seed}",
     )
 
 
@@ -103,10 +103,10 @@ def plot_world_view(
     arms: int,
     changes: Sequence[int],
     which: str,
-    title: str = "One world: the arms over time",
+    title: str = "Arms of one world over time",
     height: int = 560,
 ) -> go.Figure:
-    """The same from a world that was looked at before, such as one that was read from a table."""
+    """Plot a world from its view, such as one that was read from a table."""
     steps, means, variances = seen
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
     total = means.shape[1]
@@ -146,7 +146,7 @@ def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> 
         "yaxis": y,
         "mode": "lines",
         "line": arm_style(place),
-        "name": "an arm",
+        "name": "arm",
         "legendgroup": "arms",
         "showlegend": what == "mean" and place == 0,
         "hovertemplate": f"arm {k + 1}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
@@ -167,11 +167,11 @@ def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> PlotlyTr
         "mode": "lines",
         "line": {"color": VERMILION, "width": 4},
         "opacity": 0.85,
-        "name": "best arm of the moment",
+        "name": "currently best arm",
         "legendgroup": "best",
         "showlegend": what == "mean",
         "customdata": [int(best[i]) + 1 for i in places],
-        "hovertemplate": f"best arm: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
+        "hovertemplate": f"currently best: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
     }
 
 
@@ -188,6 +188,6 @@ def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: 
     least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
     return (
         f"Means and variances of {seen.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
-        f" Means from {low} to {high}, variances from {least} to {most};"
-        f" {number} {'arm is' if number == 1 else 'arms are'} the best at some time; {changes} moments of change."
+        f" Means range from {low} to {high}, variances from {least} to {most};"
+        f" {plural(number, 'arm is', 'arms are')} best at some step; {plural(changes, 'change')}."
     )

@@ -1,6 +1,6 @@
-"""What stands before Optuna's dashboard: it has no login, and any page in a browser can talk to 127.0.0.1.
+"""Access control for the Optuna dashboard, which has no login and which any web page in a browser can reach.
 
-Every write of optuna-dashboard is a POST, PUT or DELETE; its GETs only read. So read-only means: GET and HEAD alone.
+All writes of optuna-dashboard are POST, PUT or DELETE requests, so a read-only dashboard allows only GET and HEAD.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ Environ = dict[str, Any]
 Start = Callable[..., Any]
 Application = Callable[[Environ, Start], Iterable[bytes]]
 
-READING = ("GET", "HEAD")
-MOST_DRAINED = 1_000_000
-"""Bytes of a refused body that are read: closing on unread bytes would cut the answer off."""
+READ_METHODS = ("GET", "HEAD")
+MAX_DRAINED = 1_000_000  # bytes of a refused body that are read; closing with unread bytes would cut off the response
 
 HEADERS = [("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer")]
 
 
 def restrict_access(inner: Application, *, writable: bool, names: Collection[str] | None) -> Application:
-    """Let through what may pass: reading, or all with `writable`; only for names of this machine and those given.
+    """Wrap a WSGI application so that it only answers allowed requests.
 
-    None lets every name pass, which a page of another site can make use of.
+    Args:
+        inner: The application.
+        writable: Allow requests that change the storage.
+        names: Allowed host names besides those of this machine; None allows all, which enables DNS rebinding.
     """
 
     def answer(environ: Environ, start: Start) -> Iterable[bytes]:
-        refused = _refusal(environ, writable, names)
-        if refused is not None:
+        refusal = _find_refusal(environ, writable, names)
+        if refusal is not None:
             _drain(environ)
-            return _say(start, environ["REQUEST_METHOD"], *refused)
+            return _refuse(start, environ["REQUEST_METHOD"], *refusal)
         environ.setdefault("HTTP_ACCEPT_ENCODING", "")  # the dashboard answers 500 without it
 
         def started(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
@@ -44,7 +46,7 @@ def restrict_access(inner: Application, *, writable: bool, names: Collection[str
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine alone, by its name or address.
+    """Whether a host name or address only refers to this machine.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("[::1]"), is_loopback("0.0.0.0")
     (True, True, True, False)
@@ -58,8 +60,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _refusal(environ: Environ, writable: bool, names: Collection[str] | None) -> tuple[str, str] | None:
-    """Status and reason, where a request may not pass."""
+def _find_refusal(environ: Environ, writable: bool, names: Collection[str] | None) -> tuple[str, str] | None:
+    """Return the status and reason if a request is refused."""
     host = environ.get("HTTP_HOST")
     name = "localhost" if host is None else _host_name(host)
     if names is not None and not is_loopback(name) and name not in names:
@@ -68,18 +70,18 @@ def _refusal(environ: Environ, writable: bool, names: Collection[str] | None) ->
             "403 Forbidden",
             f"This dashboard only answers to localhost, 127.0.0.1{also}; other host names must be allowed.",
         )
-    if environ["REQUEST_METHOD"] in READING:
+    if environ["REQUEST_METHOD"] in READ_METHODS:
         return None
     if not writable:
         return "405 Method Not Allowed", "This dashboard is read-only; restart it as writable to edit."
     origin = environ.get("HTTP_ORIGIN")
     if origin is not None and urlsplit(origin).netloc != host:
-        return "403 Forbidden", "Another site's page may not write here."
+        return "403 Forbidden", "Pages of other sites must not write to this dashboard."
     return None
 
 
 def _host_name(host: str) -> str:
-    """A Host header without its port; what can't be read is no name of ours."""
+    """Return a Host header without its port; empty if it is malformed."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -92,14 +94,14 @@ def _drain(environ: Environ) -> None:
     except ValueError:
         length = 0
     if length > 0:
-        environ["wsgi.input"].read(min(length, MOST_DRAINED))
+        environ["wsgi.input"].read(min(length, MAX_DRAINED))
 
 
-def _say(start: Start, method: str, status: str, reason: str) -> list[bytes]:
-    """A refusal as the dashboard's own errors look, so that its page shows the reason."""
+def _refuse(start: Start, method: str, status: str, reason: str) -> list[bytes]:
+    """Respond like an error of the dashboard, so that its page shows the reason."""
     body = json.dumps({"reason": reason}).encode()
     headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *HEADERS]
     if status.startswith("405"):
-        headers.append(("Allow", ", ".join(READING)))
+        headers.append(("Allow", ", ".join(READ_METHODS)))
     start(status, headers)
     return [] if method == "HEAD" else [body]

@@ -1,4 +1,4 @@
-"""Figures small enough to be kept in a database, and of the size that Optuna's dashboard gives them."""
+"""Notes, figures and value names attached to studies for the Optuna dashboard."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.optuna_dashboard.notes import grid_note, study_note, worlds_note
-from dashboards.pages.report.data import point_of, recommended_in
+from dashboards.optuna_dashboard.notes import grid_note, robust_note, study_note
+from dashboards.pages.report.data import find_recommendation, make_history_point
 from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
@@ -31,51 +31,51 @@ if TYPE_CHECKING:
     from studies.results.grid import Grid
 
 
+PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
 DIGITS = 5
-HEIGHT = 450
-"""Pixels that the dashboard gives a figure."""
+HEIGHT = 450  # pixels of a figure in the dashboard
 
 
-def slim(figure: go.Figure) -> go.Figure:
-    """The same picture in fewer bytes: numbers as short lists, which older dashboards read too.
+def shrink_figure(figure: go.Figure) -> go.Figure:
+    """Reduce the size of a figure: numbers become short lists, which older dashboards can read.
 
     >>> import numpy as np, plotly.graph_objects as go
-    >>> slim(go.Figure(go.Scatter(y=np.array([1 / 3, 2.0])))).data[0].y
+    >>> shrink_figure(go.Figure(go.Scatter(y=np.array([1 / 3, 2.0])))).data[0].y
     (0.33333, 2.0)
     """
     import plotly.graph_objects as go
 
-    plain = _shorter(figure.to_plotly_json())
+    plain = _shorten(figure.to_plotly_json())
     layout = plain["layout"]
     layout.pop("width", None)
     out = go.Figure(data=plain["data"], layout={**layout, "height": HEIGHT, "autosize": True})
-    out.layout.template = None  # Plotly's own, larger than most figures, and added whatever a layout says
+    out.layout.template = None  # larger than most figures, and added by default
     return out
 
 
-def _shorter(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     if isinstance(value, dict):
         if "bdata" in value:
-            return _shorter(_decoded(value))
-        return {key: _shorter(each) for key, each in value.items()}
+            return _shorten(_decode(value))
+        return {key: _shorten(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_shorter(each) for each in value]
+        return [_shorten(each) for each in value]
     if isinstance(value, np.ndarray):
-        return _shorter(value.tolist())
+        return _shorten(value.tolist())
     if isinstance(value, (float, np.floating)):
         return float(f"{value:.{DIGITS}g}")
     return value
 
 
-def _decoded(packed: dict[str, Any]) -> Any:
-    """An array as Plotly packs it."""
+def _decode(packed: dict[str, Any]) -> Any:
+    """Decode an array that Plotly has packed as base64."""
     flat = np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"])
     shape = packed.get("shape")
     return (flat if shape is None else flat.reshape([int(n) for n in str(shape).split(",")])).tolist()
 
 
-def put_value_names(study: optuna.Study, names: list[str]) -> bool:
-    """Name the values of trials; tells whether that was new, as the others here do."""
+def save_value_names(study: optuna.Study, names: list[str]) -> bool:
+    """Name the values of trials; return whether anything changed."""
     import optuna
 
     with warnings.catch_warnings():
@@ -86,32 +86,32 @@ def put_value_names(study: optuna.Study, names: list[str]) -> bool:
     return True
 
 
-def put_note(study: optuna.Study, note: str) -> bool:
-    """Write the note, unless it is there or someone has written one of their own."""
+def save_study_note(study: optuna.Study, note: str) -> bool:
+    """Save the note unless it is up to date or was edited by a user; return whether anything changed."""
     from optuna_dashboard import get_note, save_note
 
-    there = get_note(study)
+    current = get_note(study)
     system = study._storage.get_study_system_attrs(study._study_id)
-    if there == note or (there.strip() and digest(there) != system.get(keys.NOTE)):
+    if current == note or (current.strip() and digest(current) != system.get(keys.NOTE)):
         return False
     study._storage.set_study_system_attr(study._study_id, keys.NOTE, digest(note))
     save_note(study, note)
     return True
 
 
-def put_figure(study: optuna.Study, name: str, figure: go.Figure) -> bool:
-    """Write a figure, made small, unless just that is there."""
+def save_figure(study: optuna.Study, name: str, figure: go.Figure) -> bool:
+    """Save a figure unless it is up to date; return whether anything changed."""
     from optuna_dashboard import save_plotly_graph_object
 
-    small = slim(figure)
-    if stored_figure(study, name) == json.loads(small.to_json()):
+    small = shrink_figure(figure)
+    if load_figure(study, name) == json.loads(small.to_json()):
         return False
     save_plotly_graph_object(study, small, graph_object_id=name)
     return True
 
 
-def stored_figure(study: optuna.Study, name: str) -> Any:
-    """A figure as the storage has it; None where there is none, or one that was cut off."""
+def load_figure(study: optuna.Study, name: str) -> Any:
+    """Load a figure from the storage; None if it is missing or truncated."""
     prefix = f"dashboard:plot_data:{name}:"
     rows = study._storage.get_study_system_attrs(study._study_id)
     parts = [rows[key] for key in (f"{prefix}{i}" for i in range(len(rows))) if key in rows]
@@ -122,7 +122,7 @@ def stored_figure(study: optuna.Study, name: str) -> Any:
 
 
 def digest(text: str) -> str:
-    """Sixteen letters that stand for a text.
+    """Return a short hash of a text.
 
     >>> digest("a"), digest("a") == digest("b")
     ('ca978112ca1bbdca', False)
@@ -130,148 +130,149 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def stamp_of(study: optuna.Study) -> str | None:
-    """What note and figures of a finished study are to be made from; None while it is not finished."""
+def compute_stamp(study: optuna.Study) -> str | None:
+    """Hash everything that the note and figures of a finished study depend on; None if it is unfinished."""
     attributes = study.user_attrs
-    made_from = [keys.project_version(), *(attributes.get(key) for key in (keys.SPEC, keys.GRID))]
-    several = attributes.get(keys.ROBUST_RECOMMENDATION) or attributes.get(keys.FRONT)
-    if several is not None:
-        made_from.append(several)
+    inputs = [keys.project_version(), *(attributes.get(key) for key in (keys.SPEC, keys.GRID))]
+    robust = attributes.get(keys.ROBUST_RECOMMENDATION) or attributes.get(keys.FRONT)
+    if robust is not None:
+        inputs.append(robust)
     elif attributes.get(keys.RECOMMENDATION) is not None:
-        made_from.append(attributes[keys.RECOMMENDATION])
+        inputs.append(attributes[keys.RECOMMENDATION])
     elif attributes.get(keys.INDISTINGUISHABLE) is not None:
         spec = keys.read_grid_spec(study)
-        found = None if spec is None else recommended_in(spec, recommended_beside(study))
-        made_from += [attributes[keys.INDISTINGUISHABLE], None if found is None else found.as_object()]
+        recommendation = None if spec is None else find_recommendation(spec, list_recommendations(study))
+        inputs += [attributes[keys.INDISTINGUISHABLE], None if recommendation is None else recommendation.as_object()]
     else:
         return None
-    return digest(json.dumps(made_from, sort_keys=True))
+    return digest(json.dumps(inputs, sort_keys=True))
 
 
 def has_stamp(study: optuna.Study, stamp: str | None) -> bool:
-    """Whether what is attached was made from just that."""
+    """Whether the attached note and figures have this stamp."""
     system = study._storage.get_study_system_attrs(study._study_id)
     return stamp is not None and system.get(keys.ATTACHED) == stamp
 
 
-def put_stamp(study: optuna.Study, stamp: str | None) -> None:
-    """Say what was attached; an unfinished study gets no stamp."""
+def save_stamp(study: optuna.Study, stamp: str | None) -> None:
+    """Save the stamp of a finished study."""
     if stamp is not None and not has_stamp(study, stamp):
         study._storage.set_study_system_attr(study._study_id, keys.ATTACHED, stamp)
 
 
 def is_attached(study: optuna.Study) -> bool:
-    """Whether a finished study has its note and figures, made from what it says now.
+    """Whether a finished study has an up-to-date note and figures.
 
     >>> import optuna
     >>> is_attached(optuna.create_study(study_name="not ours"))
     False
     """
-    return has_stamp(study, stamp_of(study))
+    return has_stamp(study, compute_stamp(study))
 
 
-def recommended_beside(study: optuna.Study) -> Iterator[Recommendation]:
-    """All recommendations in the storage of a study, but for those that this version can't read."""
+def list_recommendations(study: optuna.Study) -> Iterator[Recommendation]:
+    """Iterate over all recommendations in the storage of a study that this version can read."""
     for other in study._storage.get_all_studies():
         try:
-            found = keys.read_recommendation(other)
+            recommendation = keys.read_recommendation(other)
         except InputError:
             continue
-        if found is not None:
-            yield found
+        if recommendation is not None:
+            yield recommendation
 
-
-PREFIX = "ravenlab-"
-"""Our figures' ids begin with it; others in a study are left alone."""
 
 Draw = Callable[[], "go.Figure"]
 
 
 def attach(study: optuna.Study, *, missing: bool = False) -> int:
-    """To whichever of the three a study is; with `missing` only where what is there was made from something else.
+    """Attach the note, figures and value names to a study, grid or robust search.
 
-    Tells how many of note, figures and names of values were new.
+    Returns the number of changed items. With `missing`, a study that is up to date is skipped.
 
     >>> import optuna
     >>> attach(optuna.create_study(study_name="not ours"))
     0
     """
-    stamp = stamp_of(study)
+    stamp = compute_stamp(study)
     if missing and has_stamp(study, stamp):
         return 0
     if keys.ROBUST in study.user_attrs:
-        new = attach_to_worlds(study)
+        changed = attach_to_robust(study)
     else:
-        new = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
-    put_stamp(study, stamp)
-    return new
+        changed = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
+    save_stamp(study, stamp)
+    return changed
 
 
 def attach_to_study(study: optuna.Study) -> int:
-    """Give a tuned study its note, figures and the name of its value."""
+    """Attach to a tuned study."""
     spec = keys.read_spec(study)
     if spec is None:
         return 0
-    found = keys.read_recommendation(study)
+    recommendation = keys.read_recommendation(study)
     trials = study.get_trials(deepcopy=False)
-    note = study_note(spec, found, len(trials))
+    note = study_note(spec, recommendation, len(trials))
     points = [
-        point_of(spec, each.number, each.values[0], each.state.name, each.user_attrs.get(keys.STDERR), each.params)
+        make_history_point(
+            spec, each.number, each.values[0], each.state.name, each.user_attrs.get(keys.STDERR), each.params
+        )
         for each in trials
         if each.values
     ]
-    figures = dict(_study_figures(spec, found, points))
+    figures = dict(_study_figures(spec, recommendation, points))
     return _attach(study, [parse_objective(spec.objective).label()], note, figures)
 
 
 def attach_to_grid(study: optuna.Study) -> int:
-    """The same for a finished grid; one that is not finished gets nothing yet."""
+    """Attach to a finished grid."""
     grid = read_grid(study)
     if grid is None:
         return 0
-    figures = dict(_grid_figures(grid, recommended_in(grid.spec, recommended_beside(study))))
+    figures = dict(_grid_figures(grid, find_recommendation(grid.spec, list_recommendations(study))))
     return _attach(study, ["mean regret"], grid_note(grid), figures)
 
 
-def attach_to_worlds(study: optuna.Study) -> int:
-    """The same for a finished search over several scenarios; a front has a value a scenario."""
+def attach_to_robust(study: optuna.Study) -> int:
+    """Attach to a finished search over several scenarios; a Pareto front has one value per scenario."""
     from dashboards import figures
 
-    found = keys.read_robust(study)
-    if found is None:
+    recommendation = keys.read_robust(study)
+    if recommendation is None:
         return 0
-    if isinstance(found, Front):
-        names = [f"mean regret in {name}" for name in found.scenarios]
-        return _attach(study, names, worlds_note(found), {"front": lambda: figures.plot_pareto_front(found)})
-    names = [f"relative regret ({found.measure})"]
-    return _attach(study, names, worlds_note(found), {"prices": lambda: figures.plot_prices(found)})
+    if isinstance(recommendation, Front):
+        names = [f"mean regret in {name}" for name in recommendation.scenarios]
+        return _attach(
+            study, names, robust_note(recommendation), {"front": lambda: figures.plot_pareto_front(recommendation)}
+        )
+    names = [f"relative regret ({recommendation.measure})"]
+    return _attach(study, names, robust_note(recommendation), {"prices": lambda: figures.plot_prices(recommendation)})
 
 
 def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str, Draw]) -> int:
     return (
-        int(put_value_names(study, values))
-        + int(put_note(study, note))
-        + sum(put_figure(study, f"{PREFIX}{name}", draw()) for name, draw in figures.items())
+        int(save_value_names(study, values))
+        + int(save_study_note(study, note))
+        + sum(save_figure(study, f"{PREFIX}{name}", draw()) for name, draw in figures.items())
     )
 
 
 def _study_figures(
-    here: ResolvedStudy, found: Recommendation | None, points: list[HistoryPoint]
+    spec: ResolvedStudy, recommendation: Recommendation | None, points: list[HistoryPoint]
 ) -> Iterator[tuple[str, Draw]]:
     from dashboards import figures
 
     if points:
-        yield "history", lambda: figures.plot_search_history(points, found, here)
-    if found is not None and found.importance:
-        yield "importances", lambda: figures.plot_param_importances(found)
-    source = here.source
-    if isinstance(source, ScenarioSource) and not SCENARIOS.is_missing(here.scenario):
-        yield "world", lambda: figures.plot_world(source.open(), here.horizon, here.arms, seed=here.seed)
+        yield "history", lambda: figures.plot_search_history(points, recommendation, spec)
+    if recommendation is not None and recommendation.importance:
+        yield "importances", lambda: figures.plot_param_importances(recommendation)
+    source = spec.source
+    if isinstance(source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
+        yield "world", lambda: figures.plot_world(source.open(), spec.horizon, spec.arms, seed=spec.seed)
 
 
-def _grid_figures(grid: Grid, found: Recommendation | None) -> Iterator[tuple[str, Draw]]:
+def _grid_figures(grid: Grid, recommendation: Recommendation | None) -> Iterator[tuple[str, Draw]]:
     from dashboards import figures
 
-    yield "heat-map", lambda: figures.plot_heat_map(grid, found)
+    yield "heat-map", lambda: figures.plot_heat_map(grid, recommendation)
     yield "lines", lambda: figures.plot_sensitivity_lines(grid)
     yield "surface", lambda: figures.plot_surface(grid)

@@ -18,43 +18,40 @@ if TYPE_CHECKING:
 
 
 PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
-UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-TABLE_CELLS = 64
-"""A grid with more cells gets no table: the heat map shows it better."""
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+MAX_TABLE_CELLS = 64  # larger grids are shown by the heat map only
 
 
 def escape(text: str) -> str:
-    r"""Text that Markdown shows as it is, on one line.
+    r"""Escape text for Markdown and put it on one line.
 
     >>> escape("a*b\n<c>")
     'a\\*b \\<c\\>'
     """
-    return PUNCTUATION.sub(r"\\\1", UNSEEN.sub(" ", text))
+    return PUNCTUATION.sub(r"\\\1", UNPRINTABLE.sub(" ", text))
 
 
 def code(text: str) -> str:
-    r"""A name as code: nothing in it is read as Markdown, as a link or as HTML.
+    r"""Format a name as code, so that nothing in it is interpreted as Markdown, link or HTML.
 
     >>> code("a`b")
     '``a`b``'
     """
-    clean = UNSEEN.sub(" ", text) or " "
+    clean = UNPRINTABLE.sub(" ", text) or " "
     fence = "`" * (max((len(run) for run in re.findall("`+", clean)), default=0) + 1)
     edge = " " if clean.startswith("`") or clean.endswith("`") else ""
     return f"{fence}{edge}{clean}{edge}{fence}"
 
 
-def study_note(spec: StudySpec, found: Recommendation | None, landed: int) -> str:
-    """The recommendation of a tuned study, or that there is none yet."""
-    here = spec.resolved()
-    where = f"{code(here.policy)} in {code(here.scenario)}, T = {here.horizon:,}, K = {here.arms}"
-    if found is None:
-        return f"# No recommendation yet\n\n{where}\n\n{landed:,} of {here.trials:,} trials are finished.\n"
-    use = (
-        ", ".join(f"{format_symbol(name)} = {format_number(value)}" for name, value in found.params.items())
-        or "no parameters"
-    )
-    return _note(f"Use {use}", where + _settings(found.settings), describe_recommendation(found)[1:])
+def study_note(spec: StudySpec, recommendation: Recommendation | None, finished: int) -> str:
+    """State the recommendation of a study, or the progress of an unfinished one."""
+    resolved = spec.resolved()
+    problem = f"{code(resolved.policy)} in {code(resolved.scenario)}, T = {resolved.horizon:,}, K = {resolved.arms}"
+    if recommendation is None:
+        return f"# No recommendation yet\n\n{problem}\n\n{finished:,} of {resolved.trials:,} trials are finished.\n"
+    pairs = [f"{format_symbol(name)} = {format_number(value)}" for name, value in recommendation.params.items()]
+    title = f"The recommendation is {', '.join(pairs) or 'no parameters'}"
+    return _note(title, problem + _settings(recommendation.settings), describe_recommendation(recommendation)[1:])
 
 
 def grid_note(grid: Grid) -> str:
@@ -86,29 +83,29 @@ def grid_note(grid: Grid) -> str:
         " worlds.",
         "",
     ]
-    if grid.mean.size <= TABLE_CELLS:
+    if grid.mean.size <= MAX_TABLE_CELLS:
         lines += _table(grid)
     return "\n".join(lines)
 
 
-def worlds_note(found: RobustRecommendation | Front) -> str:
-    """One setting for several scenarios and its price, or what stayed on their front."""
-    where = f"{code(found.policy)} in {code(found.scenario)}, T = {found.horizon:,}, K = {found.arms}"
-    if isinstance(found, Front):
-        first, *rest = ["Pareto front", *describe_front(found)]
+def robust_note(result: RobustRecommendation | Front) -> str:
+    """State a robust recommendation and its price, or describe a Pareto front."""
+    problem = f"{code(result.policy)} in {code(result.scenario)}, T = {result.horizon:,}, K = {result.arms}"
+    if isinstance(result, Front):
+        first, *rest = ["Pareto front", *describe_front(result)]
     else:
-        first, *rest = describe_robust(found)
-    return _note(first, where + _settings(found.settings), rest)
+        first, *rest = describe_robust(result)
+    return _note(first, problem + _settings(result.settings), rest)
 
 
-def _note(title: str, where: str, lines: Sequence[str]) -> str:
-    """A title, what was played where (as Markdown), and a list of sentences."""
-    return "\n".join([f"# {escape(title)}", "", where, "", *(f"- {escape(line)}" for line in lines), ""])
+def _note(title: str, problem: str, lines: Sequence[str]) -> str:
+    """Compose a note of a title, the problem (as Markdown) and a list of sentences."""
+    return "\n".join([f"# {escape(title)}", "", problem, "", *(f"- {escape(line)}" for line in lines), ""])
 
 
 def _table(grid: Grid) -> list[str]:
-    """Means with standard errors, α₀ down and β₀ across; bold where a cell is indistinguishable from the best."""
-    gap = "&emsp;| "  # the dashboard sets cells without a space between them
+    """Make the table of means with standard errors; cells indistinguishable from the best are bold."""
+    gap = "&emsp;| "  # the dashboard puts no space between cells
     lines = [
         f"| α₀ ↓ β₀ →{gap}" + gap.join(format_number(value) for value in grid.spec.beta0) + " |",
         "| --- |" + " --- |" * len(grid.spec.beta0),
@@ -116,7 +113,7 @@ def _table(grid: Grid) -> list[str]:
     for i, value in enumerate(grid.spec.alpha0):
         cells = []
         for j in range(len(grid.spec.beta0)):
-            cell = f"{format_number(float(grid.mean[i, j]))} ± {float(grid.stderr[i, j]):.2g}"
+            cell = f"{format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))}"
             cells.append(f"**{cell}**" if grid.indistinguishable[i, j] else cell)
         lines.append(f"| **{format_number(value)}**{gap}" + gap.join(cells) + " |")
     return [*lines, "", "Mean regret ± standard error; bold: statistically indistinguishable from the best.", ""]

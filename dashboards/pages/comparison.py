@@ -1,4 +1,4 @@
-"""The page before it is HTML."""
+"""The comparison page: an overview, then one section per scenario and horizon."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from studies.storage.keys import project_version
 
 
 @dataclass(frozen=True)
-class BoardPart:
-    """One board: its table and pictures."""
+class BoardSection:
+    """Leaderboard of one setting with its table and figures."""
 
     id: str
     title: str
@@ -41,22 +41,22 @@ class BoardPart:
 
 
 @dataclass(frozen=True)
-class WorldPart:
-    """What was found in one world."""
+class CaseSection:
+    """Results in one scenario at one horizon."""
 
     id: str
     title: str
     meaning: str
-    found: list[str]
+    results: list[str]
     note: str | None
     standings: Panel
-    boards: list[BoardPart]
+    boards: list[BoardSection]
     command: str
 
 
 @dataclass(frozen=True)
 class ComparisonPage:
-    """All that the template shows."""
+    """Everything that the template shows."""
 
     title: str
     subtitle: str
@@ -64,55 +64,53 @@ class ComparisonPage:
     lead: list[str]
     overview: PageTable | None
     winners: Panel | None
-    worlds: list[WorldPart]
+    cases: list[CaseSection]
     contents: list[ContentsEntry]
 
     @property
     def all_panels(self) -> list[Panel]:
-        """Every figure in the order of the page."""
-        found = [] if self.winners is None else [self.winners]
-        for world in self.worlds:
-            found += [world.standings, *(each for board in world.boards for each in board.panels)]
-        return found
+        """All figures in the order of the page."""
+        panels = [] if self.winners is None else [self.winners]
+        for case in self.cases:
+            panels += [case.standings, *(panel for board in case.boards for panel in board.panels)]
+        return panels
 
 
-def build(document: ComparisonDocument) -> ComparisonPage:
-    """Draw the figures and write the words."""
+def build_comparison(document: ComparisonDocument) -> ComparisonPage:
+    """Build the page: draw the figures and write the text."""
     slugs, results = Slugs(), document.results
     several = len(results) > 1
-    winners = make_panel(slugs, "who-wins-where", figures.plot_relative_regret(results)) if several else None
+    winners = make_panel(slugs, "relative-regret", figures.plot_relative_regret(results)) if several else None
     order = order_by_relative_regret(results)
-    worlds = [_world(slugs, result, order) for result in results]
+    cases = [_case_section(slugs, result, order) for result in results]
     policies = len(results[0].comparison.spec.policies)
     contents = [
-        ContentsEntry(part.id, part.title, [ContentsEntry(board.id, board.title) for board in part.boards])
-        for part in worlds
+        ContentsEntry(case.id, case.title, [ContentsEntry(board.id, board.title) for board in case.boards])
+        for case in cases
     ]
     return ComparisonPage(
-        title="Comparison of policies"
-        if several
-        else f"Comparison of policies in {results[0].comparison.spec.scenario}",
+        title="Comparison of policies" + ("" if several else f" in {results[0].comparison.spec.scenario}"),
         subtitle=_subtitle(results, policies),
         version=project_version(),
         lead=[describe_overview(results)] if several else describe_result(results[0]),
         overview=_page_table(overview_table(results)) if several else None,
         winners=winners,
-        worlds=worlds,
-        contents=[ContentsEntry("result", "Result"), *contents, ContentsEntry("method", "Method")],
+        cases=cases,
+        contents=[ContentsEntry("result", "Result"), *contents, ContentsEntry("method", "Methods")],
     )
 
 
 def _subtitle(results: Sequence[ComparisonResult], policies: int) -> str:
     spec = results[0].comparison.spec
-    where = f"T = {spec.horizon:,} steps, K = {spec.arms} arms"
+    where = f"T = {format_count(spec.horizon)} steps, K = {spec.arms} arms"
     if len(results) > 1:
         where = f"{len(results)} scenarios and horizons"
     tuned = f"{format_count(spec.tune)} trials per policy, " if spec.tune else ""
     return f"{policies} policies, {tuned}{where}, {format_count(spec.replications)} worlds per case, seed {spec.seed}"
 
 
-def _world(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> WorldPart:
-    """`order` gives every policy one look on the whole page."""
+def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> CaseSection:
+    """Make the section of a case; `order` determines the color of each policy on the whole page."""
     spec = result.comparison.spec
     name = slugs.new(result.label)
     boards = []
@@ -124,18 +122,18 @@ def _world(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> Worl
             ranks = figures.plot_critical_difference(result, board, order)
             drawn.append(make_panel(slugs, f"{name}-{board.setting}-ranks", ranks))
         boards.append(
-            BoardPart(
+            BoardSection(
                 id=slugs.new(f"{name}-{board.setting}"),
                 title=capitalize_first(SETTINGS[board.setting]),
                 table=_table(result, board),
                 panels=drawn,
             )
         )
-    return WorldPart(
+    return CaseSection(
         id=name,
         title=f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}",
         meaning=spec.open_scenario().meaning,
-        found=describe_result(result),
+        results=describe_result(result),
         note=describe_search(result),
         standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order)),
         boards=boards,
@@ -144,7 +142,7 @@ def _world(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> Worl
 
 
 def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
-    """The board's table; its last column, the parameters, breaks between them only."""
+    """Make the table of a leaderboard; lines break only between parameters."""
     table = board_table(result, board, timed=True)
     page_table = _page_table(table)
     page_table.frame["Parameters"] = page_table.frame["Parameters"].map(keep_pairs_together)
@@ -156,7 +154,7 @@ def _page_table(table: TextTable) -> PageTable:
 
 
 def _command(spec: ComparisonSpec) -> str:
-    """What makes this very comparison again."""
+    """Return the command that reproduces the comparison."""
     options = {
         "horizon": spec.horizon,
         "arms": spec.arms,
@@ -173,6 +171,6 @@ def _command(spec: ComparisonSpec) -> str:
 
 
 def render_comparison(document: ComparisonDocument) -> str:
-    """The text of `compare.html`: one file that asks nothing of any network."""
-    page = build(document)
+    """Render the comparison as one self-contained HTML file."""
+    page = build_comparison(document)
     return render_page("comparison", page.all_panels, page=page)

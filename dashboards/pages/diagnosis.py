@@ -1,27 +1,30 @@
-"""From a diagnosis to `diagnosis.html`: one file that asks nothing of any network."""
+"""The diagnosis page: the kinds of change in a trace or log, and a proposed study."""
 
 from __future__ import annotations
 
-from dashboards.figures import plot_diagnosis as draw
-from dashboards.pages.html import ContentsEntry, Panel, Slugs, make_panel, render_page
+from dashboards.figures import plot_diagnosis
+from dashboards.pages.html import ContentsEntry, Slugs, make_panel, render_page
 from studies.diagnosis.result import Diagnosis, describe_diagnosis, format_arms, tabulate_findings
 from studies.storage.keys import project_version
 
 
 def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
-    """The text of the page; `proposed` is the study file, or nothing where there is none."""
-    panels: list[Panel] = []
+    """Render the diagnosis as one self-contained HTML file.
+
+    Args:
+        diagnosis: The diagnosis.
+        source: Name of the trace or log.
+        proposed: Text of the proposed study file; empty if there is none.
+    """
+    panels = []
     if diagnosis.plot_data is not None:
-        panels.append(make_panel(Slugs(), "picture", draw(diagnosis, source)))
-    contents = [ContentsEntry("answer", "The answer")]
-    contents += (
-        [ContentsEntry("kinds", "The seven kinds"), ContentsEntry("study", "A study of it")]
-        if diagnosis.conclusive
-        else []
-    )
+        panels.append(make_panel(Slugs(), "diagnosis", plot_diagnosis(diagnosis, source)))
+    contents = [ContentsEntry("result", "Result")]
+    if diagnosis.conclusive:
+        contents += [ContentsEntry("kinds", "Kinds of change"), ContentsEntry("study", "Proposed study")]
     kinds = [
-        (each, row, format_arms(each, diagnosis.arms))
-        for each, row in zip(diagnosis.findings, tabulate_findings(diagnosis), strict=True)
+        (finding, row, format_arms(finding, diagnosis.arms))
+        for finding, row in zip(diagnosis.findings, tabulate_findings(diagnosis), strict=True)
     ]
     return render_page(
         "diagnosis",
@@ -33,5 +36,5 @@ def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         panels=panels,
         proposed=proposed,
         version=project_version(),
-        contents=[*contents, ContentsEntry("method", "How it was decided")],
+        contents=[*contents, ContentsEntry("method", "Methods")],
     )

@@ -43,7 +43,7 @@ def _nothing_waits() -> Iterator[None]:
         patch.delenv("RAVENLAB_STORAGE", raising=False)
         patch.setattr(DashboardServer, "serve_forever", lambda self: None)
         patch.setattr("webbrowser.open", lambda url: True)
-        patch.setattr("dashboards.pages.report.page._draw", lambda page, folder: None)
+        patch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
         whole = app.app_for
         by_name = cache(lambda words: whole(list(words)))
         patch.setattr("typer.main.get_command", cache(typer.main.get_command))

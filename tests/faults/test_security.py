@@ -107,7 +107,7 @@ NAMES = [
 
 def test_figures_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one command that names files after studies; any name can stand in a storage."""
-    monkeypatch.setattr("dashboards.pages.report.page._draw", lambda page, folder: None)
+    monkeypatch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     for number, name in enumerate(NAMES):
         study = store(storage, StudySpec(scenario="blips", horizon=20, arms=3, trials=3, name=f"{number}"), 3)

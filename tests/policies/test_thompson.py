@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.posterior import draw_mean
+from policies.engine.posterior import draw_gaussian_mean
 from tests.messages import raises_naming
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import draw_posterior_mean
@@ -48,7 +48,7 @@ def test_matches_reference_implementation(scenario: str, params: dict[str, Any])
 def test_moments_of_posterior_draws() -> None:
     rng = np.random.default_rng(8)
     n, mean, squares, mu0, kappa0, a0, b0 = 6, 0.4, 2.0, 1.0, 0.5, 1.0, 0.7
-    draws = np.array([draw_mean(n, mean, squares, mu0, kappa0, a0, b0, rng) for _ in range(20_000)])
+    draws = np.array([draw_gaussian_mean(n, mean, squares, mu0, kappa0, a0, b0, rng) for _ in range(20_000)])
     kappa, a = kappa0 + n, a0 + n / 2
     b = b0 + squares / 2 + kappa0 * n * (mean - mu0) ** 2 / (2 * kappa)
     variance = b / (a - 1) / kappa

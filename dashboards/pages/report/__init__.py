@@ -1,4 +1,4 @@
-"""The report: everything that a storage knows, on one HTML page that needs no network.
+"""The report: all results of a storage on one HTML page that needs no network.
 
-`gather` reads and plays, `page` says it in words and figures, section by section, `render` writes the HTML.
+`data` loads and simulates, `page` builds the page and renders it; the other modules write its sections.
 """

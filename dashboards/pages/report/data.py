@@ -1,10 +1,11 @@
-"""What a search in the same world recommends, to be marked in the heat map of a grid."""
+"""Data of the report: studies, grids and robust recommendations of a storage, and short simulations of them."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
+from environments.text import format_number
 from environments.view import change_steps
 from environments.world import Floats
 from policies import find_policy
@@ -45,66 +47,181 @@ if TYPE_CHECKING:
     from dashboards.figures import HistoryPoint
 
 
-def recommended_in(grid: GridSpec, found: Iterable[Recommendation]) -> Recommendation | None:
-    """The recommendation for the world of a grid, by mean regret as a grid measures it; the first by name if several.
-
-    >>> recommended_in(GridSpec(scenario="blips"), []) is None
-    True
-    """
-    spec = grid.resolved()
-    wanted = (GRID_POLICY, spec.scenario, dict(spec.settings), spec.horizon, spec.arms, "mean")
-    fitting = [
-        each
-        for each in found
-        if (each.policy, each.scenario, dict(each.settings), each.horizon, each.arms, each.objective) == wanted
-    ]
-    return min(fitting, key=lambda each: each.study, default=None)
-
-
-def point_of(
-    spec: StudySpec, number: int, value: float, state: str, stderr: float | None, given: Mapping[str, Any]
-) -> HistoryPoint:
-    """A trial with its parameters under their own names; one that lacks some is no trial of ours and stays as it is.
-
-    >>> point_of(StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 1}), 0, 9.0, "COMPLETE", 0.5,
-    ...          {"one_minus_gamma": 0.25}).params
-    {'gamma': 0.75}
-    """
-    from dashboards.figures import HistoryPoint
-
-    wanted = {trial_param_name(name, range_) for name, range_ in spec.resolved().space.items()}
-    params = from_trial_params(spec, given) if wanted <= given.keys() else dict(given)
-    return HistoryPoint(number, value, stderr, state, params)
-
-
-WORK = 300_000_000
-"""Steps × arms that all curves of a report may take together: some seconds."""
-
-SHARE = 30_000_000
-"""At most this much for one study."""
-
-MOST_WORLDS, LEAST_WORLDS = 100, 4
+MAX_WORK = 300_000_000  # steps × arms of all curves of a report, a few seconds
+MAX_STUDY_WORK = 30_000_000
+MAX_WORLDS, MIN_WORLDS = 100, 4
 CHECKPOINTS = 60
 BEST_CELLS = 5
+MAX_TRIALS = 400
 
 
 @dataclass(frozen=True)
-class Played:
-    """The recommended parameters and their rivals in the same worlds."""
+class Trials:
+    """Numbers of trials by state, and the trials to draw."""
 
-    results: dict[str, Simulation]
+    complete: int
+    pruned: int
+    failed: int
+    drawn: list[HistoryPoint]
+
+    @property
+    def finished(self) -> int:
+        """Trials that count towards the budget."""
+        return self.complete + self.pruned
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Simulations of the recommended parameters and the baselines on the same worlds, by name."""
+
+    simulations: dict[str, Simulation]
     changes: list[int]
 
 
-def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> Played | None:
-    """Recommended, paper's and default parameters over time; None where that would take too long.
+@dataclass(frozen=True)
+class StudyData:
+    """A study: its specification, trials and recommendation, and curves over time if they are affordable."""
+
+    name: str
+    spec: ResolvedStudy
+    recommendation: Recommendation | None
+    trials: Trials
+    curves: Curves | None = None
+
+    @property
+    def missing(self) -> str:
+        """Why the study has no recommendation; empty if it has one."""
+        trials, budget = self.trials, self.spec.trials
+        if self.recommendation is not None:
+            return ""
+        if not trials.finished:
+            return f"No trial has finished yet (0 of {budget:,})."
+        if not trials.complete:
+            return f"No recommendation: all finished trials ({trials.pruned:,}) were pruned."
+        if trials.finished < budget:
+            return (
+                f"The search is unfinished ({trials.finished:,} of {budget:,} trials). Its results are not validated,"
+                " so there is no recommendation yet."
+            )
+        return "The search is finished but not validated, so there is no recommendation yet."
+
+
+@dataclass(frozen=True)
+class GridData:
+    """A finished grid, and samples of the regret of its best cells by label."""
+
+    grid: Grid
+    samples: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """Contents of a storage for the report. `where` is its URL without the password."""
+
+    where: str
+    studies: list[StudyData]
+    grids: list[GridData] = field(default_factory=list)
+    unfinished_grids: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    robust: list[RobustRecommendation | Front] = field(default_factory=list)
+    unfinished_robust: list[str] = field(default_factory=list)
+
+    @property
+    def recommendations(self) -> list[Recommendation]:
+        """All recommendations in the order of the export."""
+        return [study.recommendation for study in self.studies if study.recommendation is not None]
+
+
+def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> ReportData:
+    """Load the named studies and grids, or all of them, and simulate their recommendations briefly.
+
+    >>> load_report_data(None, "sqlite:///studies.sqlite3").studies
+    []
+    """
+    data = ReportData(where, [])
+    if storage is None:
+        return data
+    grids: list[Grid] = []
+    frozen_studies = storage.get_all_studies() if names is None else find_studies(storage, names)
+    for study in sorted(frozen_studies, key=lambda study: study.study_name):
+        if COMPARISON in study.user_attrs:  # comparisons have their own page
+            continue
+        try:
+            known = _load_study(storage, study, data, grids)
+        except InputError:
+            known = False
+        if not known:
+            data.unreadable.append(study.study_name)
+    data.studies.sort(key=_sort_key)
+    grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
+    data.grids.extend(GridData(grid, simulate_best_cells(grid, len(grids))) for grid in grids)
+    count = len(data.recommendations)
+    data.studies[:] = [_with_curves(study, count) for study in data.studies]
+    return data
+
+
+def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids: list[Grid]) -> bool:
+    """Add a study to the report data; return False if it is not a study of ravenlab."""
+    if GRID in study.user_attrs and read_grid_spec(study) is not None:
+        grid = read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
+        if grid is None:
+            data.unfinished_grids.append(study.study_name)
+        else:
+            grids.append(grid)
+        return True
+    if ROBUST in study.user_attrs:
+        robust = read_robust(study)
+        if robust is None:
+            data.unfinished_robust.append(study.study_name)
+        else:
+            data.robust.append(robust)
+        return True
+    spec = read_spec(study)
+    if spec is None:
+        return False
+    trials = read_trials(storage, study._study_id, spec)
+    data.studies.append(StudyData(study.study_name, spec, read_recommendation(study), trials))
+    return True
+
+
+def _with_curves(study: StudyData, count: int) -> StudyData:
+    if study.recommendation is None:
+        return study
+    return replace(study, curves=simulate_recommendation(study.recommendation, count, study.spec))
+
+
+def _sort_key(study: StudyData) -> tuple[str, str, int, int, str]:
+    """The order of the export."""
+    spec = study.spec
+    return spec.policy, spec.scenario, spec.arms, spec.horizon, study.name
+
+
+def find_recommendation(grid: GridSpec, recommendations: Iterable[Recommendation]) -> Recommendation | None:
+    """Find the recommendation for the problem of a grid by mean regret; the first by name if there are several.
+
+    >>> find_recommendation(GridSpec(scenario="blips"), []) is None
+    True
+    """
+    spec = grid.resolved()
+    problem = (GRID_POLICY, spec.scenario, dict(spec.settings), spec.horizon, spec.arms, "mean")
+    matches = [
+        each
+        for each in recommendations
+        if (each.policy, each.scenario, dict(each.settings), each.horizon, each.arms, each.objective) == problem
+    ]
+    return min(matches, key=lambda match: match.study, default=None)
+
+
+def simulate_recommendation(recommendation: Recommendation, studies: int, spec: StudySpec) -> Curves | None:
+    """Simulate the recommended parameters and the baselines over time; None if that would take too long.
 
     Args:
-        each: What a study recommends.
-        studies: How many studies share the time.
-        spec: What the study asked: it knows where a trace lies. Windows are then those that are reported on.
+        recommendation: The recommendation.
+        studies: Number of studies that share the time.
+        spec: Specification of the study. On a trace, windows of the report segment are simulated.
     """
-    contenders = {"recommended": each.params} | {rival.name: rival.params for rival in each.versus}
+    candidates = {"recommended": recommendation.params} | {each.name: each.params for each in recommendation.versus}
+    horizon, arms = recommendation.horizon, recommendation.arms
     try:
         match spec.source:
             case LogSource():
@@ -112,46 +229,45 @@ def play_recommendation(each: Recommendation, studies: int, spec: StudySpec) -> 
             case TraceSource() as trace:
                 scenario: Scenario | TraceScenario = trace.open()
             case ScenarioSource():
-                scenario = find_scenario(each.scenario, dict(each.settings))
-        scenario.check(each.horizon, each.arms)
-        find_policy(each.policy)
+                scenario = find_scenario(recommendation.scenario, dict(recommendation.settings))
+        scenario.check(horizon, arms)
+        find_policy(recommendation.policy)
     except InputError:
         return None
-    one = each.horizon * (each.arms + scenario.extra_arms) * len(contenders)
-    worlds = _affordable(one, studies)
-    if worlds < LEAST_WORLDS:
+    worlds = _affordable_worlds(horizon * (arms + scenario.extra_arms) * len(candidates), studies)
+    if worlds < MIN_WORLDS:
         return None
-    results = {}
-    for name, params in contenders.items():
-        results[name] = simulate(
-            each.policy,
+    simulations = {
+        name: simulate(
+            recommendation.policy,
             scenario,
-            horizon=each.horizon,
-            arms=each.arms,
+            horizon=horizon,
+            arms=arms,
             replications=worlds,
-            seed=each.seed,
+            seed=recommendation.seed,
             params=params,
             checkpoints=CHECKPOINTS,
             stream=Stream.SIMULATE if isinstance(scenario, Scenario) else Stream.REPORT,
         )
-    return Played(results, change_steps(scenario, each.horizon) if isinstance(scenario, Scenario) else [])
+        for name, params in candidates.items()
+    }
+    return Curves(simulations, change_steps(scenario, horizon) if isinstance(scenario, Scenario) else [])
 
 
-def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
-    """Regrets of a grid's best cells, each in the same few fresh worlds; empty where that would take too long."""
+def simulate_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
+    """Simulate the best cells of a grid on a few other worlds; empty if that would take too long."""
     spec = grid.spec
     order = np.argsort(grid.mean, axis=None, kind="stable")[:BEST_CELLS]
     scenario = spec.open_scenario()
-    one = spec.horizon * (spec.arms + scenario.extra_arms) * order.size
-    worlds = _affordable(one, grids)
-    if worlds < LEAST_WORLDS:
+    worlds = _affordable_worlds(spec.horizon * (spec.arms + scenario.extra_arms) * order.size, grids)
+    if worlds < MIN_WORLDS:
         return {}
     samples = {}
-    for place in order:
-        row, column = np.unravel_index(int(place), grid.mean.shape)
+    for cell in order:
+        row, column = np.unravel_index(int(cell), grid.mean.shape)
         params = {"alpha0": spec.alpha0[int(row)], "beta0": spec.beta0[int(column)], "epsilon": spec.epsilon}
-        played = simulate(
-            "raven-ucb",
+        simulation = simulate(
+            GRID_POLICY,
             scenario,
             horizon=spec.horizon,
             arms=spec.arms,
@@ -159,41 +275,23 @@ def play_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
             seed=spec.seed,
             params=params,
         )
-        samples[f"α₀ {params['alpha0']:g}, β₀ {params['beta0']:g}"] = played.regret
+        label = f"α₀ {format_number(params['alpha0'])}, β₀ {format_number(params['beta0'])}"
+        samples[label] = simulation.regret
     return samples
 
 
-def _affordable(one: int, sharing: int) -> int:
-    """How many worlds may be played where each takes so many steps × arms and so many parts share the time."""
-    return min(MOST_WORLDS, min(SHARE, WORK // max(1, sharing)) // one)
+def _affordable_worlds(work_per_world: int, sharing: int) -> int:
+    return min(MAX_WORLDS, min(MAX_STUDY_WORK, MAX_WORK // max(1, sharing)) // work_per_world)
 
 
-def worlds_played(played: Sequence[Played | None]) -> tuple[int, int] | None:
-    """Fewest and most worlds of all curves; None where there are none."""
-    counts = [next(iter(each.results.values())).replications for each in played if each is not None]
+def count_curve_worlds(studies: Sequence[StudyData]) -> tuple[int, int] | None:
+    """Return the fewest and most worlds of all curves; None if there are no curves."""
+    counts = [next(iter(each.curves.simulations.values())).replications for each in studies if each.curves is not None]
     return (min(counts), max(counts)) if counts else None
 
 
-MOST_POINTS = 400
-
-
-@dataclass(frozen=True)
-class Trials:
-    """How many there are of each kind, and those to be shown."""
-
-    complete: int
-    pruned: int
-    failed: int
-    shown: list[HistoryPoint]
-
-    @property
-    def finished(self) -> int:
-        """Complete or pruned: what counts towards the number asked for."""
-        return self.complete + self.pruned
-
-
-def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, most: int = MOST_POINTS) -> Trials:
-    """Count the trials of a study and give at most so many: all that were the best so far, the rest evenly."""
+def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, limit: int = MAX_TRIALS) -> Trials:
+    """Count the trials of a study and read at most `limit` of them: improvements first, the rest evenly spaced."""
     from sqlalchemy import text
 
     with storage.engine.connect() as connection:
@@ -205,191 +303,77 @@ def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, most: int =
             ),
             {"study": study_id},
         ).all()
-    maximize = parse_objective(spec.objective).maximize
+    sign = -1.0 if parse_objective(spec.objective).maximize else 1.0
     states = [str(row[2]) for row in rows]
     with_value = [row for row in rows if row[3] is not None]
-    kept = [with_value[place] for place in thinned([_key(row, maximize) for row in with_value], most)]
-    return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), _points(storage, kept, spec))
+    values = [sign * float(row[3]) if row[2] == "COMPLETE" else None for row in with_value]
+    points = _read_points(storage, [with_value[place] for place in thin_trials(values, limit)], spec)
+    return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), points)
 
 
-def _key(row: Any, maximize: bool) -> float | None:
-    """What a trial competes with: None where it was pruned."""
-    if row[2] != "COMPLETE":
-        return None
-    return -row[3] if maximize else float(row[3])
+def thin_trials(values: Sequence[float | None], limit: int) -> list[int]:
+    """Choose at most `limit` positions: the last improvements, both ends, and the rest evenly spaced.
 
-
-def thinned(values: Sequence[float | None], most: int) -> list[int]:
-    """Places of at most `most` values: the last improvements, both ends, and the rest evenly.
-
-    >>> thinned([9.0, 10.0, 3.0, None, 5.0], 3)
+    >>> thin_trials([9.0, 10.0, 3.0, None, 5.0], 3)
     [0, 2, 4]
     """
-    if len(values) <= most:
+    if len(values) <= limit:
         return list(range(len(values)))
-    best: float | None = None
-    records = []
+    best = math.inf
+    improvements = []
     for place, value in enumerate(values):
-        if value is not None and (best is None or value < best):
+        if value is not None and value < best:
             best = value
-            records.append(place)
-    kept = {0, len(values) - 1, *records[-max(1, most // 2) :]}
-    rest = [place for place in range(len(values)) if place not in kept]
-    room = most - len(kept)
-    kept |= {rest[index * len(rest) // room] for index in range(max(0, room))}
-    return sorted(kept)
+            improvements.append(place)
+    chosen = {0, len(values) - 1, *improvements[-max(1, limit // 2) :]}
+    rest = [place for place in range(len(values)) if place not in chosen]
+    room = limit - len(chosen)
+    chosen |= {rest[index * len(rest) // room] for index in range(max(0, room))}
+    return sorted(chosen)
 
 
-def _points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> list[HistoryPoint]:
-    """The rows with their parameters and standard errors."""
+def _read_points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> list[HistoryPoint]:
+    """Read the parameters and standard errors of trials."""
     from optuna.distributions import json_to_distribution
     from sqlalchemy import bindparam, text
 
-    ids = [row[0] for row in rows]
+    if not rows:
+        return []
     params: dict[int, dict[str, Any]] = {}
     errors: dict[int, float] = {}
-    if ids:
-        with storage.engine.connect() as connection:
-            of_params = text(
-                "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params"
-                " WHERE trial_id IN :ids ORDER BY param_id"
-            ).bindparams(bindparam("ids", expanding=True))
-            for trial, name, value, distribution in connection.execute(of_params, {"ids": ids}):
-                params.setdefault(trial, {})[name] = json_to_distribution(distribution).to_external_repr(value)
-            of_errors = text(
-                "SELECT trial_id, value_json FROM trial_user_attributes WHERE key = :key AND trial_id IN :ids"
-            ).bindparams(bindparam("ids", expanding=True))
-            for trial, value in connection.execute(of_errors, {"key": STDERR, "ids": ids}):
-                error = json.loads(value)
-                if isinstance(error, int | float):
-                    errors[trial] = float(error)
+    ids = [row[0] for row in rows]
+    with storage.engine.connect() as connection:
+        select_params = text(
+            "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params"
+            " WHERE trial_id IN :ids ORDER BY param_id"
+        ).bindparams(bindparam("ids", expanding=True))
+        for trial, name, value, distribution in connection.execute(select_params, {"ids": ids}):
+            params.setdefault(trial, {})[name] = json_to_distribution(distribution).to_external_repr(value)
+        select_errors = text(
+            "SELECT trial_id, value_json FROM trial_user_attributes WHERE key = :key AND trial_id IN :ids"
+        ).bindparams(bindparam("ids", expanding=True))
+        for trial, value in connection.execute(select_errors, {"key": STDERR, "ids": ids}):
+            error = json.loads(value)
+            if isinstance(error, int | float):
+                errors[trial] = float(error)
     return [
-        point_of(spec, number, value, str(state), errors.get(trial), params.get(trial, {}))
+        make_history_point(spec, number, value, str(state), errors.get(trial), params.get(trial, {}))
         for trial, number, state, value in rows
     ]
 
 
-@dataclass(frozen=True)
-class StudyPart:
-    """One study: what was asked, how far it is, what it recommends."""
+def make_history_point(
+    spec: StudySpec, number: int, value: float, state: str, stderr: float | None, trial_params: Mapping[str, Any]
+) -> HistoryPoint:
+    """Make the point of a trial; parameters get the policy's names unless some are missing.
 
-    name: str
-    spec: ResolvedStudy
-    recommendation: Recommendation | None
-    trials: Trials
-    played: Played | None = None
-
-    @property
-    def missing(self) -> str:
-        """What this study still lacks, in a sentence; empty where it lacks nothing."""
-        trials = self.trials
-        if self.recommendation is not None:
-            return ""
-        if not trials.finished:
-            return f"No trial has finished yet; {self.spec.trials} are asked for."
-        if not trials.complete:
-            pruned = "the one trial was" if trials.pruned == 1 else f"all {trials.pruned:,} trials were"
-            return f"Nothing to recommend: {pruned} pruned, so no candidate was played to the end."
-        if trials.finished < self.spec.trials:
-            return (
-                f"The search is unfinished: {trials.finished:,} of {self.spec.trials:,} trials. Its results are not"
-                " validated, so there is no recommendation yet."
-            )
-        return "The search is done but was not validated, so nothing is recommended yet."
-
-
-@dataclass(frozen=True)
-class GridPart:
-    """One finished grid, and the regrets of its best cells in a few fresh worlds."""
-
-    grid: Grid
-    samples: dict[str, Floats]
-
-
-@dataclass(frozen=True)
-class ReportData:
-    """What a report is made of."""
-
-    where: str
-    """The storage, without a password."""
-    studies: list[StudyPart]
-    grids: list[GridPart] = field(default_factory=list)
-    unfinished_grids: list[str] = field(default_factory=list)
-    strangers: list[str] = field(default_factory=list)
-    """Studies that are not ours, or that this version can't read."""
-    over_worlds: list[RobustRecommendation | Front] = field(default_factory=list)
-    """What searches over several scenarios found."""
-    unfinished_over_worlds: list[str] = field(default_factory=list)
-
-    @property
-    def recommendations(self) -> list[Recommendation]:
-        """All recommendations in the order of the export."""
-        return [part.recommendation for part in self.studies if part.recommendation is not None]
-
-
-def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> ReportData:
-    """Read the named studies and grids, or all of them; without a storage there is nothing yet.
-
-    >>> load_report_data(None, "sqlite:///studies.sqlite3").studies
-    []
+    >>> make_history_point(StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 1}), 0, 9.0, "COMPLETE", 0.5,
+    ...                    {"one_minus_gamma": 0.25}).params
+    {'gamma': 0.75}
     """
-    if storage is None:
-        return ReportData(where, [])
-    studies = storage.get_all_studies() if names is None else find_studies(storage, names)
-    parts, grids, unfinished, strangers = [], [], [], []
-    over_worlds: list[RobustRecommendation | Front] = []
-    begun: list[str] = []
-    for study in sorted(studies, key=lambda each: each.study_name):
-        if COMPARISON in study.user_attrs:  # has a page of its own
-            continue
-        try:
-            if GRID in study.user_attrs and read_grid_spec(study) is not None:
-                grid = read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
-                if grid is None:
-                    unfinished.append(study.study_name)
-                else:
-                    grids.append(grid)
-                continue
-            if ROBUST in study.user_attrs:
-                several = read_robust(study)
-                if several is None:
-                    begun.append(study.study_name)
-                else:
-                    over_worlds.append(several)
-                continue
-            spec = read_spec(study)
-            if spec is not None:
-                parts.append(_study(storage, study, spec))
-                continue
-        except InputError:
-            pass
-        strangers.append(study.study_name)
-    parts.sort(key=_order)
-    count = sum(part.recommendation is not None for part in parts)
-    grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
-    return ReportData(
-        where,
-        [_with_curves(part, count) for part in parts],
-        [GridPart(grid, play_best_cells(grid, len(grids))) for grid in grids],
-        unfinished,
-        strangers,
-        over_worlds,
-        begun,
-    )
+    from dashboards.figures import HistoryPoint
 
-
-def _study(storage: RDBStorage, study: FrozenStudy, spec: ResolvedStudy) -> StudyPart:
-    found, trials = read_recommendation(study), read_trials(storage, study._study_id, spec)
-    return StudyPart(study.study_name, spec, found, trials)
-
-
-def _with_curves(part: StudyPart, studies: int) -> StudyPart:
-    if part.recommendation is None:
-        return part
-    played = play_recommendation(part.recommendation, studies, part.spec)
-    return StudyPart(part.name, part.spec, part.recommendation, part.trials, played)
-
-
-def _order(part: StudyPart) -> tuple[str, str, int, int, str]:
-    """The order of the export."""
-    return part.spec.policy, part.spec.scenario, part.spec.arms, part.spec.horizon, part.name
+    expected = {trial_param_name(name, bounds) for name, bounds in spec.resolved().space.items()}
+    complete = expected <= trial_params.keys()
+    params = from_trial_params(spec, trial_params) if complete else dict(trial_params)
+    return HistoryPoint(number, value, stderr, state, params)

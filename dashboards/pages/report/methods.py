@@ -1,168 +1,128 @@
-"""How the numbers came about, and what they don't say."""
+"""Methods and limitations: how the numbers of the report were obtained and what they do not show."""
 
 from __future__ import annotations
 
 import platform
 from importlib.metadata import version
 
-from dashboards.pages.report.data import ReportData, worlds_played
+from dashboards.pages.report.data import ReportData, count_curve_worlds
 from environments.text import format_range
 from studies.storage.keys import project_version
 
 LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")
 
+REGRET = (
+    "The loss relative to always pulling the available arm with the highest mean at that step, summed over T steps."
+    " Regret compares means, not rewards, so noise in the rewards does not enter it."
+)
+COMMON_RANDOM_NUMBERS = (
+    "All candidates of a study are evaluated on the same worlds with the same noise, and differences are paired by"
+    " world. A world is determined by the seed, the stream and the number of the replication."
+)
+STREAMS = (
+    "Search, selection and report use disjoint streams of worlds. The search proposes candidates. The best candidates,"
+    " the paper's advice and the defaults are compared on the selection worlds, which determine the recommendation."
+    " The recommendation and both baselines are then evaluated on the held-out report worlds. All regrets, intervals"
+    " and differences in the summary and the table come from the report worlds."
+)
+INTERVALS = (
+    "95 % confidence intervals from a studentized bootstrap over worlds, because regret is skewed. A difference whose"
+    " interval contains 0 is not significant."
+)
+CORRECTIONS = (
+    "The set of candidates that are statistically indistinguishable from the best is determined by a step-down"
+    " procedure on studentized differences, which controls the family-wise error rate at 5 %. The comparisons with the"
+    " paper's advice and the defaults are not corrected for the number of studies: if no difference existed, about one"
+    " comparison in 20 would still appear significant."
+)
+TRACES = (
+    "On a trace, windows of rows replace worlds, and segments of the trace replace streams: the search uses the first"
+    " half of the rows, the selection the next fifth, the report the rest. Windows overlap and rows are"
+    " autocorrelated, so intervals come from a moving-block bootstrap of the report rows with blocks of at least half"
+    " a window. Differences that these rows cannot resolve are inconclusive. Curves over time show report windows,"
+    " without bands."
+)
+LOGS = (
+    "On a log, policies are evaluated by replay: an event counts, and the policy learns from it, only if the policy"
+    " chooses the logged arm. The search uses the first half of the events, the selection the next fifth, the report"
+    " the rest. The replay score is the mean over reordered logs, in which an event moves by at most a tenth of the"
+    " segment. Its interval comes from a local block bootstrap of the log, with 16 orders per resampled log and the"
+    " variance between orders removed. Regret is the mean reward of the logging policy minus the replay score."
+)
+SEARCH_FIGURES = (
+    "Of long searches, an evenly spaced subset of the trials is drawn, as stated in the legend; the best value so far"
+    " includes every improvement. Importances are computed with PED-ANOVA from complete trials and are omitted for"
+    " fewer than 20 trials."
+)
 
-def methods(material: ReportData) -> list[tuple[str, list[str]]]:
-    """Terms with what there is to say about each."""
-    specs = [part.spec for part in material.studies]
-    terms: list[tuple[str, list[str]]] = [
-        (
-            "Regret",
-            [
-                "What was lost, summed over T steps, against always pulling the open arm with the highest mean of the"
-                " moment. Means are compared, not rewards, so luck in the rewards does not enter."
-            ],
-        ),
-        (
-            "Same worlds",
-            [
-                "All candidates of a study play the same worlds with the same noise; differences are taken world by"
-                " world, so what a world is worth cancels out. A world is drawn from the seed, the stream and the"
-                " number of the replication alone."
-            ],
-        ),
-    ]
-    if specs:
-        terms.append(
-            (
-                "Streams",
-                [
-                    "Search, selection and report are disjoint families of worlds. The search finds candidates; the"
-                    " best of them, the paper's advice and the defaults meet again on the selection worlds, which"
-                    " choose; the chosen one and both rivals play the report worlds, which choose nothing and give"
-                    " every regret, interval and difference of this page's summary and table.",
-                ],
-            )
-        )
-        terms.append(
-            (
-                "Replications",
-                [
-                    f"Search {format_range(spec.replications for spec in specs)} worlds a trial,"
-                    f" {format_range(spec.trials for spec in specs)} trials a study;"
-                    f" selection {format_range(spec.selection for spec in specs)},"
-                    f" report {format_range(spec.report for spec in specs)} worlds;"
-                    f" seed {format_range(spec.seed for spec in specs)}.",
-                ],
-            )
-        )
-        terms.append(
-            (
-                "Intervals",
-                [
-                    "95 %, by a studentised bootstrap of whole worlds, since regrets are skewed. A difference whose"
-                    " interval holds 0 is called one that can't be told."
-                ],
-            )
-        )
-        terms.append(
-            (
-                "Corrections",
-                [
-                    "Who is as good as the best is asked of all candidates at once: a rival's studentised difference"
-                    " is held against the largest one between any two still in question, step by step as in Holm's"
-                    " procedure. With 95 % probability nobody who is as good as the best is left out. The paper's"
-                    " advice and the defaults are compared one by one and not corrected for the number of studies on"
-                    " this page: of 20 differences that are none, one will look like one.",
-                ],
-            )
-        )
+LIMITATIONS = (
+    "The recommended parameters are the best found by a search of this size, not the global optimum. Candidates that"
+    " are statistically indistinguishable from them may be equally good.",
+    "Results do not transfer to other scenarios, horizons, numbers of arms or reward scales: RAVEN-UCB is not"
+    " scale-free.",
+    "The simulated worlds change in known ways. Whether an application changes in the same way must be judged by the"
+    " reader.",
+    "The best value of a search is optimistically biased, because it is the minimum of many noisy means. It is shown"
+    " only in the search history.",
+)
+
+
+def describe_methods(data: ReportData) -> list[tuple[str, list[str]]]:
+    """List the terms of the methods section with their explanations."""
+    specs = [study.spec for study in data.studies]
     sources = {spec.source.kind for spec in specs}
+    terms = [("Regret", REGRET), ("Common random numbers", COMMON_RANDOM_NUMBERS)]
+    if specs:
+        budgets = (
+            f"Search: {format_range(spec.trials for spec in specs)} trials per study with"
+            f" {format_range(spec.replications for spec in specs)} worlds per trial. Selection:"
+            f" {format_range(spec.selection for spec in specs)} worlds. Report:"
+            f" {format_range(spec.report for spec in specs)} worlds. Seed: {format_range(spec.seed for spec in specs)}."
+        )
+        terms += [
+            ("Streams", STREAMS),
+            ("Replications", budgets),
+            ("Intervals", INTERVALS),
+            ("Multiple comparisons", CORRECTIONS),
+        ]
     if "trace" in sources:
-        terms.append(
-            (
-                "Traces",
-                [
-                    "On a trace, windows of rows take the place of worlds, and stretches of time that of streams: the"
-                    " first half of the rows is searched, the next fifth chooses, the rest reports. Windows overlap and"
-                    " rows remember, so there intervals come from a moving-block bootstrap of the reported rows, with"
-                    " blocks of at least half a window. A difference that those rows can't settle is called not"
-                    " decidable. Curves over time are of reported windows, without bands.",
-                ],
-            )
-        )
+        terms.append(("Traces", TRACES))
     if "log" in sources:
-        terms.append(
-            (
-                "Logs",
-                [
-                    "On a log policies are replayed: an event counts, and is learned from, only when the policy picks"
-                    " the logged arm. The first half of the events is searched, the next fifth chooses, the rest"
-                    " reports. The score is the mean over orders of the log that move events by at most a tenth of the"
-                    " stretch; its interval comes from logs resampled by a local block bootstrap, each in 16 such"
-                    " orders: what scores differ by between these logs, less what the orders add to it. Regret is the"
-                    " logging policy's mean reward less the score.",
-                ],
-            )
-        )
-    if material.grids:
-        counts = format_range(part.grid.spec.replications for part in material.grids)
+        terms.append(("Logs", LOGS))
+    if data.grids:
+        counts = format_range(part.grid.spec.replications for part in data.grids)
         terms.append(
             (
                 "Grids",
-                [
-                    f"All cells of a grid play the same {counts} worlds, of a stream of their own. Which cells can't be"
-                    " told from the best is asked as above. Box plots show the best cells in a few other worlds."
-                ],
+                f"All cells of a grid are evaluated on the same {counts} worlds of a separate stream. The cells that"
+                " are statistically indistinguishable from the best are determined as described above. Box plots show"
+                " the best cells on a few other worlds.",
             )
         )
-    curves = worlds_played([part.played for part in material.studies])
+    curves = count_curve_worlds(data.studies)
     if curves is not None:
         terms.append(
             (
                 "Curves",
-                [
-                    f"Regret over time was played for this page in {format_range(curves)} worlds of yet another"
-                    " stream: enough"
-                    " to see when regret comes about, too few to rank by. Rank by the table."
-                ],
+                f"Regret over time was simulated for this report on {format_range(curves)} worlds of a separate stream."
+                " The curves show when regret arises. They are too imprecise for a ranking; use the table for that.",
             )
         )
     if specs:
-        terms.append(
-            (
-                "Search pictures",
-                [
-                    "Of long searches some trials are drawn, evenly, as the legend says; the line of the best so far"
-                    " knows every improvement. Importances are PED-ANOVA over complete trials; below 20 there are none."
-                ],
-            )
-        )
-    terms.append(("Versions", [versions(material)]))
-    terms.append(
-        ("Storage", [f"{material.where}. No time of day is on this page: the same studies give the same page."])
-    )
-    return terms
+        terms.append(("Search figures", SEARCH_FIGURES))
+    terms.append(("Versions", describe_versions(data)))
+    terms.append(("Storage", f"{data.where}. The report contains no timestamp: the same studies give the same report."))
+    return [(term, [text]) for term, text in terms]
 
 
-def versions(material: ReportData) -> str:
-    """What made this page, and what made its studies where that differs."""
-    here = project_version()
-    made = sorted({each.version for each in material.recommendations} - {here})
-    words = [
-        f"ravenlab {here}",
+def describe_versions(data: ReportData) -> str:
+    """List the versions that rendered this report, and those that made its recommendations if they differ."""
+    current = project_version()
+    others = sorted({recommendation.version for recommendation in data.recommendations} - {current})
+    versions = [
+        f"ravenlab {current}",
         f"Python {platform.python_version()}",
         *(f"{name} {version(name)}" for name in LIBRARIES),
     ]
-    text = f"{', '.join(words)}."
-    return text + (f" Some recommendations were made by version {', '.join(made)}." if made else "")
-
-
-NOT_CLAIMED = (
-    "That the recommended parameters are the best there are: they are the best that a search of this size found, and"
-    " candidates that could not be told from them may be as good.",
-    "That they carry over to other scenarios, horizons, numbers of arms or rewards of another scale: RAVEN-UCB is not"
-    " scale-free.",
-    "That the simulated worlds are yours. They change in known ways; whether yours does so is for you to judge.",
-    "That the search's own best value can be believed: it is the least of many noisy means, and shown only as history.",
-)
+    text = f"{', '.join(versions)}."
+    return text + (f" Some recommendations were made by version {', '.join(others)}." if others else "")

@@ -1,4 +1,4 @@
-"""The table of recommended parameters: its columns and rows."""
+"""The report page: its model, the table of recommended parameters, rendering, and figures as separate files."""
 
 from __future__ import annotations
 
@@ -11,26 +11,23 @@ from pathlib import Path
 
 from dashboards.figures import apply_theme
 from dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
-from dashboards.pages.report.data import ReportData, StudyPart
-from dashboards.pages.report.grid_sections import (
-    WorldsSection,
-    grid_sections,
-    said_of,
-    search_sections,
-    worlds_sections,
-)
-from dashboards.pages.report.methods import NOT_CLAIMED, methods
-from dashboards.pages.report.scenario_sections import scenario_sections, summary_groups
-from dashboards.pages.sections import (
-    GridSection,
+from dashboards.pages.report.data import ReportData, StudyData
+from dashboards.pages.report.methods import LIMITATIONS, describe_methods
+from dashboards.pages.report.scenarios import (
     ScenarioSection,
-    SearchSection,
     SummaryGroup,
-    judge_baseline,
-    relative_difference,
-    summarize_all,
+    make_scenario_sections,
+    make_summary_groups,
 )
-from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
+from dashboards.pages.report.studies import (
+    ReportSection,
+    make_grid_sections,
+    make_robust_sections,
+    make_search_sections,
+    summarize_robust,
+)
+from dashboards.pages.report.summary import Piece, judge_baseline, relative_difference, summarize_all
+from environments.catalog import SCENARIO_PLUGINS
 from environments.errors import InputError
 from environments.text import (
     format_count,
@@ -40,107 +37,42 @@ from environments.text import (
     format_settings,
     format_signed,
     keep_pairs_together,
+    plural,
 )
-from policies.engine.plugins import POLICY_PLUGINS as POLICIES
+from policies.engine.plugins import POLICY_PLUGINS
 from studies.export import export
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
+from studies.spec.grid import GRID_POLICY
 from studies.spec.source import LogSource, TraceSource
 from studies.storage.keys import project_version
 from studies.symbols import format_params, format_symbol
 
-MOST_COLUMNS = 4
-"""With more columns of policies and parameters than these, which would not fit, parameters share one cell."""
+MAX_PARAM_COLUMNS = 4  # with more columns for policy and parameters, all parameters share one cell
+
+UNREADABLE = (
+    "Omitted: not a study of ravenlab, made by an incompatible version, or a grid of a custom scenario that is not"
+    " loaded."
+)
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+IMAGE_WIDTH = 1000
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column; numbers stand to the right."""
-
-    title: str
-    number: bool = False
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What is shown, and what is sorted by."""
-
-    text: str
-    value: float | str
-    number: bool = False
-    more: str = ""
-    field: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One recommendation."""
+class RecommendationRow:
+    """Row of the table of recommended parameters. `file` is the name of a saved export without its extension."""
 
     study: str
     id: str
     link: str
     file: str
-    cells: list[Cell] = field(default_factory=list)
-
-
-def table(found: Sequence[Recommendation], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
-    """Columns and rows; `ids` are the slugs of the recommendations' studies on this page."""
-    names = list(dict.fromkeys(name for each in found for name in each.params))
-    policies = len({each.policy for each in found}) > 1
-    apart = len(names) + policies <= MOST_COLUMNS
-    columns = [Column("Scenario"), *([Column("Policy")] if policies else [])]
-    columns += [Column("T", True), Column("K", True)]
-    columns += [Column(format_symbol(name), True) for name in names] if apart else [Column("Parameters")]
-    columns += [Column("Regret (95 %)", True), Column("Paper's advice", True), Column("Defaults", True)]
-    rows = []
-    for each, here in zip(found, ids, strict=True):
-        title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
-        cells = [Cell(title, title), *([Cell(each.policy, each.policy, field="policy")] if policies else [])]
-        cells += [_number(each.horizon, "horizon"), _number(each.arms, "arms")]
-        if apart:
-            cells += [_param(each, name) for name in names]
-        else:
-            said = format_params(each.params)
-            cells.append(Cell(keep_pairs_together(said), said))
-        regret = each.regret
-        interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
-        cells.append(Cell(format_number(regret.mean), regret.mean, True, interval, "regret.mean"))
-        cells += [_rival(each, name) for name in ("paper", "defaults")]
-        rows.append(Row(each.study, f"row-{here}", f"search-{here}", slugify(each.study), cells))
-    return columns, rows
-
-
-def _number(value: int, name: str) -> Cell:
-    return Cell(format_count(value), value, number=True, field=name)
-
-
-def _param(each: Recommendation, name: str) -> Cell:
-    value = each.params.get(name)
-    if value is None:
-        return Cell("–", "", number=True)
-    return Cell(format_number(value), value, number=True, field=f"params.{name}")
-
-
-def _rival(each: Recommendation, name: str) -> Cell:
-    """Format the extra regret of a baseline; ≈ marks differences within sampling noise."""
-    rival = next((rival for rival in each.versus if rival.name == name), None)
-    if rival is None:
-        return Cell("–", "", number=True)
-    verdict, share = judge_baseline(each, rival), relative_difference(each, rival.difference)
-    if verdict == "same":
-        return Cell("identical", 0.0, number=True)
-    more = "≈" if verdict == "unclear" else ""
-    if share is None:
-        return Cell(format_signed(rival.difference), rival.difference, number=True, more=more)
-    return Cell(format_percent(share, signed=True), 100.0 * share, number=True, more=more)
-
-
-STRANGE = "Not a study of ravenlab, of a version that this one can't read, or a grid of its user's own scenario"
+    cells: list[Piece]
 
 
 @dataclass(frozen=True)
-class Missing:
-    """Something that the storage does not have yet."""
+class MissingItem:
+    """Content that the report lacks, and why. General items have no name."""
 
     name: str
     text: str
@@ -148,215 +80,245 @@ class Missing:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """All that the template shows."""
+    """Everything that the template of the report shows."""
 
     title: str
     subtitle: str
     version: str
     lead: list[str]
-    sentences: list[SummaryGroup]
-    missing: list[Missing]
-    columns: list[Column]
-    rows: list[Row]
+    summary: list[SummaryGroup]
+    missing: list[MissingItem]
+    columns: list[tuple[str, bool]]
+    """Titles of the table of recommended parameters, and whether each column is numeric."""
+    rows: list[RecommendationRow]
     scenarios: list[ScenarioSection]
-    grids: list[GridSection]
-    over_worlds: list[WorldsSection]
-    searches: list[SearchSection]
+    grids: list[ReportSection]
+    robust: list[ReportSection]
+    searches: list[ReportSection]
     methods: list[tuple[str, list[str]]]
-    not_claimed: Sequence[str] = NOT_CLAIMED
+    limitations: Sequence[str] = LIMITATIONS
     contents: list[ContentsEntry] = field(default_factory=list)
-    on_a_log: bool = False
-    """Whether any study is on a log, where regret means something else."""
+    has_log: bool = False
 
     @property
     def all_panels(self) -> list[Panel]:
-        """Every figure in the order of the page."""
-        parts: list[ScenarioSection | WorldsSection | GridSection | SearchSection] = []
-        parts += [*self.scenarios, *self.over_worlds, *self.grids, *self.searches]
-        return [panel for part in parts for panel in part.panels]
+        """All figures in the order of the page."""
+        sections: list[ScenarioSection | ReportSection] = [*self.scenarios, *self.robust, *self.grids, *self.searches]
+        return [panel for section in sections for panel in section.panels]
 
 
-def build_report(material: ReportData) -> ReportPage:
-    """Draw the figures and write the words."""
+def build_report(data: ReportData) -> ReportPage:
+    """Build the page: draw the figures and write the text."""
     slugs = Slugs()
-    ids = {part.name: slugs.new(part.name) for part in material.studies}
-    found = material.recommendations
-    columns, rows = table(found, [ids[part.name] for part in material.studies if part.recommendation is not None])
-    scenarios = scenario_sections(material, slugs)
+    ids = {study.name: slugs.new(study.name) for study in data.studies}
+    scenarios = make_scenario_sections(data, slugs)
+    recommended = [ids[study.name] for study in data.studies if study.recommendation is not None]
+    columns, rows = make_recommendation_table(data.recommendations, recommended)
     page = ReportPage(
-        title=_title(material),
-        subtitle=f"From {material.where}",
+        title=_format_title(data),
+        subtitle=f"Storage: {data.where}",
         version=project_version(),
-        lead=_lead(material),
-        sentences=summary_groups(material, scenarios),
-        on_a_log=any(isinstance(part.spec.source, LogSource) for part in material.studies),
-        missing=_missing(material),
+        lead=_describe_contents(data),
+        summary=make_summary_groups(data, scenarios),
+        has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
+        missing=_list_missing(data),
         columns=columns,
         rows=rows,
         scenarios=scenarios,
-        grids=grid_sections(material, slugs),
-        over_worlds=worlds_sections(material, slugs),
-        searches=search_sections(material, ids, slugs),
-        methods=methods(material),
+        grids=make_grid_sections(data, slugs),
+        robust=make_robust_sections(data, slugs),
+        searches=make_search_sections(data, ids, slugs),
+        methods=describe_methods(data),
     )
-    page.contents.extend(_contents(page))
+    page.contents.extend(_list_contents(page))
     return page
 
 
-def _title(material: ReportData) -> str:
-    names = sorted({part.spec.scenario for part in material.studies} | {g.grid.spec.scenario for g in material.grids})
-    names = names or sorted({name for each in material.over_worlds for name in each.scenarios})
-    if not names:
+def render_report(data: ReportData, page: ReportPage | None = None) -> str:
+    """Render the report as one self-contained HTML file."""
+    page = build_report(data) if page is None else page
+    exports = {
+        row.id: {form: export([recommendation], form) for form in ("json", "toml")}
+        for row, recommendation in zip(page.rows, data.recommendations, strict=True)
+    }
+    return render_page("report", page.all_panels, exports, page=page)
+
+
+def _format_title(data: ReportData) -> str:
+    scenarios = sorted(
+        {study.spec.scenario for study in data.studies} | {each.grid.spec.scenario for each in data.grids}
+    )
+    scenarios = scenarios or sorted({name for result in data.robust for name in result.scenarios})
+    if not scenarios:
         return "No studies yet"
-    policies = sorted({part.spec.policy for part in material.studies} | {each.policy for each in material.over_worlds})
-    policies = policies or ["raven-ucb"]
-    who = policies[0] if len(policies) == 1 else f"{len(policies)} policies"
-    where = names[0] if len(names) == 1 else " and ".join(names) if len(names) == 2 else f"{len(names)} scenarios"
-    return f"Parameters of {who} in {where}"
+    policies = sorted({study.spec.policy for study in data.studies} | {result.policy for result in data.robust})
+    policy = f"{len(policies)} policies" if len(policies) > 1 else [*policies, GRID_POLICY][0]
+    scenario = f"{len(scenarios)} scenarios" if len(scenarios) > 2 else " and ".join(scenarios)
+    return f"Parameters of {policy} in {scenario}"
 
 
-def _lead(material: ReportData) -> list[str]:
-    """How much there is, and what holds over all of it."""
-    count, grids = len(material.studies), len(material.grids)
-    if not count and not grids and not material.over_worlds:
+def _describe_contents(data: ReportData) -> list[str]:
+    """State the number of studies and grids, and the results over all of them."""
+    if not data.studies and not data.grids and not data.robust:
         return [
-            "There is nothing to report yet: this storage holds no study and no finished grid of ravenlab.",
-            "Begin with: ravenlab tune variance-drift --horizon 10000, or ravenlab grid variance-drift; then ask for"
-            " the report again.",
+            "This storage contains no study and no finished grid of ravenlab.",
+            "To create one, run ravenlab tune variance-drift --horizon 10000 or ravenlab grid variance-drift, then run"
+            " ravenlab report again.",
         ]
-    lines = []
-    if count:
-        horizons = format_range(part.spec.horizon for part in material.studies)
-        recommended = len(material.recommendations)
-        how = "a recommendation" if recommended == 1 else f"{recommended or 'no'} recommendations"
-        lines.append(f"{_count(count, 'study', 'studies')} at T = {horizons}, with {how}.")
-    if grids:
-        lines.append(f"{_count(grids, 'sensitivity grid', 'sensitivity grids')} of α₀ and β₀.")
-    several = [each for each in material.over_worlds if isinstance(each, RobustRecommendation)]
-    return [" ".join(lines), *summarize_all(material.recommendations), *map(said_of, several)]
+    counts = []
+    if data.studies:
+        horizons = format_range(study.spec.horizon for study in data.studies)
+        recommendations = plural(len(data.recommendations), "recommendation")
+        counts.append(f"{plural(len(data.studies), 'study', 'studies')} at T = {horizons} with {recommendations}.")
+    if data.grids:
+        counts.append(f"{plural(len(data.grids), 'sensitivity grid')} of α₀ and β₀.")
+    robust = [summarize_robust(result) for result in data.robust if isinstance(result, RobustRecommendation)]
+    return [line for line in (" ".join(counts), *summarize_all(data.recommendations), *robust) if line]
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"1 {one}" if number == 1 else f"{number} {many}"
-
-
-def _missing(material: ReportData) -> list[Missing]:
-    """What is unfinished or can't be read, a line each."""
-    lines = [Missing(part.name, part.missing) for part in material.studies if part.missing]
-    lines += [
-        Missing(part.name, _no_curves(part, part.recommendation))
-        for part in material.studies
-        if part.recommendation is not None and part.played is None
+def _list_missing(data: ReportData) -> list[MissingItem]:
+    """List unfinished and unreadable studies, and content that could not be computed."""
+    items = [MissingItem(study.name, study.missing) for study in data.studies if study.missing]
+    items += [
+        MissingItem(study.name, _explain_missing_curves(study, study.recommendation))
+        for study in data.studies
+        if study.recommendation is not None and study.curves is None
     ]
-    lines += [
-        Missing(name, "The grid is unfinished; the same ravenlab grid command goes on with it.")
-        for name in material.unfinished_grids
+    items += [
+        MissingItem(name, "The grid is unfinished; rerun the same ravenlab grid command to resume it.")
+        for name in data.unfinished_grids
     ]
-    lines += [
-        Missing(name, "The search over several scenarios is unfinished; the same command goes on with it.")
-        for name in material.unfinished_over_worlds
+    items += [
+        MissingItem(name, "The search over several scenarios is unfinished; rerun the same command to resume it.")
+        for name in data.unfinished_robust
     ]
-    lines += [Missing(name, f"{STRANGE}; it was left out.") for name in material.strangers]
-    if material.studies and not material.grids and not material.unfinished_grids:
-        lines.append(Missing("", "No sensitivity grid has been played (ravenlab grid)."))
-    return lines
+    items += [MissingItem(name, UNREADABLE) for name in data.unreadable]
+    if data.studies and not data.grids and not data.unfinished_grids:
+        items.append(MissingItem("", "There is no sensitivity grid (ravenlab grid)."))
+    return items
 
 
-def _no_curves(part: StudyPart, recommendation: Recommendation) -> str:
-    match part.spec.source:
+def _explain_missing_curves(study: StudyData, recommendation: Recommendation) -> str:
+    spec = study.spec
+    match spec.source:
         case LogSource():
-            return "No curves over time: of a log only the matched events are known."
+            return "No curves over time: a log only contains the rewards of matched events."
         case TraceSource(path=path) as trace if trace.find() is None:
-            return f"No curves over time: {path} is not at hand or holds something else by now."
-    if recommendation.scenario != part.spec.scenario:
-        return "No curves over time: what it recommends is for a scenario that this version does not know."
-    if POLICIES.is_missing(part.spec.policy) or SCENARIOS.is_missing(part.spec.scenario):
-        return "No curves over time: it plays something of its user's own, which is not run for a report."
-    return "No curves over time: even a few worlds of this size would take too long for a report."
+            return f"No curves over time: {path} does not exist or has changed since the study."
+    if recommendation.scenario != spec.scenario:
+        return "No curves over time: the recommendation is for a scenario that this version does not define."
+    if POLICY_PLUGINS.is_missing(spec.policy) or SCENARIO_PLUGINS.is_missing(spec.scenario):
+        return "No curves over time: the study uses a plugin that is not loaded."
+    return "No curves over time: simulating a few worlds of this size would take too long."
 
 
-def _contents(page: ReportPage) -> list[ContentsEntry]:
+def _list_contents(page: ReportPage) -> list[ContentsEntry]:
+    def list_sections(sections: Sequence[ReportSection]) -> list[ContentsEntry]:
+        return [ContentsEntry(section.id, section.short) for section in sections]
+
     entries = [ContentsEntry("summary", "Summary")]
     if page.rows:
         entries.append(ContentsEntry("parameters", "Recommended parameters"))
     if page.scenarios:
-        entries.append(
-            ContentsEntry("scenarios", "Scenarios", [ContentsEntry(each.id, each.title) for each in page.scenarios])
-        )
-    if page.over_worlds:
-        children = [ContentsEntry(each.id, each.short) for each in page.over_worlds]
-        entries.append(ContentsEntry("unknown-worlds", "Unknown worlds", children))
-    entries.append(
-        ContentsEntry("grids", "Sensitivity grids", [ContentsEntry(each.id, each.short) for each in page.grids])
-    )
+        children = [ContentsEntry(section.id, section.title) for section in page.scenarios]
+        entries.append(ContentsEntry("scenarios", "Scenarios", children))
+    if page.robust:
+        entries.append(ContentsEntry("robust", "Robust settings", list_sections(page.robust)))
+    entries.append(ContentsEntry("grids", "Sensitivity grids", list_sections(page.grids)))
     if page.searches:
-        entries.append(
-            ContentsEntry("search", "Search", [ContentsEntry(each.id, each.short) for each in page.searches])
-        )
-    return [*entries, ContentsEntry("methods", "Methods and honesty")]
+        entries.append(ContentsEntry("search", "Search", list_sections(page.searches)))
+    return [*entries, ContentsEntry("methods", "Methods and limitations")]
 
 
-def render_report(material: ReportData, page: ReportPage | None = None) -> str:
-    """The text of the HTML file."""
-    page = build_report(material) if page is None else page
-    return render_page("report", page.all_panels, _exports(material, page), page=page)
+def make_recommendation_table(
+    recommendations: Sequence[Recommendation], ids: Sequence[str]
+) -> tuple[list[tuple[str, bool]], list[RecommendationRow]]:
+    """Make the table of recommended parameters; `ids` are the slugs of the studies."""
+    names = list(dict.fromkeys(name for each in recommendations for name in each.params))
+    several = len({each.policy for each in recommendations}) > 1
+    separate = len(names) + several <= MAX_PARAM_COLUMNS
+    columns = [("Scenario", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
+    columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
+    columns += [("Regret (95 %)", True), ("Paper's advice", True), ("Defaults", True)]
+    rows = []
+    for each, slug in zip(recommendations, ids, strict=True):
+        title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
+        cells = [Piece(title, title), *([Piece(each.policy, each.policy, "policy")] if several else [])]
+        cells.append(Piece(format_count(each.horizon), each.horizon, "horizon"))
+        cells.append(Piece(format_count(each.arms), each.arms, "arms"))
+        if separate:
+            cells += [_param_cell(each, name) for name in names]
+        else:
+            params = format_params(each.params)
+            cells.append(Piece(keep_pairs_together(params), params))
+        regret = each.regret
+        interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
+        cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
+        cells += [_baseline_cell(each, name) for name in ("paper", "defaults")]
+        rows.append(RecommendationRow(each.study, f"row-{slug}", f"search-{slug}", slugify(each.study), cells))
+    return columns, rows
 
 
-def _exports(material: ReportData, page: ReportPage) -> dict[str, dict[str, str]]:
-    """What the buttons give: for each row what `ravenlab export` says of its study alone."""
-    return {
-        row.id: {form: export([each], form) for form in ("json", "toml")}
-        for row, each in zip(page.rows, material.recommendations, strict=True)
-    }
+def _param_cell(recommendation: Recommendation, name: str) -> Piece:
+    value = recommendation.params.get(name)
+    return Piece("–", "") if value is None else Piece(format_number(value), value, f"params.{name}")
 
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
-WIDTH = 1000
+def _baseline_cell(recommendation: Recommendation, name: str) -> Piece:
+    """Format the excess regret of a baseline; ≈ marks differences that are not significant."""
+    baseline = next((each for each in recommendation.versus if each.name == name), None)
+    if baseline is None:
+        return Piece("–", "")
+    verdict, share = judge_baseline(recommendation, baseline), relative_difference(recommendation, baseline.difference)
+    if verdict == "same":
+        return Piece("identical", 0.0)
+    mark = "≈" if verdict == "unclear" else ""
+    if share is None:
+        return Piece(format_signed(baseline.difference), baseline.difference, detail=mark)
+    return Piece(format_percent(share, signed=True), 100.0 * share, detail=mark)
 
 
 def write_figures(page: ReportPage, folder: Path) -> tuple[int, str]:
-    """Write every figure; gives how many files, and a line about what could not be made, if anything.
+    """Write every figure as HTML and as an image; return the number of files and a warning, if any.
 
-    The HTML files share one plotly.min.js beside them. Pictures are SVG, or PNG where a figure is three-dimensional,
-    for white paper.
+    The HTML files share one plotly.min.js. Images are SVG, or PNG for three-dimensional figures, on white.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"figures {folder} can't be created: {error.strerror}.", field="figures") from None
     panels = page.all_panels
-    for each in panels:
-        path = folder / f"{each.id}.html"
-        apply_theme(each.figure, dark=False).write_html(path, include_plotlyjs="directory", full_html=True)
-    trouble = _without()
-    if trouble or not panels:
-        return len(panels), trouble
+    for panel in panels:
+        figure = apply_theme(panel.figure, dark=False)
+        figure.write_html(folder / f"{panel.id}.html", include_plotlyjs="directory", full_html=True)
+    warning = _check_image_export()
+    if warning or not panels:
+        return len(panels), warning
     try:
-        _draw(page, folder)
-    except Exception as error:  # whatever a browser says: the HTML files are there and the report is whole
-        first = " ".join(str(error).split())[:200] or type(error).__name__
-        return len(panels), f"figures were written as HTML only: the browser could not draw them ({first})."
+        _write_images(page, folder)
+    except Exception as error:  # errors of the browser: the HTML files and the report are complete
+        message = " ".join(str(error).split())[:200] or type(error).__name__
+        return len(panels), f"figures were written as HTML only: the browser failed to draw them ({message})."
     return 2 * len(panels), ""
 
 
-def _without() -> str:
-    """What is missing for pictures, in one line; empty where nothing is."""
+def _check_image_export() -> str:
+    """Return why images can't be written; empty if they can."""
     if importlib.util.find_spec("kaleido") is None:
-        return "figures were written as HTML only: kaleido is missing (pip install 'ravenlab[images]')."
+        return "figures were written as HTML only: kaleido is not installed (pip install 'ravenlab[images]')."
     if not (os.environ.get("BROWSER_PATH") or any(shutil.which(name) for name in BROWSERS)):
-        return "figures were written as HTML only: kaleido needs Chrome or Chromium, and none was found."
+        return "figures were written as HTML only: kaleido requires Chrome or Chromium."
     return ""
 
 
-def _draw(page: ReportPage, folder: Path) -> None:
-    """All pictures with one browser: starting it takes longer than drawing."""
+def _write_images(page: ReportPage, folder: Path) -> None:
+    """Write all images with one browser process."""
     import plotly.io
 
-    panels = page.all_panels
-    drawn, paths = [], []
-    for each in panels:
-        figure = apply_theme(each.figure, dark=False)
+    images, paths = [], []
+    for panel in page.all_panels:
+        figure = apply_theme(panel.figure, dark=False)
         figure.update_layout(paper_bgcolor="#ffffff")
-        drawn.append(figure)
-        paths.append(folder / f"{each.id}.{'png' if each.webgl_contexts else 'svg'}")
-    plotly.io.write_images(drawn, paths, width=WIDTH)
+        images.append(figure)
+        paths.append(folder / f"{panel.id}.{'png' if panel.webgl_contexts else 'svg'}")
+    plotly.io.write_images(images, paths, width=IMAGE_WIDTH)

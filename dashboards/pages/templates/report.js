@@ -1,11 +1,11 @@
 "use strict";
-// Sorting, copying, saving, and figures that are drawn when they come into view.
+// Sorting, copying, saving, and drawing figures when they become visible.
 window.ravenlabReport = (() => {
-  const MOST_SCENES = 8; // Chromium keeps 16 WebGL contexts; another page may have some
+  const MOST_SCENES = 8; // Chromium keeps 16 WebGL contexts for all pages
   const byId = (id) => document.getElementById(id);
   const held = (id) => JSON.parse(byId(id).textContent);
   const exports_ = held("exports");
-  const say = (text) => { const status = byId("status"); if (status) status.textContent = text; };
+  const announce = (text) => { const status = byId("status"); if (status) status.textContent = text; };
 
   // ---- the table ----
   const compare = new Intl.Collator("en", { numeric: true }).compare;
@@ -23,18 +23,18 @@ window.ravenlabReport = (() => {
     const rows = [...body.rows];
     const empty = rows.filter((row) => value(row) === ""), full = rows.filter((row) => value(row) !== "");
     full.sort((a, b) => (down ? -1 : 1) * order(value(a), value(b)));
-    body.append(...full, ...empty); // what has no value stays at the end
-    say(`Sorted by ${heading.textContent.trim()}, ${down ? "descending" : "ascending"}.`);
+    body.append(...full, ...empty); // rows without a value stay at the end
+    announce(`Sorted by ${heading.textContent.trim()}, ${down ? "descending" : "ascending"}.`);
   }
 
-  // ---- taking along ----
+  // ---- copy and save ----
   const textOf = (button, form) => exports_[button.closest("tr").id][form];
   async function copy(button) {
     const text = textOf(button, button.dataset.copy), before = button.textContent;
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      const area = document.createElement("textarea"); // where a browser keeps the clipboard from file://
+      const area = document.createElement("textarea"); // some browsers deny clipboard access to file://
       area.value = text;
       area.className = "hidden";
       document.body.append(area);
@@ -43,7 +43,7 @@ window.ravenlabReport = (() => {
       area.remove();
       button.focus();
     }
-    say(`Copied ${button.dataset.copy.toUpperCase()}.`);
+    announce(`Copied ${button.dataset.copy.toUpperCase()}.`);
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = before; }, 1500);
   }
@@ -53,7 +53,7 @@ window.ravenlabReport = (() => {
     link.download = button.dataset.name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    say(`Saved ${button.dataset.name}.`);
+    announce(`Saved ${button.dataset.name}.`);
   }
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
@@ -63,7 +63,7 @@ window.ravenlabReport = (() => {
     else if (button.closest(".sortable thead")) sort(button.closest("th"));
   });
 
-  // ---- contents: closed where they would fill a small screen ----
+  // ---- contents: closed on small screens ----
   const contents = byId("toc");
   if (matchMedia("(max-width: 62rem)").matches) contents.open = false;
 
@@ -86,7 +86,7 @@ window.ravenlabReport = (() => {
     for (const canvas of plot.querySelectorAll("canvas")) {
       const context = canvas.getContext("webgl2") || canvas.getContext("webgl");
       const ending = context && context.getExtension("WEBGL_lose_context");
-      if (ending) ending.loseContext(); // free it now, not when memory happens to be collected
+      if (ending) ending.loseContext(); // free it now instead of at the next garbage collection
     }
     Plotly.purge(plot);
     plot.replaceChildren();
@@ -114,7 +114,7 @@ window.ravenlabReport = (() => {
     return [figure.data, layout];
   }
   function loadPlotly() {
-    // Five megabytes of script: run once the page answers, or when the first figure is in sight.
+    // Five megabytes of script: run when the page is idle, or when the first figure becomes visible.
     if (window.Plotly) return;
     const script = document.createElement("script");
     script.textContent = byId("plotly").textContent;
@@ -125,7 +125,7 @@ window.ravenlabReport = (() => {
     if (scenes(plot)) makeRoom(plot);
     const [data, layout] = spec(plot);
     plot.replaceChildren();
-    plot.dataset.state = "drawn"; // counted from the start: a scene is alive before it has been drawn
+    plot.dataset.state = "drawn"; // set first: a WebGL context exists before drawing is complete
     await Plotly.newPlot(plot, data, layout, CONFIG);
     plot.style.minHeight = "";
   }
@@ -136,7 +136,7 @@ window.ravenlabReport = (() => {
       const waiting = [...near].filter((plot) => !drawn(plot)).sort((a, b) => away(a) - away(b));
       if (!waiting.length) break;
       await draw(waiting[0]);
-      await new Promise((done) => setTimeout(done)); // let the page answer between two figures
+      await new Promise((done) => setTimeout(done)); // keep the page responsive between figures
     }
     drawing = false;
   }

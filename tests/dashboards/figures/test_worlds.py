@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dashboards.figures import get_alt_text, plot_pareto_front, plot_prices
-from dashboards.optuna_dashboard.notes import worlds_note
+from dashboards.optuna_dashboard.notes import robust_note
 from dashboards.pages.report.data import ReportData
 from dashboards.pages.report.page import render_report
 from studies.results.recommendation import Estimate, RewardStatistics
@@ -105,11 +105,9 @@ def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
 
 def test_note_and_report_say_the_price() -> None:
     found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
-    assert_names(worlds_note(found), "2", "10 %")
-    assert_names(worlds_note(its_front), "Pareto")
-    page = render_report(
-        ReportData("here", [], over_worlds=[found, its_front], unfinished_over_worlds=["robust/begun"])
-    )
+    assert_names(robust_note(found), "2", "10 %")
+    assert_names(robust_note(its_front), "Pareto")
+    page = render_report(ReportData("here", [], robust=[found, its_front], unfinished_robust=["robust/begun"]))
     assert_names(page, "10 %", "5.0 % to 15 %")
     assert_names(page, "150 %")
     assert "robust/begun" in page

@@ -12,7 +12,7 @@ import optuna_dashboard
 import plotly.graph_objects as go
 import pytest
 
-from dashboards.optuna_dashboard.attach import attach, attach_to_grid, attach_to_study, is_attached, stored_figure
+from dashboards.optuna_dashboard.attach import attach, attach_to_grid, attach_to_study, is_attached, load_figure
 from studies.export import export
 from studies.spec.grid import FINE_VALUES
 from studies.spec.objective import parse_objective
@@ -45,12 +45,12 @@ def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> 
     study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     assert attach_to_study(study) == 5
     note = optuna_dashboard.get_note(study)
-    assert note.startswith("# Use α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
+    assert note.startswith("# The recommendation is α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
     assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
     assert figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
-    assert stored_figure(study, "ravenlab-world")["layout"]["height"] == 450
+    assert load_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
 
 def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) -> None:
@@ -59,12 +59,12 @@ def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) 
     assert attach_to_grid(study) == 5
     assert figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
-    assert "2 of 16 cells can't be told" in optuna_dashboard.get_note(study)
-    before = stored_figure(study, "ravenlab-heat-map")
+    assert "2 of 16 cells" in optuna_dashboard.get_note(study)
+    before = load_figure(study, "ravenlab-heat-map")
     searched(storage)
     assert attach_to_grid(study) >= 1
-    assert "recommended" in json.dumps(stored_figure(study, "ravenlab-heat-map"))
-    assert stored_figure(study, "ravenlab-heat-map") != before
+    assert "recommended" in json.dumps(load_figure(study, "ravenlab-heat-map"))
+    assert load_figure(study, "ravenlab-heat-map") != before
 
 
 def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
     attach(study)
     assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
     assert len(rows(path)) <= before
-    assert stored_figure(study, "ravenlab-history") is not None
+    assert load_figure(study, "ravenlab-history") is not None
 
 
 def test_figures_stay_small() -> None:
@@ -138,7 +138,7 @@ def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
     assert optuna_dashboard.get_note(study) == "mine"
     optuna_dashboard.save_note(study, "")
     assert attach(study) == 1
-    assert optuna_dashboard.get_note(study).startswith("# Use")
+    assert optuna_dashboard.get_note(study).startswith("# The recommendation is")
 
 
 def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
 def test_a_figure_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
     study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
-    whole = stored_figure(study, "ravenlab-history")
+    whole = load_figure(study, "ravenlab-history")
     study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
-    assert stored_figure(study, "ravenlab-history") is None
+    assert load_figure(study, "ravenlab-history") is None
     assert attach(study) == 1
-    assert stored_figure(study, "ravenlab-history") == whole
+    assert load_figure(study, "ravenlab-history") == whole
 
 
 @pytest.mark.parametrize("done", [0, 1, 3])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboards.pages.comparison import build, render_comparison
+from dashboards.pages.comparison import build_comparison, render_comparison
 from studies.export.comparison import ComparisonDocument
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import ComparisonSpec
@@ -81,7 +81,7 @@ def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
 def test_a_policy_looks_the_same_in_every_figure(document: ComparisonDocument) -> None:
     """One colour throughout the page, and one dash wherever it is a line; no two policies share both."""
     colours, lines = defaultdict(set), defaultdict(set)
-    for panel in build(document).all_panels:
+    for panel in build_comparison(document).all_panels:
         for trace in json.loads(panel.json)["data"]:
             if "<b>" not in (said := str(trace.get("hovertext") or trace.get("hovertemplate"))):
                 continue

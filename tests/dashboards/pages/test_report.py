@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.pages.sections import summarize
+from dashboards.pages.report.summary import summarize
 from environments.text import format_number
 from studies.export import export
 from studies.storage.database import open_storage

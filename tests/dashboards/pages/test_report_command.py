@@ -42,7 +42,7 @@ def test_names_choose_studies(storage: str, tmp_path: Path, capsys: Captured) ->
 
 
 def test_figures_as_files(storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    monkeypatch.setattr(page, "_without", lambda: "kaleido is missing")
+    monkeypatch.setattr(page, "_check_image_export", lambda: "kaleido is missing")
     folder = tmp_path / "figures"
     words = ["report", WILD, "-o", str(tmp_path / "r.html"), "--figures", str(folder), "--storage", storage]
     assert run(words) == 0

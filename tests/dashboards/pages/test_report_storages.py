@@ -7,7 +7,7 @@ from pathlib import Path
 import optuna
 import pytest
 
-from dashboards.pages.report.data import load_report_data, read_trials, recommended_in, thinned
+from dashboards.pages.report.data import find_recommendation, load_report_data, read_trials, thin_trials
 from dashboards.pages.report.page import build_report, render_report
 from environments.errors import InputError
 from studies.spec.grid import GridSpec
@@ -33,14 +33,14 @@ def test_no_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
     assert run(["report"]) == 0
     captured = capsys.readouterr()
-    assert captured.err.startswith("ravenlab: there are no studies in sqlite:///studies.sqlite3 yet;")
+    assert captured.err.startswith("ravenlab: there are no studies in sqlite:///studies.sqlite3 yet")
     assert captured.err.count("\n") == 1
     page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert "There is nothing to report yet" in page.words
+    assert "No studies yet" in page.words
     assert "ravenlab tune variance-drift" in page.words
     assert not (tmp_path / "studies.sqlite3").exists()
     open_storage(url(tmp_path / "empty.sqlite3"), create=True)
-    assert "There is nothing to report yet" in reported(url(tmp_path / "empty.sqlite3")).words
+    assert "No studies yet" in reported(url(tmp_path / "empty.sqlite3")).words
 
 
 def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
@@ -58,14 +58,14 @@ def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
     optuna.create_study(study_name="someone else's", storage=opened)
     add_grid(where, 100, cells=2)
     words = reported(where).words
-    assert "4 studies at T = 200, with no recommendations." in words
-    assert "No trial has finished yet; 9 are asked for." in words
-    assert "The search is unfinished: 1 of 9 trials." in words
-    assert "The search is done but was not validated" in words
-    assert "all 3 trials were pruned" in words
-    assert "someone else's: Not a study of ravenlab" in words
+    assert "4 studies at T = 200 with 0 recommendations." in words
+    assert "0 of 9" in words
+    assert "1 of 9 trials" in words
+    assert "finished but not validated" in words
+    assert "(3) were pruned" in words
+    assert "someone else's: Omitted" in words
     assert "The grid is unfinished" in words
-    assert "too good to be true" in words
+    assert "optimistically biased" in words
 
 
 def test_what_this_version_does_not_know(tmp_path: Path) -> None:
@@ -75,23 +75,23 @@ def test_what_this_version_does_not_know(tmp_path: Path) -> None:
     store(opened, StudySpec(scenario="blips", horizon=200), 3).set_user_attr("ravenlab:spec", {"scenario": "gone"})
     words = reported(where).words
     assert f"{WILD}, T = 1,000: use" in words
-    assert "for a scenario that this version does not know" in words
-    assert "of a version that this one can't read" in words
+    assert "for a scenario that this version does not define" in words
+    assert "incompatible version" in words
 
 
 def test_long_searches_are_thinned(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
-    found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), most=20)
+    found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), limit=20)
     assert (found.complete, found.pruned, found.failed) == (59, 1, 0)
-    assert len(found.shown) == 20
-    assert found.shown[0].number == 0
-    assert found.shown[-1].number == 59
-    assert found.shown[-1].params["alpha0"] == pytest.approx(6.0)
-    assert found.shown[-1].stderr == 1.5
+    assert len(found.drawn) == 20
+    assert found.drawn[0].number == 0
+    assert found.drawn[-1].number == 59
+    assert found.drawn[-1].params["alpha0"] == pytest.approx(6.0)
+    assert found.drawn[-1].stderr == 1.5
     falling = [100.0 - place for place in range(1000)]
-    assert len(thinned(falling, 400)) == 400
-    assert thinned([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
+    assert len(thin_trials(falling, 400)) == 400
+    assert thin_trials([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
 
 
 def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
@@ -119,14 +119,14 @@ def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
     study = store(opened, spec, 0)
     held = {"one_minus_gamma": 0.25}
     study.add_trial(optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": EVEN}))
-    assert read_trials(opened, study._study_id, spec).shown[0].params == {"gamma": 0.75}
+    assert read_trials(opened, study._study_id, spec).drawn[0].params == {"gamma": 0.75}
 
 
 @pytest.mark.parametrize(
     ("beta0", "alike", "said"),
     [
-        ((0.5, 1.0), (0,), "all other cells are worse and can be told from it"),
-        ((0.5, 1.0), (0, 1), "1 of the other 3 cells can't be told from it"),
+        ((0.5, 1.0), (0,), "All other cells are significantly worse."),
+        ((0.5, 1.0), (0, 1), "1 of the other 3 cells is"),
     ],
 )
 def test_a_grid_says_how_the_other_cells_stand(
@@ -147,7 +147,7 @@ def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
     optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", elsewhere)
     material = load_report_data(opened, "here")
     assert (len(material.studies), material.grids, material.unfinished_grids) == (3, [], [])
-    assert set(material.strangers) == {first, second}
+    assert set(material.unreadable) == {first, second}
 
 
 def test_what_is_marked_in_a_grid() -> None:
@@ -159,5 +159,5 @@ def test_what_is_marked_in_a_grid() -> None:
         recommendation(study="a", policy="sw-raven"),
         recommendation(study="a", settings={"growth": 0.5}),
     ]
-    assert recommended_in(grid, [*others, recommendation(study="c"), mine]) == mine
-    assert recommended_in(grid, others) is None
+    assert find_recommendation(grid, [*others, recommendation(study="c"), mine]) == mine
+    assert find_recommendation(grid, others) is None

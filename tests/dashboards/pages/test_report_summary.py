@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.pages.sections import Sentence, judge_baseline, summarize, summarize_all
+from dashboards.pages.report.summary import Sentence, judge_baseline, summarize, summarize_all
 from studies.results.describe import WITHIN_NOISE
 from studies.results.recommendation import Baseline, Estimate
 from tests.studies.made import recommendation

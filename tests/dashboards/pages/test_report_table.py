@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dashboards.pages.report.page import table
+from dashboards.pages.report.page import make_recommendation_table
 from studies.results.recommendation import Baseline
 from tests.dashboards.browser import needed_browser
 from tests.studies.made import recommendation, stored
@@ -23,8 +23,8 @@ THREE = {"raven-ucb": BASE, "sw-raven": {**BASE, "tau": 1234}, "d-raven": {**BAS
 def costs(difference: float, low: float, high: float) -> str:
     """What the table says of the defaults."""
     rival = Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
-    _, (row,) = table([recommendation(versus=[rival])], ["a"])
-    return f"{row.cells[-1].text} {row.cells[-1].more}".strip()
+    _, (row,) = make_recommendation_table([recommendation(versus=[rival])], ["a"])
+    return f"{row.cells[-1].text} {row.cells[-1].detail}".strip()
 
 
 def test_nothing_has_no_sign() -> None:
@@ -36,13 +36,13 @@ def test_nothing_has_no_sign() -> None:
 
 def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -> None:
     found = [recommendation(policy=policy, params=params) for policy, params in THREE.items()]
-    columns, rows = table(found, ["a", "b", "c"])
-    assert [column.title for column in columns][:5] == ["Scenario", "Policy", "T", "K", "Parameters"]
+    columns, rows = make_recommendation_table(found, ["a", "b", "c"])
+    assert [title for title, _ in columns][:5] == ["Scenario", "Policy", "T", "K", "Parameters"]
     said = rows[2].cells[4]
     assert said.text.split(" ") == ["α₀\xa00.004567,", "β₀\xa00.04337,", "ε\xa00.006933,", "γ\xa00.99998"]
     assert said.value == "α₀ 0.004567, β₀ 0.04337, ε 0.006933, γ 0.99998"
-    alone, _ = table(found[2:], ["c"])
-    assert [column.title for column in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
+    alone, _ = make_recommendation_table(found[2:], ["c"])
+    assert [title for title, _ in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
 
 
 @pytest.fixture(scope="module")

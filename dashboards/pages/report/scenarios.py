@@ -1,0 +1,357 @@
+"""Scenario sections of the report: definition, one world or recording, and results over time and horizons."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pandas import DataFrame
+
+from dashboards import figures
+from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from dashboards.pages.report.data import GridData, ReportData, StudyData
+from dashboards.pages.report.summary import BASELINES, Sentence, summarize
+from environments import Scenario, find_scenario
+from environments.base import Effect
+from environments.checks import parse_steps
+from environments.errors import InputError
+from environments.text import format_count, format_number, format_percent, format_settings, format_value
+from studies.results.describe import (
+    SAMPLE_SIZE_RULE,
+    describe_needed_events,
+    format_estimate,
+    format_segment,
+    warn_few_events,
+)
+from studies.results.recommendation import (
+    MIN_EFFECTIVE_EVENTS,
+    LogFacts,
+    Recommendation,
+    TraceFacts,
+)
+from studies.spec.grid import ResolvedGridSpec
+from studies.spec.source import LogSource, ScenarioSource, TraceSource
+from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
+
+CATEGORIES = {"DPC": "distribution parameters change", "PC": "periodic change", "TF": "temporary fluctuation"}
+CURVE_NAMES = {"recommended": "recommended", **BASELINES}
+MAX_WORLD_SIZE = 20_000_000  # steps × arms up to which a world is drawn
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Definition of a scenario in words."""
+
+    meaning: str
+    explanations: list[str]
+    formulas: list[str]
+    parameters: list[tuple[str, str]]
+    category: str
+
+
+@dataclass(frozen=True)
+class ScenarioSection:
+    """Section of one scenario. `key` identifies the scenario with its settings and arms."""
+
+    id: str
+    title: str
+    key: str
+    definition: Definition | None
+    panels: list[Panel]
+    notes: list[str]
+    table: PageTable | None = None
+
+
+@dataclass(frozen=True)
+class SummaryGroup:
+    """Summary sentences of one scenario, by study."""
+
+    title: str
+    link: str
+    sentences: list[tuple[str, Sentence]]
+
+
+def make_summary_groups(data: ReportData, sections: Iterable[ScenarioSection]) -> list[SummaryGroup]:
+    """Summarize every recommendation in one sentence, grouped by scenario."""
+    by_key = {section.key: section for section in sections}
+    groups: dict[str, SummaryGroup] = {}
+    for study in data.studies:
+        if study.recommendation is not None:
+            section = by_key[_study_key(study)]
+            group = groups.setdefault(section.key, SummaryGroup(section.title, section.id, []))
+            group.sentences.append((study.name, summarize(study.recommendation, _default_arms(study))))
+    return list(groups.values())
+
+
+def make_scenario_sections(data: ReportData, slugs: Slugs) -> list[ScenarioSection]:
+    """Make one section per scenario: first those of studies, then those that only have grids."""
+    keys = dict.fromkeys([*map(_study_key, data.studies), *map(_grid_key, data.grids)])
+    sections = []
+    for key in keys:
+        studies = [study for study in data.studies if _study_key(study) == key]
+        grids = [each.grid.spec for each in data.grids if _grid_key(each) == key]
+        match (studies[0].spec if studies else grids[0]).source:
+            case TraceSource() as source:
+                sections.append(_trace_section(key, source, studies, slugs))
+            case LogSource() as source:
+                sections.append(_log_section(key, source, studies, slugs))
+            case ScenarioSource():
+                sections.append(_simulated_section(key, studies, grids, slugs))
+    return sections
+
+
+def _study_key(study: StudyData) -> str:
+    spec = study.spec
+    settings = {**spec.settings, **({"digest": spec.digest} if spec.digest else {})}
+    return json.dumps([spec.scenario, settings, spec.arms], sort_keys=True)
+
+
+def _grid_key(part: GridData) -> str:
+    spec = part.grid.spec
+    return json.dumps([spec.scenario, dict(spec.settings), spec.arms], sort_keys=True)
+
+
+def _default_arms(study: StudyData) -> int:
+    """The scenario's default number of arms; the study's own if the scenario is not available."""
+    try:
+        return study.spec.open_scenario().arms
+    except InputError:
+        return study.spec.arms
+
+
+def _simulated_section(
+    key: str, studies: list[StudyData], grids: list[ResolvedGridSpec], slugs: Slugs
+) -> ScenarioSection:
+    name, settings, arms = json.loads(key)
+    horizon = max([study.spec.horizon for study in studies] + [spec.horizon for spec in grids])
+    try:
+        scenario = find_scenario(name, dict(settings))
+    except InputError:
+        scenario = None
+    details = [f"K = {arms}"] if scenario is not None and scenario.arms != arms else []
+    details += [format_settings(settings)] if settings else []
+    title = f"{name} ({', '.join(details)})" if details else name
+    panels, notes = [], []
+    if scenario is None:
+        notes.append("This version of ravenlab does not define this scenario.")
+    elif horizon * (arms + scenario.extra_arms) <= MAX_WORLD_SIZE:
+        seed = studies[0].spec.seed if studies else grids[0].seed
+        panels.append(make_panel(slugs, f"world {title}", figures.plot_world(scenario, horizon, arms, seed=seed)))
+    else:
+        notes.append("The world is too large to be drawn.")
+    panels += [*_horizon_panels(title, studies, slugs), *_curve_panels(studies, slugs)]
+    definition = None if scenario is None else define_scenario(scenario, horizon)
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
+
+
+def _trace_section(key: str, source: TraceSource, studies: list[StudyData], slugs: Slugs) -> ScenarioSection:
+    title = studies[0].spec.scenario
+    scenario = source.find()
+    panels = []
+    if scenario is not None:
+        panels.append(make_panel(slugs, f"trace {title}", figures.plot_trace(scenario, studies[0].spec.horizon)))
+    panels += [*_horizon_panels(title, studies, slugs), *_curve_panels(studies, slugs)]
+    definition, table = None, None
+    for recommendation in _recommendations(studies):
+        if recommendation.trace is not None:
+            facts = recommendation.trace
+            definition = define_trace(recommendation, facts)
+            table = _arm_table(
+                "Missing cells by arm", ["arm", "missing cells", "share of rows"], facts.arms, facts.rows
+            )
+            break
+    notes = [] if scenario is not None else [_describe_absent_file(source.path)]
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+
+
+def _log_section(key: str, source: LogSource, studies: list[StudyData], slugs: Slugs) -> ScenarioSection:
+    title = studies[0].spec.scenario
+    scenario = source.find()
+    panels = []
+    if scenario is not None:
+        panels.append(make_panel(slugs, f"log {title}", figures.plot_log(scenario)))
+    definition, table = None, None
+    for recommendation in _recommendations(studies):
+        if recommendation.log is not None:
+            facts = recommendation.log
+            definition = define_log(facts)
+            table = _arm_table("Events by arm", ["arm", "events", "share"], facts.arms, facts.events)
+            break
+    notes = [] if scenario is not None else [_describe_absent_file(source.path)]
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+
+
+def _describe_absent_file(path: object) -> str:
+    return f"{path} does not exist or has changed since the study, so it is not drawn."
+
+
+def _recommendations(studies: list[StudyData]) -> list[Recommendation]:
+    return [study.recommendation for study in studies if study.recommendation is not None]
+
+
+def _arm_table(caption: str, columns: list[str], counts: Mapping[str, int], total: int) -> PageTable | None:
+    rows = share_by_arm(counts, total)
+    return PageTable(caption, DataFrame(rows, columns=columns)) if rows else None
+
+
+def share_by_arm(counts: Mapping[str, int], total: int) -> list[list[str]]:
+    """List the name, count and share of every arm with a positive count, the largest first.
+
+    >>> share_by_arm({"paris": 1, "oslo": 3, "rome": 0}, total=8)
+    [['oslo', '3', '38 %'], ['paris', '1', '12 %']]
+    """
+    ordered = sorted((-count, name) for name, count in counts.items() if count)
+    return [[name, format_count(-negative), format_percent(-negative / total)] for negative, name in ordered]
+
+
+def _curve_panels(studies: list[StudyData], slugs: Slugs) -> list[Panel]:
+    """Draw regret over time, one figure per study; without bands on a trace, because its windows overlap."""
+    panels = []
+    for study in studies:
+        if study.curves is not None:
+            figure = figures.plot_curves(
+                list(study.curves.simulations.values()),
+                study.curves.changes,
+                [CURVE_NAMES[name] for name in study.curves.simulations],
+                costs=study.spec.minimize,
+                bands=not isinstance(study.spec.source, TraceSource),
+            )
+            panels.append(make_panel(slugs, f"curves {study.name}", figure))
+    return panels
+
+
+def _horizon_panels(title: str, studies: list[StudyData], slugs: Slugs) -> list[Panel]:
+    """Draw the recommended parameters against the horizon, one figure per policy."""
+    by_policy: dict[str, dict[int, Recommendation]] = {}
+    for study in studies:
+        recommendation = study.recommendation
+        if recommendation is not None and recommendation.scenario == study.spec.scenario:
+            by_policy.setdefault(study.spec.policy, {}).setdefault(recommendation.horizon, recommendation)
+    return [
+        make_panel(slugs, f"horizons {policy} {title}", figures.plot_params_by_horizon(list(by_horizon.values())))
+        for policy, by_horizon in by_policy.items()
+        if len(by_horizon) > 1
+    ]
+
+
+def define_scenario(scenario: Scenario, horizon: int) -> Definition:
+    """Define a simulated scenario; times that are shares of the horizon are also given in steps.
+
+    >>> from environments import find_scenario
+    >>> define_scenario(find_scenario("blips"), 1000).parameters[0]
+    ('every', '10% (100 steps at T = 1,000)')
+    """
+    base = scenario.base
+    initial = (
+        f"Initially μ ~ U({base.mean_low:g}, {base.mean_high:g}) and σ² ~ U({base.variance_low:g},"
+        f" {base.variance_high:g}), independently for each arm; the noise is {scenario.noise}."
+    )
+    parameters = [(key, _format_parameter(key, value, horizon)) for key, value in scenario.parameters().items()]
+    categories = [CATEGORIES.get(code, "") for code in scenario.category.split("+")]
+    return Definition(
+        meaning=scenario.meaning,
+        explanations=[" ".join((type(effect).__doc__ or "").split("\n\n")[0].split()) for effect in scenario.effects],
+        formulas=[*map(_effect_formula, scenario.effects), initial],
+        parameters=[*parameters, ("noise", scenario.noise)],
+        category=", ".join(category for category in categories if category),
+    )
+
+
+def _effect_formula(effect: Effect) -> str:
+    """The docstring of an effect's module; that of its class if the effect is a plugin."""
+    name = type(effect).__module__
+    built_in = name.startswith("environments.effects.")
+    text = (sys.modules[name].__doc__ if built_in else type(effect).__doc__) or ""
+    return " ".join(text.split())
+
+
+def _format_parameter(key: str, value: int | float | str, horizon: int) -> str:
+    if isinstance(value, str) and value.endswith("%") and not key.endswith("fraction"):
+        try:
+            return f"{value} ({format_count(parse_steps(key, value, horizon))} steps at T = {format_count(horizon)})"
+        except InputError:
+            return value
+    return format_value(value)
+
+
+def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definition:
+    """Define a trace: rows, arms, segments and how regret is measured."""
+    missing = sum(facts.arms.values())
+    cells = facts.rows * len(facts.arms)
+    unit = "cost" if facts.minimize else "reward"
+    warning = "" if facts.enough else f" That is too small for a reliable interval ({MIN_EFFECTIVE_ROWS} are needed)."
+    return Definition(
+        meaning=f"a recorded trace, {facts.file}: one row per step, one column per arm",
+        explanations=[
+            "All rewards are known, so the regret of any policy is exact."
+            " How well the trace represents the future is unknown."
+        ],
+        formulas=[
+            "Regret at a row is the centered mean over 25 rows of the best available arm minus that of the pulled arm."
+            " An arm is unavailable where its cell is missing.",
+            f"Replications are windows of {recommendation.horizon:,} rows from random offsets. The search used"
+            f" {format_segment(facts, 'search')}, the selection {format_segment(facts, 'selection')}; reported regrets"
+            f" are from {format_segment(facts, 'report')}, which were not used before.",
+            f"Intervals are from a moving-block bootstrap of these rows (blocks of {facts.block}); effective sample"
+            f" size {format_number(round(facts.effective))}.{warning}",
+            f"Regret against the best fixed arm of each window: {format_estimate(facts.regret_fixed)}; where that arm"
+            f" is unavailable, the mean of the available arms is used. Mean {unit} per step:"
+            f" {format_number(facts.per_step)}.",
+        ],
+        parameters=[
+            ("rows", format_count(facts.rows)),
+            ("arms", format_count(len(facts.arms))),
+            ("window", format_count(recommendation.horizon)),
+            ("missing cells", f"{missing:,} ({format_percent(missing / cells)})" if missing else "none"),
+            *([("empty rows", format_count(facts.empty_rows))] if facts.empty_rows else []),
+            ("cells are", "costs" if facts.minimize else "rewards"),
+            ("scale", format_number(facts.scale)),
+        ],
+        category="",
+    )
+
+
+def define_log(facts: LogFacts) -> Definition:
+    """Define a log: events, arms, segments and how the replay score is measured."""
+    unit = "cost" if facts.minimize else "reward"
+    weights = (
+        f" Matched events are weighted by the inverse of their propensity, at most {format_number(facts.clip)}"
+        f" ({facts.clipped:,} reported events are clipped); effective sample size"
+        f" {format_count(round(facts.effective))}."
+        if facts.propensities
+        else ""
+    )
+    return Definition(
+        meaning=f"a log, {facts.file}: one row per event, with the pulled arm and its reward",
+        explanations=[
+            "Only the reward of the pulled arm is known, so policies are replayed: the policy sees an event, and the"
+            " event counts, only if the policy chooses the logged arm.",
+            *([] if facts.enough else [warn_few_events(facts)]),
+        ],
+        formulas=[
+            f"{facts.matched:,} of the reported events match. Replay score, the mean {unit} of matched events over"
+            f" resampled orders of the log: {format_estimate(facts.score)}; mean {unit} of the logging policy:"
+            f" {format_estimate(facts.logged)}.{weights}",
+            "Regret in this report is the mean of the logging policy minus the replay score, per event. It is negative"
+            " where the policy is better than the logging policy.",
+            f"The search used {format_segment(facts, 'search')}, the selection"
+            f" {format_segment(facts, 'selection')}; reported values are from {format_segment(facts, 'report')},"
+            " which were not used before.",
+            f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
+            f" several orders; below {MIN_EFFECTIVE_EVENTS} effective events results are inconclusive. The sample"
+            f" size needed is {SAMPLE_SIZE_RULE}.",
+            *describe_needed_events(facts, rule=""),
+        ],
+        parameters=[
+            ("events", format_count(facts.events)),
+            ("arms", format_count(len(facts.arms))),
+            ("propensities", "known" if facts.propensities else "not known"),
+            ("matched events", format_count(facts.matched)),
+            ("effective sample size", format_number(round(facts.effective))),
+            ("rewards are", "costs" if facts.minimize else "rewards"),
+            ("scale", format_number(facts.scale)),
+        ],
+        category="",
+    )
