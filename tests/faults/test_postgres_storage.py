@@ -155,7 +155,7 @@ def test_passwords_are_never_printed(
 
 
 def test_without_psycopg(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['psycopg'] = None; from tuning import cli; sys.exit(cli.run(sys.argv[1:]))"
+    code = "import sys; sys.modules['psycopg'] = None; from tuning.cli import app; sys.exit(app.run(sys.argv[1:]))"
     done = python("-c", code, "studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db", folder=tmp_path)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()

@@ -85,16 +85,16 @@ def test_locked_database_is_reported(eight: Path, tmp_path: Path, monkeypatch: p
 
 AS_NOBODY = """
 import os, sys
-from tuning import cli
+from tuning.cli import app
 warm, words = sys.argv[1], sys.argv[2:]
-cli.run([*words, "--storage", "sqlite:///" + warm + "/warm.sqlite3"])
+app.run([*words, "--storage", "sqlite:///" + warm + "/warm.sqlite3"])
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
-sys.exit(cli.run(words))
+sys.exit(app.run(words))
 """
-"""Root ignores permission bits, so the second run is nobody's; the first loads what nobody may not read."""
+"""Root ignores permissions, so the second run is that of user nobody; the first one imports all modules."""
 
 
 def test_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> None:
