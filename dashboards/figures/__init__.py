@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from dashboards.figures.curves import plot_curves
     from dashboards.figures.diagnosis import plot_diagnosis
     from dashboards.figures.distributions import plot_distributions
-    from dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines, plot_surface
+    from dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
     from dashboards.figures.history import HistoryPoint, plot_search_history
     from dashboards.figures.parameters import plot_param_importances, plot_params_by_horizon
     from dashboards.figures.recorded import plot_log, plot_trace
     from dashboards.figures.robust import plot_pareto_front, plot_prices
     from dashboards.figures.style import THEMES, apply_theme, get_alt_text
+    from dashboards.figures.surface import plot_surface
     from dashboards.figures.world import plot_world
 
 _MODULES = {
@@ -32,7 +33,8 @@ _MODULES = {
     "curves": ("plot_curves",),
     "diagnosis": ("plot_diagnosis",),
     "distributions": ("plot_distributions",),
-    "grid": ("plot_heat_map", "plot_sensitivity_lines", "plot_surface"),
+    "grid": ("plot_heat_map", "plot_sensitivity_lines"),
+    "surface": ("plot_surface",),
     "history": ("HistoryPoint", "plot_search_history"),
     "parameters": ("plot_param_importances", "plot_params_by_horizon"),
     "recorded": ("plot_log", "plot_trace"),

@@ -22,6 +22,7 @@ from dashboards.figures.style import (
     make_shading,
     round_numbers,
 )
+from environments.errors import InputError
 from environments.world import Floats
 from studies.diagnosis.result import Diagnosis, PlotData
 
@@ -42,7 +43,8 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     8
     """
     picture = result.plot_data
-    assert picture is not None, "there is a picture of every trace that is decidable"
+    if picture is None:
+        raise InputError("the diagnosis is inconclusive and has no figure.")
     x = (picture.starts[1:] + picture.starts[:-1] + 1) / 2.0
     shown = _shown(picture.means)
     traces: list[PlotlyTrace] = []

@@ -170,10 +170,10 @@ def _same(mine: Mapping[str, float | str], theirs: Mapping[str, float | str]) ->
 
 def _improvements(complete: Sequence[HistoryPoint], maximize: bool) -> list[HistoryPoint]:
     better: list[HistoryPoint] = []
+    best = -math.inf if maximize else math.inf
     for row in complete:
-        assert row.value is not None
-        before = better[-1].value if better else None
-        if before is None or (row.value > before if maximize else row.value < before):
+        if row.value is not None and (row.value > best if maximize else row.value < best):
+            best = row.value
             better.append(row)
     return better
 
