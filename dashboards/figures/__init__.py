@@ -34,12 +34,12 @@ _MODULES = {
     "diagnosis": ("plot_diagnosis",),
     "distributions": ("plot_distributions",),
     "grid": ("plot_heat_map", "plot_sensitivity_lines"),
-    "surface": ("plot_surface",),
     "history": ("HistoryPoint", "plot_search_history"),
     "parameters": ("plot_param_importances", "plot_params_by_horizon"),
     "recorded": ("plot_log", "plot_trace"),
     "robust": ("plot_pareto_front", "plot_prices"),
     "style": ("THEMES", "apply_theme", "get_alt_text"),
+    "surface": ("plot_surface",),
     "world": ("plot_world",),
 }
 

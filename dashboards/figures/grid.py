@@ -1,4 +1,4 @@
-"""Figures of a sensitivity grid: heat map, lines and surface."""
+"""Heat map and lines of a sensitivity grid."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 SMALL_GRID = 8  # up to this many values per axis, all values are ticks and cells contain their mean
+MAX_LINES = 6
 
 
 class GridMark(NamedTuple):
@@ -51,7 +52,7 @@ class GridMark(NamedTuple):
     symbol: str
 
 
-def grid_title(main: str, grid: Grid) -> str:
+def format_grid_title(main: str, grid: Grid) -> str:
     """Format the title of a figure of a grid."""
     spec = grid.spec
     settings = [f"settings {escape_text(format_settings(spec.settings))}"] if spec.settings else []
@@ -61,7 +62,7 @@ def grid_title(main: str, grid: Grid) -> str:
     )
 
 
-def grid_alt(what: str, grid: Grid) -> str:
+def describe_grid(what: str, grid: Grid) -> str:
     """Describe a grid in two sentences."""
     spec = grid.spec
     i, j = grid.best
@@ -76,10 +77,10 @@ def grid_alt(what: str, grid: Grid) -> str:
     )
 
 
-def ticks_of(values: Sequence[float]) -> list[float] | None:
+def choose_grid_ticks(values: Sequence[float]) -> list[float] | None:
     """Choose the ticks of an axis: all of a few values, decades of many, otherwise Plotly's choice.
 
-    >>> ticks_of([0.5, 1, 5, 10]), ticks_of(np.geomspace(0.01, 1, 25))
+    >>> choose_grid_ticks([0.5, 1, 5, 10]), choose_grid_ticks(np.geomspace(0.01, 1, 25))
     ([0.5, 1, 5, 10], [0.01, 0.1, 1.0])
     """
     if len(values) <= SMALL_GRID:
@@ -91,12 +92,12 @@ def ticks_of(values: Sequence[float]) -> list[float] | None:
     return decades if len(decades) > 2 else None
 
 
-def edges(values: Sequence[float]) -> list[float]:
+def cell_edges(values: Sequence[float]) -> list[float]:
     """Return the edges of cells: midpoints between values on their scale, and the two ends.
 
-    >>> edges([1.0, 100.0])
+    >>> cell_edges([1.0, 100.0])
     [0.1, 10.0, 1000.0]
-    >>> edges([2.0])
+    >>> cell_edges([2.0])
     [1.5, 2.5]
     """
     if len(values) == 1:
@@ -109,14 +110,14 @@ def edges(values: Sequence[float]) -> list[float]:
     return [float(f"{value:.5g}") for value in (np.exp(ends) if log else ends)]
 
 
-def marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]:
+def list_marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]:
     """List the lowest cell, the paper's advice and the recommendation with their hover texts."""
     spec = grid.spec
     i, j = grid.best
     best = (
         f"α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}"
     )
-    found = [
+    marks = [
         GridMark(
             "lowest cell",
             spec.alpha0[i],
@@ -128,34 +129,36 @@ def marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]:
     ]
     advice = paper_advice(spec.scenario, spec.horizon)
     if advice is not None:
-        says = f"<b>The paper's advice</b><br>α₀ = {advice['alpha0']:g}, β₀ = {advice['beta0']:g}, ε = 0.1"
-        at = _place(spec.alpha0, advice["alpha0"]), _place(spec.beta0, advice["beta0"])
+        alpha0, beta0 = advice["alpha0"], advice["beta0"]
+        params = f"α₀ = {format_number(alpha0)}, β₀ = {format_number(beta0)}, ε = 0.1"
+        hover = f"<b>The paper's advice</b><br>{params}"
+        at = _find_value(spec.alpha0, alpha0), _find_value(spec.beta0, beta0)
         if at[0] is not None and at[1] is not None:
             place = at[0], at[1]
-            says += (
+            hover += (
                 f"<br>mean regret {format_number(float(grid.mean[place]))} ± {format_number(float(grid.stderr[place]))}"
             )
-        found.append(GridMark("the paper's advice", advice["alpha0"], advice["beta0"], says, "square"))
+        marks.append(GridMark("the paper's advice", alpha0, beta0, hover, "square"))
     point = {} if recommended is None else recommended.params
-    alpha0, beta0 = point.get("alpha0"), point.get("beta0")
-    if recommended is not None and isinstance(alpha0, int | float) and isinstance(beta0, int | float):
+    best_alpha0, best_beta0 = point.get("alpha0"), point.get("beta0")
+    if recommended is not None and isinstance(best_alpha0, int | float) and isinstance(best_beta0, int | float):
         regret = recommended.regret
         text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
-        found.append(
+        marks.append(
             GridMark(
                 "recommended",
-                float(alpha0),
-                float(beta0),
+                float(best_alpha0),
+                float(best_beta0),
                 f"<b>Recommended</b><br>{text}<br>mean regret"
                 f" {format_interval(regret.mean, regret.low, regret.high)}<br>on {regret.replications:,} held-out"
                 " worlds",
                 "star",
             )
         )
-    return found
+    return marks
 
 
-def marks_traces(found: Sequence[GridMark], sizes: dict[str, int]) -> list[PlotlyTrace]:
+def _draw_marks(marks: Sequence[GridMark], sizes: dict[str, int]) -> list[PlotlyTrace]:
     """Draw marks in white with a dark edge, visible on every color."""
     return [
         {
@@ -168,12 +171,12 @@ def marks_traces(found: Sequence[GridMark], sizes: dict[str, int]) -> list[Plotl
             "text": [mark.hover],
             "hovertemplate": "%{text}<extra></extra>",
         }
-        for mark in found
+        for mark in marks
     ]
 
 
-def _place(values: Sequence[float], value: float) -> int | None:
-    return next((i for i, each in enumerate(values) if math.isclose(each, value, rel_tol=1e-9)), None)
+def _find_value(values: Sequence[float], value: float) -> int | None:
+    return next((i for i, candidate in enumerate(values) if math.isclose(candidate, value, rel_tol=1e-9)), None)
 
 
 def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
@@ -193,8 +196,8 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     columns = range(len(spec.alpha0))
     cells: PlotlyTrace = {
         "type": "heatmap",
-        "x": edges(spec.alpha0),
-        "y": edges(spec.beta0),
+        "x": cell_edges(spec.alpha0),
+        "y": cell_edges(spec.beta0),
         "z": [[round_number(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
         "customdata": [
             [
@@ -218,39 +221,39 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
         ),
         "colorscale": COLOR_SCALE,
         "reversescale": True,
-        "colorbar": _bar(grid, log),
+        "colorbar": _make_color_bar(grid, log),
     }
     kinds = choose_axis_type(spec.alpha0), choose_axis_type(spec.beta0)
-    found = [_inside(mark, grid) for mark in marks(grid, recommended)]
+    marks = [_clip_mark(mark, grid) for mark in list_marks(grid, recommended)]
     sizes = {"circle": 9, "square": 15, "star": 16}
-    traces = [cells, *_region(grid), *_numbers(grid, log), *marks_traces(found, sizes)]
+    traces = [cells, *_outline_best_cells(grid), *_write_means(grid, log), *_draw_marks(marks, sizes)]
     return make_figure(
         traces,
-        grid_title("Mean regret over α₀ and β₀", grid),
-        _alt(grid, recommended),
+        format_grid_title("Mean regret over α₀ and β₀", grid),
+        _describe_heat_map(grid, recommended),
         height=540,
-        xaxis=make_axis("α₀ (exploration weight)", kinds[0], ticks_of(spec.alpha0), showgrid=False),
-        yaxis=make_axis("β₀ (variance weight)", kinds[1], ticks_of(spec.beta0), showgrid=False),
+        xaxis=make_axis("α₀ (exploration weight)", kinds[0], choose_grid_ticks(spec.alpha0), showgrid=False),
+        yaxis=make_axis("β₀ (variance weight)", kinds[1], choose_grid_ticks(spec.beta0), showgrid=False),
     )
 
 
-def _inside(mark: GridMark, grid: Grid) -> GridMark:
+def _clip_mark(mark: GridMark, grid: Grid) -> GridMark:
     """Move a mark outside the grid to its edge and say so in its name."""
-    x, y = edges(grid.spec.alpha0), edges(grid.spec.beta0)
+    x, y = cell_edges(grid.spec.alpha0), cell_edges(grid.spec.beta0)
     alpha0, beta0 = min(max(mark.alpha0, x[0]), x[-1]), min(max(mark.beta0, y[0]), y[-1])
     if (alpha0, beta0) == (mark.alpha0, mark.beta0):
         return mark
     return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (outside the grid)")
 
 
-def _alt(grid: Grid, recommended: Recommendation | None) -> str:
-    alt = grid_alt("Heat map of the mean regret", grid)
-    for mark in marks(grid, recommended)[1:]:
+def _describe_heat_map(grid: Grid, recommended: Recommendation | None) -> str:
+    alt = describe_grid("Heat map of the mean regret", grid)
+    for mark in list_marks(grid, recommended)[1:]:
         alt += f" Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
     return alt
 
 
-def _bar(grid: Grid, log: bool) -> dict[str, Any]:
+def _make_color_bar(grid: Grid, log: bool) -> dict[str, Any]:
     bar: dict[str, Any] = {
         "title": {"text": "mean regret (reward units)", "side": "right"},
         "thickness": 12,
@@ -261,12 +264,12 @@ def _bar(grid: Grid, log: bool) -> dict[str, Any]:
         ticks = choose_log_ticks(grid.mean.ravel()) or []
         bar |= {
             "tickvals": round_numbers(math.log10(tick) for tick in ticks),
-            "ticktext": [f"{tick:g}" for tick in ticks],
+            "ticktext": [format_number(tick) for tick in ticks],
         }
     return bar
 
 
-def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
+def _write_means(grid: Grid, log: bool) -> list[PlotlyTrace]:
     """Write the mean into each cell of a small grid, below its middle, which may hold a mark."""
     if max(grid.mean.shape) > SMALL_GRID:
         return []
@@ -288,10 +291,10 @@ def _numbers(grid: Grid, log: bool) -> list[PlotlyTrace]:
     ]
 
 
-def _region(grid: Grid) -> list[PlotlyTrace]:
+def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
     """Outline and hatch the cells that are statistically indistinguishable from the best."""
     spec = grid.spec
-    x, y, inside = edges(spec.alpha0), edges(spec.beta0), grid.indistinguishable
+    x, y, inside = cell_edges(spec.alpha0), cell_edges(spec.beta0), grid.indistinguishable
     columns, rows = inside.shape
 
     def at(i: int, j: int) -> bool:
@@ -339,9 +342,6 @@ def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) ->
     }
 
 
-MAX_LINES = 6
-
-
 def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
@@ -356,7 +356,7 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     spec = grid.spec
     alpha0 = [float(value) for value in spec.alpha0]
     traces: list[PlotlyTrace] = []
-    chosen = _chosen(len(spec.beta0), grid.best[1])
+    chosen = _choose_lines(len(spec.beta0), grid.best[1])
     for place, j in enumerate(chosen):
         mean, stderr = grid.mean[:, j], grid.stderr[:, j]
         low, high = mean - Z95 * stderr, mean + Z95 * stderr
@@ -389,16 +389,16 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
         title = f"Mean regret against α₀ for {len(chosen)} of {len(spec.beta0)} values of β₀"
     return make_figure(
         traces,
-        grid_title(title, grid),
-        grid_alt("Lines with 95 % bands of the mean regret", grid),
-        xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), ticks_of(alpha0)),
+        format_grid_title(title, grid),
+        describe_grid("Lines with 95 % bands of the mean regret", grid),
+        xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
         yaxis=make_axis(
             "mean regret (reward units)", "log" if log else "linear", choose_log_ticks(reach) if log else None
         ),
     )
 
 
-def _chosen(count: int, best: int) -> list[int]:
+def _choose_lines(count: int, best: int) -> list[int]:
     """Choose at most six of the β₀, including the best."""
     if count <= MAX_LINES:
         return list(range(count))

@@ -1,13 +1,15 @@
-"""The surface of a sensitivity grid in three dimensions."""
+"""Three-dimensional surface of a sensitivity grid."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
+from dashboards.figures.grid import choose_grid_ticks, describe_grid, format_grid_title, list_marks
 from dashboards.figures.style import (
     COLOR_SCALE,
     VERMILION,
+    WHITE_MARKER,
     PlotlyTrace,
     choose_axis_type,
     choose_log_ticks,
@@ -21,7 +23,6 @@ from studies.results.grid import Grid
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-from dashboards.figures.grid import grid_alt, grid_title, marks, ticks_of
 
 SCENE_LINE_COLOR = "#9a9fa6"  # WebGL draws semi-transparent lines almost invisibly on white
 
@@ -40,7 +41,7 @@ def plot_surface(grid: Grid) -> go.Figure:
     log = spans_decades(grid.mean.ravel())
     text = [
         [
-            f"± {grid.stderr[i, j]:.3g}, {'no' if grid.indistinguishable[i, j] else 'yes'}"
+            f"± {format_number(float(grid.stderr[i, j]))}, {'no' if grid.indistinguishable[i, j] else 'yes'}"
             for i in range(len(spec.alpha0))
         ]
         for j in range(len(spec.beta0))
@@ -82,15 +83,15 @@ def plot_surface(grid: Grid) -> go.Figure:
                 [round_number(math.log10(v)) for v in grid.mean[:, j]] for j in range(len(spec.beta0))
             ]
     return make_figure(
-        [main, *_surface_marks(grid)],
-        grid_title("Mean regret over α₀ and β₀", grid),
-        grid_alt("Three-dimensional surface of the mean regret", grid),
+        [main, *_draw_marks(grid)],
+        format_grid_title("Mean regret over α₀ and β₀", grid),
+        describe_grid("Three-dimensional surface of the mean regret", grid),
         height=560,
         legend_itemsizing="constant",
         margin={"l": 0, "r": 0, "b": 0},
         scene={
-            "xaxis": _scene_axis("α₀", choose_axis_type(spec.alpha0), ticks_of(spec.alpha0)),
-            "yaxis": _scene_axis("β₀", choose_axis_type(spec.beta0), ticks_of(spec.beta0)),
+            "xaxis": _scene_axis("α₀", choose_axis_type(spec.alpha0), choose_grid_ticks(spec.alpha0)),
+            "yaxis": _scene_axis("β₀", choose_axis_type(spec.beta0), choose_grid_ticks(spec.beta0)),
             "zaxis": _scene_axis(
                 "regret", "log" if log else "linear", choose_log_ticks(grid.mean.ravel()) if log else None
             ),
@@ -100,33 +101,28 @@ def plot_surface(grid: Grid) -> go.Figure:
     )
 
 
-def _surface_marks(grid: Grid) -> list[PlotlyTrace]:
+def _draw_marks(grid: Grid) -> list[PlotlyTrace]:
     """Mark the lowest cell and the advice on the surface, if they are cells."""
     spec = grid.spec
-    found = []
-    for mark in marks(grid, None):
+    traces: list[PlotlyTrace] = []
+    for mark in list_marks(grid, None):
         if mark.alpha0 not in spec.alpha0 or mark.beta0 not in spec.beta0:
             continue
         height = float(grid.mean[spec.alpha0.index(mark.alpha0), spec.beta0.index(mark.beta0)])
-        found.append(
+        traces.append(
             {
                 "type": "scatter3d",
                 "x": round_numbers([mark.alpha0]),
                 "y": round_numbers([mark.beta0]),
                 "z": round_numbers([height]),
                 "mode": "markers",
-                "marker": {
-                    "symbol": mark.symbol,
-                    "size": 6,
-                    "color": "#ffffff",
-                    "line": {"color": "#000000", "width": 2},
-                },
+                "marker": {"symbol": mark.symbol, "size": 6, **WHITE_MARKER},
                 "name": mark.name,
                 "text": [mark.hover],
                 "hovertemplate": "%{text}<extra></extra>",
             }
         )
-    return found
+    return traces
 
 
 def _scene_axis(title: str, kind: str, ticks: list[float] | None) -> dict[str, Any]:

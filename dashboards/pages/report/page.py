@@ -112,7 +112,8 @@ def build_report(data: ReportData) -> ReportPage:
     slugs = Slugs()
     ids = {study.name: slugs.new(study.name) for study in data.studies}
     scenarios = make_scenario_sections(data, slugs)
-    columns, rows = make_recommendation_table(data.recommendations, [ids[each.study] for each in data.recommendations])
+    recommended = [ids[study.name] for study in data.studies if study.recommendation is not None]
+    columns, rows = make_recommendation_table(data.recommendations, recommended)
     page = ReportPage(
         title=_format_title(data),
         subtitle=f"Storage: {data.where}",
@@ -238,7 +239,7 @@ def make_recommendation_table(
     separate = len(names) + several <= MAX_PARAM_COLUMNS
     columns = [("Scenario", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
-    columns += [("Regret (95 % CI)", True), ("Paper's advice", True), ("Defaults", True)]
+    columns += [("Regret (95 %)", True), ("Paper's advice", True), ("Defaults", True)]
     rows = []
     for each, slug in zip(recommendations, ids, strict=True):
         title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario

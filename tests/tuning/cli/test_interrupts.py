@@ -115,7 +115,7 @@ def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: 
     def interrupted(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tuning.page_files._gather", interrupted)
+    monkeypatch.setattr("tuning.page_files._load_data", interrupted)
     assert run(["report"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, "report.html")
