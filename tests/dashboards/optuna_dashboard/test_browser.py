@@ -105,7 +105,7 @@ def test_a_wild_name_does_nothing(page: Page, site: Served) -> None:
     page.goto(f"{site.url}dashboard/studies/{OTHER}")
     page.locator("[id='user-defined-plot:ravenlab-history'] .gtitle").wait_for(state="attached")
     page.goto(f"{site.url}dashboard/studies/{OTHER}/note")
-    page.get_by_role("heading", name="Use α₀").wait_for()
+    page.get_by_role("heading", name="α₀ = ").wait_for()
     assert dialogs == []
 
 
