@@ -1,4 +1,4 @@
-"""What a command line says, run in this process: a process of its own costs a second or two before it does anything."""
+"""Command lines run in this process, which saves a second or two of start-up each."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import io
 from tuning.cli import app
 
 
-def said_by(words: list[str]) -> tuple[int, str, str]:
-    """Exit code and both outputs of a command line; they are as strict about letters as a terminal's."""
-    held = io.BytesIO(), io.BytesIO()
-    out = io.TextIOWrapper(held[0], encoding="utf-8", errors="strict", write_through=True)
-    err = io.TextIOWrapper(held[1], encoding="utf-8", errors="backslashreplace", write_through=True)
+def run_command(words: list[str]) -> tuple[int, str, str]:
+    """Run a command line; return its exit code, stdout and stderr, encoded as strictly as on a terminal."""
+    streams = io.BytesIO(), io.BytesIO()
+    out = io.TextIOWrapper(streams[0], encoding="utf-8", errors="strict", write_through=True)
+    err = io.TextIOWrapper(streams[1], encoding="utf-8", errors="backslashreplace", write_through=True)
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = app.run(words)
-    return code, held[0].getvalue().decode(), held[1].getvalue().decode()
+    return code, streams[0].getvalue().decode(), streams[1].getvalue().decode()
 
 
 def refused(*words: str) -> str:
-    """The one line that a refused command says."""
-    code, out, err = said_by(list(words))
+    """Run a command line that must be refused, and return its one line of explanation."""
+    code, out, err = run_command(list(words))
     assert (code, out) == (app.REFUSED, ""), err
     (line,) = err.splitlines()
     assert line.startswith("ravenlab: ")

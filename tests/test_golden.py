@@ -12,7 +12,7 @@ import pytest
 
 from dashboards.figures import get_alt_text, plot_heat_map, plot_pareto_front, plot_search_history, plot_world
 from environments import find_scenario
-from tests.command import refused, said_by
+from tests.command import refused, run_command
 from tests.dashboards.drawn import made_grid, names
 from tests.dashboards.figures.test_study import SPEC, made_rows
 from tests.dashboards.figures.test_worlds import made_front
@@ -71,14 +71,14 @@ def tuned(folder: Path) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("COLUMNS", "100")
-        code, out, err = said_by(["tune", "blips", *WORLD, *SEARCH, f"--storage={STORAGE}"])
+        code, out, err = run_command(["tune", "blips", *WORLD, *SEARCH, f"--storage={STORAGE}"])
     assert code == 0, err
     return out
 
 
 def printed(*words: str) -> str:
     """The standard output of a command that must succeed."""
-    code, out, err = said_by(list(words))
+    code, out, err = run_command(list(words))
     assert code == 0, err
     return out
 

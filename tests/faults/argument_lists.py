@@ -1,8 +1,8 @@
-"""Argument lists for any command, drawn from the real tree of commands and options.
+"""Random argument lists for all commands, generated from the declared commands and options.
 
-Most of a list is plausible (`plausible.toml`), some of it is rubbish: a list of rubbish alone never gets past the first
-check. Lists of commands that play begin with a budget so small that a run takes milliseconds; what is drawn comes
-later and wins, but budgets are drawn either tiny or beyond every limit.
+Most values are plausible (`plausible.toml`), since random values alone never pass the first check. Lists of commands
+that simulate begin with a small budget, so that a run takes milliseconds; random budgets that follow are either tiny or
+beyond all limits.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hypothesis import strategies as st
 from tuning.cli import app
 
 ROOT = "(none)"
-"""Stands for `ravenlab` without a command."""
+"""`ravenlab` without a command."""
 
 LISTS = ("list scenarios", "list policies", "list studies")
 
 NOT_DRAWN = ("--install-completion",)
-"""It edits the shell's start-up file of whoever runs the tests."""
+"""Options that are never generated: this one edits the user's shell configuration."""
 
 WORDS = tomllib.loads(Path(__file__).with_name("plausible.toml").read_text(encoding="utf-8"))
 
 HUGE = ["1000000000000", "9" * 19, "1" + "0" * 400, "9" * 5000]
-"""Beyond every limit: refused wherever a number is read, on any machine."""
+"""Numbers beyond all limits, which are refused on any machine."""
 
 NUMBERS = WORDS["numbers"].split()
 UNSEEN = ["", " ", "\t", "\n", "a\nb", "\x00", "a\x00b", "\x1b[31mred", "\udcff", "\u202eab"]
@@ -44,21 +44,21 @@ SHARED = {
     "--name": [*WORDS["values"]["--name"].split(), "n" * 400, "n" * 401],
 }
 GOOD = {**{name: words.split() for name, words in WORDS["values"].items()}, **SHARED}
-"""Plausible values by option, or by command and option; names of arguments stand without dashes."""
+"""Plausible values by option, or by command and option; arguments have no dashes."""
 
 BUDGETS = {
     *("--horizon", "--arms", "--trials", "--replications", "--selection", "--report", "--batch", "--tune", "--jobs"),
     *("--search-replications", "--halves", "--window"),
 }
-"""Options whose values are tiny, refused, or no number at all: nothing that is drawn may take minutes."""
+"""Options whose values are tiny, refused or not numbers, so that no run takes minutes."""
 
 TEXT = st.text(max_size=12).filter(lambda text: "/" not in text)
-"""Anything but a place in the file system: those are written out, and harm nobody."""
+"""Any text except paths, which are listed in plausible.toml and harmless."""
 
 
 @cache
 def parsed(name: str) -> Any:
-    """A command as click knows it; `ROOT` is all of them together."""
+    """Return a command, or for `ROOT` the group of all commands."""
     words = [] if name == ROOT else name.split()
     found: Any = typer.main.get_command(app.app_for(words))
     for word in words:
@@ -67,37 +67,37 @@ def parsed(name: str) -> Any:
 
 
 def names() -> list[str]:
-    """Every command there is."""
+    """Return the names of all commands."""
     return [ROOT, *LISTS, *app.COMMANDS]
 
 
 def options_of(name: str) -> list[str]:
-    """All spellings of all options of a command."""
+    """Return all names of all options of a command."""
     spelled = [word for param in parsed(name).params for word in param.opts if word.startswith("-")]
     return [word for word in [*spelled, "--help"] if word not in NOT_DRAWN]
 
 
 def _is_small(text: str) -> bool:
-    """Whether it is no number at all, or one that takes no time."""
+    """Return whether a value is not a number, or one that needs no computing time."""
     return text in NUMBERS or text in HUGE or not any(map(str.isdigit, text))
 
 
 @cache
 def _values(name: str, spelled: str) -> st.SearchStrategy[str]:
-    """What may stand behind an option or as an argument: most of it plausible."""
-    rubbish = st.one_of(st.sampled_from([*LETTERS, *NUMBERS, *HUGE]), TEXT)
+    """Generate values of an option or argument, most of them plausible."""
+    random_values = st.one_of(st.sampled_from([*LETTERS, *NUMBERS, *HUGE]), TEXT)
     if spelled in BUDGETS:
-        rubbish = rubbish.filter(_is_small)
+        random_values = random_values.filter(_is_small)
     elif (name, spelled) != ("reproduce", "names"):  # a whole experiment takes long
-        rubbish = st.one_of(rubbish, st.sampled_from([*PLACES, *STORAGES]))
+        random_values = st.one_of(random_values, st.sampled_from([*PLACES, *STORAGES]))
     good = GOOD.get(f"{name} {spelled}", GOOD.get(spelled))
-    plausible = rubbish if good is None else st.sampled_from(good)
-    return st.one_of(*[plausible] * 6, rubbish)
+    plausible = random_values if good is None else st.sampled_from(good)
+    return st.one_of(*[plausible] * 6, random_values)
 
 
 @cache
 def _pieces(name: str) -> st.SearchStrategy[list[str]]:
-    """One option with its value, one argument, or something that should not be there."""
+    """Generate an option with its value, an argument, or something invalid."""
     kinds: list[st.SearchStrategy[list[str]]] = []
     for param in parsed(name).params:
         spelled = [word for word in param.opts if word not in NOT_DRAWN]
@@ -122,7 +122,7 @@ def _pieces(name: str) -> st.SearchStrategy[list[str]]:
 
 
 def argument_lists(name: str) -> st.SearchStrategy[list[str]]:
-    """Whole command lines of one command."""
+    """Generate command lines of one command."""
     begun = [] if name == ROOT else name.split()
     first = st.sampled_from([[*begun, *budget.split()] for budget in WORDS["begun"].get(name, [""])])
     drawn = st.lists(_pieces(name), max_size=3).map(lambda pieces: [word for piece in pieces for word in piece])

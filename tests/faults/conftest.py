@@ -1,16 +1,16 @@
-"""What an undisturbed run gives, which every disturbed one must give as well."""
+"""Result of an uninterrupted run, which interrupted runs must reproduce."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.faults.studies import SMALL, exported, within
+from tests.faults.studies import SMALL, export_json, run_in_process
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The export of the small study, run in one go by one worker."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    done = within(*SMALL, "--jobs=1", folder=folder)
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Export of the small study, run at once by one worker."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    done = run_in_process(*SMALL, "--jobs=1", folder=folder)
     assert done.returncode == 0, done.stderr
-    return exported(folder)
+    return export_json(folder)

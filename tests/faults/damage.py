@@ -1,4 +1,4 @@
-"""Storages that something has happened to: cut off, bits turned over, noise in the middle, values that nobody wrote."""
+"""Damaged storages: truncated files, flipped bits, random bytes, and changed values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 KINDS = ("cut", "bits", "text", "noise", "values")
 
 TEXT = re.compile(rb'[{\["][\x20-\x7e]{12,}')
-"""Where attributes, names and distributions stand in the file."""
+"""Matches attributes, names and distributions in a file."""
 
 VALUES = [
     None,
@@ -33,11 +33,11 @@ VALUES = [
     1e300,
     b"\xff",
 ]
-"""What stands in a column of a row instead of what was there."""
+"""Values that replace a column of a row."""
 
 
-def damaged(whole: Path, place: Path, seed: int) -> str:
-    """Put a damaged copy of a storage in a place; the same seed does the same damage. Gives what was done."""
+def write_damaged(whole: Path, place: Path, seed: int) -> str:
+    """Write a damaged copy of a storage, reproducible by the seed; return a description of the damage."""
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     if kind == "values":
@@ -48,10 +48,10 @@ def damaged(whole: Path, place: Path, seed: int) -> str:
         at = int(rng.integers(1, len(held)))
         held = held[:at]
     elif kind == "bits":
-        at = _turn_over(held, rng, rng.integers(0, len(held), int(rng.integers(1, 5))))
+        at = _flip_bits(held, rng, rng.integers(0, len(held), int(rng.integers(1, 5))))
     elif kind == "text":
         places = [int(rng.integers(*found.span())) for found in TEXT.finditer(held)]
-        at = _turn_over(held, rng, rng.choice(places, int(rng.integers(1, 4))))
+        at = _flip_bits(held, rng, rng.choice(places, int(rng.integers(1, 4))))
     else:
         at = int(rng.integers(0, len(held) - 512))
         held[at : at + 512] = rng.bytes(512)
@@ -59,7 +59,7 @@ def damaged(whole: Path, place: Path, seed: int) -> str:
     return f"{kind} at {at}"
 
 
-def _turn_over(held: bytearray, rng: np.random.Generator, places: Iterable[int]) -> int:
+def _flip_bits(held: bytearray, rng: np.random.Generator, places: Iterable[int]) -> int:
     places = [int(place) for place in places]
     for place in places:
         held[place] ^= 1 << int(rng.integers(0, 8))
@@ -67,7 +67,7 @@ def _turn_over(held: bytearray, rng: np.random.Generator, places: Iterable[int])
 
 
 def _replace_values(place: Path, rng: np.random.Generator) -> str:
-    """One to three columns of drawn rows; the file stays a sound database."""
+    """Replace one to three random values; the file remains a valid database."""
     said = []
     connection = sqlite3.connect(place, isolation_level=None)
     connection.execute("PRAGMA ignore_check_constraints = 1")

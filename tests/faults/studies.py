@@ -1,4 +1,4 @@
-"""A small study run by the real command in its own process."""
+"""A small study, run by the real command in a separate process, and helpers to kill and inspect it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.command import said_by
+from tests.command import run_command
 from tests.project import environment, python
 
 TRIALS, BATCH = 40, 8
 KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
-"""How often something is killed, or cut off: `make stress` says 40."""
+"""Number of kills and lost connections per test; 40 in `make stress`."""
 
 SMALL = [
     "tune",
@@ -36,7 +36,7 @@ SMALL = [
 
 
 def command(*words: str) -> list[str]:
-    """The command line of `ravenlab` in this Python."""
+    """Return the command line of `ravenlab` in this Python."""
     return [sys.executable, "-m", "ravenlab", *words]
 
 
@@ -46,26 +46,26 @@ def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def start(*words: str, folder: Path, **more: str) -> subprocess.Popen[str]:
-    """Start the command in a folder, with more in its environment."""
+    """Start the command in a folder, with additional environment variables."""
     return subprocess.Popen(
         command(*words), cwd=folder, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
 Place = Path | str
-"""A folder with studies.sqlite3 in it, or the URL of a storage."""
+"""A folder with studies.sqlite3, or the URL of a storage."""
 
 
 def storage_in(place: Place) -> str:
-    """The URL of a storage."""
+    """Return the URL of a storage."""
     return place if isinstance(place, str) else f"sqlite:///{place}/studies.sqlite3"
 
 
-def landed(place: Place) -> int:
-    """How many trials stand in a storage; 0 before there is one."""
+def count_trials(place: Place) -> int:
+    """Count the trials in a storage; 0 before it exists."""
     if isinstance(place, str):
-        counted = asked(place, "SELECT to_regclass('trials') IS NOT NULL")
-        return int(asked(place, "SELECT count(*) FROM trials")[0][0]) if counted[0][0] else 0
+        counted = query(place, "SELECT to_regclass('trials') IS NOT NULL")
+        return int(query(place, "SELECT count(*) FROM trials")[0][0]) if counted[0][0] else 0
     path = place / "studies.sqlite3"
     if not path.exists():
         return 0
@@ -76,47 +76,47 @@ def landed(place: Place) -> int:
         return 0
 
 
-def asked(url: str, question: str) -> list[Any]:
-    """What a database answers."""
+def query(url: str, statement: str) -> list[Any]:
+    """Return the rows of a query."""
     from sqlalchemy import create_engine, text
     from sqlalchemy.pool import NullPool
 
     with create_engine(url, poolclass=NullPool).connect() as connection:
-        return [tuple(row) for row in connection.execute(text(question))]
+        return [tuple(row) for row in connection.execute(text(statement))]
 
 
-def states(place: Place) -> dict[str, int]:
-    """How many trials are in which state."""
-    return dict(asked(storage_in(place), "SELECT state, count(*) FROM trials GROUP BY state"))
+def trial_states(place: Place) -> dict[str, int]:
+    """Count trials by state."""
+    return dict(query(storage_in(place), "SELECT state, count(*) FROM trials GROUP BY state"))
 
 
-def within(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder but in this process: where its result is asked for and not its end as a process.
+def run_in_process(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder, but in this process.
 
-    Only when a process has ended are all of a study's bytes in its one file: this one keeps the storage open.
+    This process keeps the storage open, so part of a study may still be in the write-ahead log.
     """
     with contextlib.chdir(folder):
-        return subprocess.CompletedProcess(list(words), *said_by(list(words)))
+        return subprocess.CompletedProcess(list(words), *run_command(list(words)))
 
 
-def wait_for(place: Place, count: int, process: subprocess.Popen[str], log: Callable[[], str] = str) -> None:
-    """Until so many trials have landed; `log` tells more where the process ends before."""
-    while landed(place) < count:
+def wait_for_trials(place: Place, count: int, process: subprocess.Popen[str], log: Callable[[], str] = str) -> None:
+    """Wait until so many trials are stored; `log` explains a process that ends before."""
+    while count_trials(place) < count:
         assert process.poll() is None, (process.communicate(), log())
         time.sleep(0.002)
 
 
-def kill_when(count: int, *words: str, folder: Path) -> int:
-    """Start the command, kill it −9 as soon as so many trials have landed, and give how many had."""
+def kill_after(count: int, *words: str, folder: Path) -> int:
+    """Start the command, kill it (SIGKILL) once so many trials are stored, and return their number."""
     process = start(*words, folder=folder)
-    wait_for(folder, count, process)
+    wait_for_trials(folder, count, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    return landed(folder)
+    return count_trials(folder)
 
 
-def exported(place: Place) -> str:
-    """What `ravenlab export` prints."""
-    done = within("export", f"--storage={storage_in(place)}", folder=Path())
+def export_json(place: Place) -> str:
+    """Return what `ravenlab export` prints."""
+    done = run_in_process("export", f"--storage={storage_in(place)}", folder=Path())
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""A folder as a person's might look after some work, for commands to be tried in."""
+"""A folder with the files of a typical user, in which commands are tested."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from environments.recorded.examples import example_log, example_trace
 from environments.recorded.examples import log_to_csv as log_csv
 from environments.recorded.examples import trace_to_csv as trace_csv
 from studies.storage.database import open_storage
-from tests.command import said_by
+from tests.command import run_command
 
 MINE = """
 from environments import find_scenario
@@ -42,18 +42,18 @@ SMALL_TUNE = ["tune", "blips", *TINY, *FEW]
 
 
 def tiny(*words: str, url: str = "sqlite:///studies.sqlite3") -> None:
-    """Run something small that must go well."""
-    code, _, err = said_by([*words, *TINY, f"--storage={url}"])
+    """Run a small command that must succeed."""
+    code, _, err = run_command([*words, *TINY, f"--storage={url}"])
     assert code == 0, err
 
 
 def make_storage(path: Path) -> str:
-    """A study of each kind of ours, one of somebody else, and one that was left running; gives the URL."""
+    """Create a storage with a study of each kind, foreign studies and a running one; return its URL."""
     url = f"sqlite:///{path}"
     tiny("tune", "blips", "--name=tuned", *FEW, url=url)
     tiny("tune", "--robust", "blips", "stationary", "--name=worlds", *FEW, url=url)
     tiny("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1,2", url=url)
-    tiny("compare", "blips", "--name=fight", "--tune=0", "--policies=ucb1,raven-ucb", f"-o{path}.d", url=url)
+    tiny("compare", "blips", "--name=compared", "--tune=0", "--policies=ucb1,raven-ucb", f"-o{path}.d", url=url)
     storage = open_storage(url, create=False)
     stranger = optuna.create_study(study_name="stranger", storage=storage)
     stranger.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
@@ -66,7 +66,7 @@ def make_storage(path: Path) -> str:
 
 
 def make_template(folder: Path) -> Path:
-    """Files of every kind that a command takes, and of kinds that it does not."""
+    """Create valid and invalid files of all kinds."""
     folder.mkdir()
     make_storage(folder / "studies.sqlite3")
     (folder / "trace.csv").write_text("".join(trace_csv(example_trace()).splitlines(keepends=True)[:121]))

@@ -1,4 +1,4 @@
-"""Kill −9 on a Dask cluster: a worker needs no rerun, the driver a rerun, and a scheduler that comes back is found."""
+"""Killed workers, drivers and schedulers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -11,83 +11,93 @@ import numpy as np
 import pytest
 
 from tests.cluster import DaskCluster
-from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, run, start, states, wait_for
+from tests.faults.studies import (
+    KILLS,
+    SMALL,
+    TRIALS,
+    count_trials,
+    export_json,
+    run,
+    start,
+    trial_states,
+    wait_for_trials,
+)
 from tests.messages import assert_names
 
 ROUNDS = max(1, KILLS // 4)
 
 
-def moments(seed: int) -> list[int]:
-    """After how many landed trials to kill."""
+def kill_points(seed: int) -> list[int]:
+    """Return numbers of stored trials after which to kill."""
     return [int(n) for n in np.random.default_rng(seed).integers(1, TRIALS, ROUNDS)]
 
 
-def started(cluster: DaskCluster, folder: Path, count: int, **more: str) -> subprocess.Popen[str]:
-    """A study on the cluster, once so many trials have landed."""
+def start_study(cluster: DaskCluster, folder: Path, count: int, **more: str) -> subprocess.Popen[str]:
+    """Start a study on the cluster and wait until so many trials are stored."""
     process = start(*SMALL, f"--cluster={cluster.address}", folder=folder, **more)
-    wait_for(folder, count, process, cluster.log)
+    wait_for_trials(folder, count, process, cluster.log)
     return process
 
 
-def finished(process: subprocess.Popen[str], cluster: DaskCluster) -> None:
-    """Exit code 0, and not a word."""
+def check_finished(process: subprocess.Popen[str], cluster: DaskCluster) -> None:
+    """Check that the process ends with exit code 0 and without errors."""
     _, err = process.communicate(timeout=120)
     assert process.returncode == 0, (err, cluster.log())
     assert "Traceback" not in err
     assert "Error" not in err, err
 
 
-@pytest.mark.parametrize("count", moments(1))
-def test_a_killed_worker_needs_no_rerun(count: int, cluster: DaskCluster, undisturbed: str, tmp_path: Path) -> None:
-    process = started(cluster, tmp_path, count)
+@pytest.mark.parametrize("count", kill_points(1))
+def test_killed_worker_needs_no_rerun(count: int, cluster: DaskCluster, uninterrupted: str, tmp_path: Path) -> None:
+    process = start_study(cluster, tmp_path, count)
     victim = cluster.workers.pop(0)
     os.kill(victim.pid, signal.SIGKILL)
     victim.wait()
     cluster.start_worker()  # and one that joins is used
-    finished(process, cluster)
-    assert states(tmp_path) == {"COMPLETE": TRIALS}
-    assert exported(tmp_path) == undisturbed
+    check_finished(process, cluster)
+    assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
+    assert export_json(tmp_path) == uninterrupted
     cluster.wait(2)
 
 
-@pytest.mark.parametrize("count", moments(2))
-def test_a_killed_driver_goes_on_in_a_rerun(count: int, cluster: DaskCluster, undisturbed: str, tmp_path: Path) -> None:
-    process = started(cluster, tmp_path, count)
+@pytest.mark.parametrize("count", kill_points(2))
+def test_killed_driver_resumes_in_a_rerun(count: int, cluster: DaskCluster, uninterrupted: str, tmp_path: Path) -> None:
+    process = start_study(cluster, tmp_path, count)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert set(states(tmp_path)) == {"COMPLETE"}
-    finished(start(*SMALL, f"--cluster={cluster.address}", folder=tmp_path), cluster)
-    assert states(tmp_path) == {"COMPLETE": TRIALS}
-    assert exported(tmp_path) == undisturbed
+    assert set(trial_states(tmp_path)) == {"COMPLETE"}
+    check_finished(start(*SMALL, f"--cluster={cluster.address}", folder=tmp_path), cluster)
+    assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
+    assert export_json(tmp_path) == uninterrupted
 
 
-@pytest.mark.parametrize("count", moments(3))
-def test_a_killed_scheduler_that_comes_back_is_found(
-    count: int, cluster: DaskCluster, undisturbed: str, tmp_path: Path
+@pytest.mark.parametrize("count", kill_points(3))
+def test_restarted_scheduler_is_reconnected(
+    count: int, cluster: DaskCluster, uninterrupted: str, tmp_path: Path
 ) -> None:
-    process = started(cluster, tmp_path, count)
+    process = start_study(cluster, tmp_path, count)
     cluster.kill_scheduler()
     cluster.kill_workers()
     cluster.start_scheduler()
     cluster.start_worker()
     cluster.start_worker()
-    finished(process, cluster)
-    assert states(tmp_path) == {"COMPLETE": TRIALS}
-    assert exported(tmp_path) == undisturbed
+    check_finished(process, cluster)
+    assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
+    assert export_json(tmp_path) == uninterrupted
 
 
 @pytest.mark.stress
-def test_a_scheduler_that_is_gone_for_good_costs_a_rerun_and_no_trial(
-    cluster: DaskCluster, undisturbed: str, tmp_path: Path
+def test_lost_scheduler_needs_a_rerun_and_loses_no_trial(
+    cluster: DaskCluster, uninterrupted: str, tmp_path: Path
 ) -> None:
-    """Last, since it takes the cluster down."""
-    process = started(cluster, tmp_path, 3, RAVENLAB_PATIENCE="2")
+    """Runs last, since it stops the cluster."""
+    process = start_study(cluster, tmp_path, 3, RAVENLAB_PATIENCE="2")
     cluster.close()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert err.count("\n") == 1, err
     assert_names(err, "2 s")
-    kept = landed(tmp_path)
+    kept = count_trials(tmp_path)
     assert kept >= 3
     assert run(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
-    assert exported(tmp_path) == undisturbed
+    assert export_json(tmp_path) == uninterrupted

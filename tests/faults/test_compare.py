@@ -1,10 +1,10 @@
-"""A comparison that was killed −9 goes on to the same bytes."""
+"""A killed comparison resumes to the same bytes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests.faults.studies import kill_when, states
+from tests.faults.studies import kill_after, trial_states
 from tuning.cli import app
 
 POLICIES, TRIALS = 3, 10
@@ -25,14 +25,14 @@ def finish(folder: Path, jobs: int) -> dict[str, bytes]:
     return {name: (folder / "comparison" / name).read_bytes() for name in FILES}
 
 
-def test_a_killed_comparison_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_killed_comparison_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     """Killed within a search: some entries and some trials have landed."""
     count = POLICIES + TRIALS + 4
-    assert count <= kill_when(count, *SMALL, "--jobs=2", folder=tmp_path) < ALL
-    assert set(states(tmp_path)) == {"COMPLETE"}
+    assert count <= kill_after(count, *SMALL, "--jobs=2", folder=tmp_path) < ALL
+    assert set(trial_states(tmp_path)) == {"COMPLETE"}
     assert not (tmp_path / "comparison").exists(), "nothing is written before it is done"
     again = finish(tmp_path, jobs=1)
-    assert states(tmp_path) == {"COMPLETE": ALL}
-    undisturbed = tmp_path / "undisturbed"
-    undisturbed.mkdir()
-    assert finish(undisturbed, jobs=2) == again
+    assert trial_states(tmp_path) == {"COMPLETE": ALL}
+    uninterrupted = tmp_path / "uninterrupted"
+    uninterrupted.mkdir()
+    assert finish(uninterrupted, jobs=2) == again

@@ -1,9 +1,9 @@
-"""Damaged and foreign storages: whatever a command meets in one, it says a clear line and leaves the file alone.
+"""Damaged and foreign storages: commands print one line and leave the file unchanged.
 
-A turned-over bit in free space or in a number goes unnoticed, and a changed value may even be a good one. So a command
-may succeed. What is asserted: no exception ever; exit code 0, 1 or 2, and one line where it is not 0; a command that
-only reads never changes the file, and one that was refused has not changed it either, but for two bytes in its
-header: who may write has SQLite keep a write-ahead log before anything else.
+A flipped bit in free space or in a number goes unnoticed, and a changed value may be valid, so a command may succeed.
+The tests assert: no exception; exit code 0, 1 or 2, and one line if it is not 0; a command that only reads, or that is
+refused, does not change the file. The exception are bytes of the header, since a driver first turns on SQLite's
+write-ahead log.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import optuna
 import pytest
 
 from dashboards.optuna_dashboard.server import DashboardServer
-from tests.command import said_by
-from tests.faults.damage import damaged
+from tests.command import run_command
+from tests.faults.damage import write_damaged
 from tests.faults.template import SMALL_TUNE, make_storage
 from tests.messages import assert_names
 
 CASES = int(os.environ.get("RAVENLAB_DAMAGED", "20"))
 AT_A_TIME = 14 if CASES >= 200 else 3
-"""Commands that each damaged file meets: all, or a few in turn."""
+"""Commands tried on each damaged file: all, or a few in turn."""
 
 READING = [
     ["studies"],
@@ -33,7 +33,7 @@ READING = [
     ["show", "cells", "--json"],
     ["export"],
     ["show", "worlds"],
-    ["show", "fight"],
+    ["show", "compared"],
     ["studies", "--json"],
     ["recommend", "blips", "--horizon=20", "--arms=3"],
     ["report"],
@@ -64,11 +64,11 @@ def _nothing_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 JOURNAL = (slice(18, 20), slice(24, 28), slice(92, 100))
-"""Where the header of an SQLite file says how it is journalled, and counts such changes: a driver sets that first."""
+"""Bytes of the SQLite header with the journal mode and the counter of changes, which a driver sets first."""
 
 
-def held(path: Path, words: list[str]) -> bytes:
-    """What a storage holds; of a command that writes, short of how it is journalled."""
+def storage_bytes(path: Path, words: list[str]) -> bytes:
+    """Return the bytes of a storage; for commands that write, without its journal mode."""
     content = bytearray(path.read_bytes())
     if words in WRITING:
         for part in JOURNAL:
@@ -76,29 +76,29 @@ def held(path: Path, words: list[str]) -> bytes:
     return bytes(content)
 
 
-def survives(words: list[str], path: Path) -> tuple[int, str]:
-    """Run a command on the storage in this folder and hold it to what the top of this file says."""
-    before = held(path, words)
-    code, _, err = said_by(words)
+def run_and_check(words: list[str], path: Path) -> tuple[int, str]:
+    """Run a command on a storage and check the rules stated at the top of this module."""
+    before = storage_bytes(path, words)
+    code, _, err = run_command(words)
     assert code in (0, 1, 2), (words, err)
-    if code and words[0] != "doctor":  # whose exit code 1 stands for problems in its table
+    if code and words[0] != "doctor":  # its exit code 1 means that its table lists problems
         assert err.splitlines()[-1].startswith("ravenlab: "), (words, err)
     assert "Traceback" not in err
     log = path.with_name(f"{path.name}-wal")
     if code or words in READING:
-        assert held(path, words) == before, (words, err)
+        assert storage_bytes(path, words) == before, (words, err)
         assert not log.exists() or log.stat().st_size == 0
     return code, err
 
 
 @pytest.mark.parametrize("seed", range(CASES))
-def test_a_damaged_storage(seed: int, whole: Path, tmp_path: Path) -> None:
+def test_damaged_storage(seed: int, whole: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     for turn in range(AT_A_TIME):
         for old in tmp_path.glob("*.sqlite3*"):
             old.unlink()
-        damaged(whole, path, seed)
-        survives(COMMANDS[(seed * AT_A_TIME + turn) % len(COMMANDS)], path)
+        write_damaged(whole, path, seed)
+        run_and_check(COMMANDS[(seed * AT_A_TIME + turn) % len(COMMANDS)], path)
 
 
 def _another_application(path: Path) -> None:
@@ -146,11 +146,11 @@ FOREIGN: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_a_foreign_file(kind: str, tmp_path: Path) -> None:
+def test_file_of_another_program(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     FOREIGN[kind](path)
     for words in COMMANDS if CASES >= 200 else [*COMMANDS[::3], TUNE]:
-        code, err = survives(words, path)
+        code, err = run_and_check(words, path)
         if words[0] == "doctor":  # it does not look at versions of Optuna's tables, and else finds a problem
             assert code == 1 or kind == "a new version"
             continue
@@ -161,7 +161,7 @@ def test_a_foreign_file(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "device", "empty"])
-def test_no_file_at_all(kind: str, tmp_path: Path) -> None:
+def test_path_that_is_not_a_regular_file(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     make: dict[str, Callable[[], object]] = {
         "folder": path.mkdir,
@@ -176,13 +176,13 @@ def test_no_file_at_all(kind: str, tmp_path: Path) -> None:
             continue
         if kind == "loop" and words[0] in ("report", "recommend"):  # they do without a storage that is not there
             continue
-        code, _, err = said_by(words)
+        code, _, err = run_command(words)
         assert (code, len(err.splitlines())) == (2, 1), (words, err)
     assert kind != "empty" or path.stat().st_size == 0
     assert not list(tmp_path.glob("*-journal"))
 
 
-def test_a_study_of_somebody_else(tmp_path: Path) -> None:
+def test_study_created_by_other_software(tmp_path: Path) -> None:
     """It is listed and shown, copied and deleted when asked to, and never gone on with."""
     path = tmp_path / "studies.sqlite3"
     storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
@@ -192,9 +192,9 @@ def test_a_study_of_somebody_else(tmp_path: Path) -> None:
     storage.remove_session()
     storage.engine.dispose()
     for words in READING:
-        survives(words, path)
-    code, err = survives(TUNE, path)
+        run_and_check(words, path)
+    code, err = run_and_check(TUNE, path)
     assert code == 2
     assert_names(err, "'tuned'")
     shutil.copyfile(path, tmp_path / "kept.sqlite3")
-    assert survives(["delete", "tuned", "--yes"], path)[0] == 0
+    assert run_and_check(["delete", "tuned", "--yes"], path)[0] == 0

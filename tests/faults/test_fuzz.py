@@ -1,4 +1,4 @@
-"""Every command and option with drawn argument lists: exit code 0, 1 or 2, a line of why, nothing half-written."""
+"""Random argument lists for every command: exit code 0, 1 or 2, one line of explanation, no partial files."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from dashboards.optuna_dashboard.server import DashboardServer
 from tests.faults.argument_lists import argument_lists, names
-from tests.faults.box import Box, Done
+from tests.faults.sandbox import CommandResult, Sandbox
 from tests.faults.template import make_template
 from tuning.cli import app
 
 LISTS = int(os.environ.get("RAVENLAB_FUZZ", "40"))
-"""Argument lists for each command; `make stress` draws 1000."""
+"""Argument lists per command; 1,000 in `make stress`."""
 
 SLOW = {"tune", "grid", "compare", "report", "reproduce", "copy", "delete", "dashboard", "export", "doctor"}
-"""Commands whose lists that go well take more than some milliseconds; in `make test` they get a sixth."""
+"""Commands that take more than a few milliseconds; `make test` runs a sixth of their lists."""
 
 EVERYDAY = settings(
     suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],  # a list has few words; making it smaller would take longer than reading it
+    phases=[Phase.generate],  # argument lists are short enough without shrinking
 )
 
 
 @pytest.fixture(scope="module")
-def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
-    return Box(make_template(tmp_path_factory.mktemp("fuzz") / "template"))
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    return Sandbox(make_template(tmp_path_factory.mktemp("fuzz") / "template"))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _nothing_waits() -> Iterator[None]:
-    """A dashboard stops as soon as it listens; options are worked out once for all lists of a command."""
+    """Dashboards stop at once, and the options of a command are declared once for all its lists."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RAVENLAB_STORAGE", raising=False)
         patch.setattr(DashboardServer, "serve_forever", lambda self: None)
@@ -51,8 +51,8 @@ def _nothing_waits() -> Iterator[None]:
         yield
 
 
-def check(done: Done, words: list[str], folder: Path) -> None:
-    """What any command line must do."""
+def check(done: CommandResult, words: list[str], folder: Path) -> None:
+    """Check what all command lines must fulfill."""
     said = done.err.splitlines()
     assert done.code in (0, 1, 2), (words, said)
     assert not [line for line in said if "Traceback" in line or "Warning" in line], (words, said)
@@ -61,16 +61,16 @@ def check(done: Done, words: list[str], folder: Path) -> None:
     kept = {name for name in done.changed() if not name.endswith((".lock", "-wal", "-shm"))}
     assert not [name for name in kept if Path(name).name.startswith(".")], (words, kept)
     for name in kept:
-        if done.after.get(name, b"").startswith(b"SQLite format 3"):  # -o and --force may put something else there
-            in_order(done.after[name], folder)
-    if done.code and "doctor" not in words:  # which prints a table of problems, and "--show-completion" knows no shell
+        if done.after.get(name, b"").startswith(b"SQLite format 3"):  # -o and --force may write other files there
+            check_storage(done.after[name], folder)
+    if done.code and "doctor" not in words:  # doctor prints a table of problems
         assert said[-1:] == ours[-1:] or "--show-completion" in words, (words, said)
         assert len(ours) <= 1 or "export" in words, (words, said)
         assert not [name for name in kept if not name.endswith(".sqlite3")] or "reproduce" in words, (words, kept)
 
 
-def in_order(storage: bytes, folder: Path) -> None:
-    """A storage that a command left behind is sound, and no trial in it is half done."""
+def check_storage(storage: bytes, folder: Path) -> None:
+    """Check that a storage is intact and has no unfinished trial."""
     path = folder / "left.sqlite3"
     path.write_bytes(storage)
     with closing(sqlite3.connect(path)) as connection:
@@ -80,12 +80,12 @@ def in_order(storage: bytes, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_any_argument_list(name: str, box: Box, tmp_path: Path) -> None:
+def test_random_argument_lists(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
     count = LISTS if LISTS >= 1000 or name not in SLOW else LISTS // 6
 
     @settings(EVERYDAY, max_examples=count)
     @given(argument_lists(name))
     def try_one(words: list[str]) -> None:
-        check(box.run(words), words, tmp_path)
+        check(sandbox.run(words), words, tmp_path)
 
     try_one()

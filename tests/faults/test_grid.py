@@ -1,4 +1,4 @@
-"""A grid that was killed −9 goes on to the same bytes."""
+"""A killed grid resumes to the same bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.studies import kill_when, states, within
+from tests.faults.studies import kill_after, run_in_process, trial_states
 
 CELLS = 30
 SMALL = [
@@ -26,22 +26,22 @@ SMALL = [
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("whole")
-    done = within(*SMALL, "--jobs=1", folder=folder)
+    done = run_in_process(*SMALL, "--jobs=1", folder=folder)
     assert done.returncode == 0, done.stderr
     return (folder / "grid.csv").read_bytes()
 
 
-def test_workers_do_not_show(whole: bytes, tmp_path: Path) -> None:
-    assert within(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
+def test_results_do_not_depend_on_workers(whole: bytes, tmp_path: Path) -> None:
+    assert run_in_process(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
     assert (tmp_path / "grid.csv").read_bytes() == whole
 
 
 @pytest.mark.parametrize("count", [11, CELLS])
-def test_a_killed_grid_goes_on_to_the_same_bytes(count: int, whole: bytes, tmp_path: Path) -> None:
-    assert count <= kill_when(count, *SMALL, "--jobs=2", folder=tmp_path) <= CELLS
-    assert set(states(tmp_path)) == {"COMPLETE"}
+def test_killed_grid_resumes_to_the_same_bytes(count: int, whole: bytes, tmp_path: Path) -> None:
+    assert count <= kill_after(count, *SMALL, "--jobs=2", folder=tmp_path) <= CELLS
+    assert set(trial_states(tmp_path)) == {"COMPLETE"}
     assert count == CELLS or not (tmp_path / "grid.csv").exists()
-    again = within(*SMALL, "--jobs=1", folder=tmp_path)
+    again = run_in_process(*SMALL, "--jobs=1", folder=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert states(tmp_path) == {"COMPLETE": CELLS}
+    assert trial_states(tmp_path) == {"COMPLETE": CELLS}
     assert (tmp_path / "grid.csv").read_bytes() == whole

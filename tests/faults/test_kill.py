@@ -1,4 +1,4 @@
-"""Kill −9 at drawn moments; after a rerun the export is byte-identical to an undisturbed run's."""
+"""Studies killed at random moments: after a rerun the export is identical to that of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -13,69 +13,69 @@ from tests.faults.studies import (
     KILLS,
     SMALL,
     TRIALS,
-    exported,
-    kill_when,
+    export_json,
+    kill_after,
     run,
+    run_in_process,
     start,
-    states,
-    wait_for,
-    within,
+    trial_states,
+    wait_for_trials,
 )
 
 
-def moments() -> list[int]:
-    """After how many landed trials to kill: the first, inside a batch, in the validation, and drawn ones."""
+def kill_points() -> list[int]:
+    """Numbers of stored trials after which to kill: the first, within a batch, during validation, and random ones."""
     rng = np.random.default_rng(7)
     return [1, BATCH + 3, TRIALS, *(int(n) for n in rng.integers(2, TRIALS, KILLS - 3))]
 
 
-@pytest.mark.parametrize(("i", "count"), list(enumerate(moments())))
-def test_a_killed_study_goes_on_to_the_same_bytes(i: int, count: int, undisturbed: str, tmp_path: Path) -> None:
-    seen = kill_when(count, *SMALL, "--jobs=2", folder=tmp_path)
+@pytest.mark.parametrize(("i", "count"), list(enumerate(kill_points())))
+def test_killed_study_resumes_to_the_same_bytes(i: int, count: int, uninterrupted: str, tmp_path: Path) -> None:
+    seen = kill_after(count, *SMALL, "--jobs=2", folder=tmp_path)
     assert count <= seen <= TRIALS
     assert i != 1 or seen % BATCH, "this kill should fall inside a batch"
-    assert set(states(tmp_path)) <= {"COMPLETE"}
+    assert set(trial_states(tmp_path)) <= {"COMPLETE"}
     if count == TRIALS:
-        assert within("export", folder=tmp_path).returncode == 2, "already validated"
-    again = within(*SMALL, "--jobs=2", folder=tmp_path)
+        assert run_in_process("export", folder=tmp_path).returncode == 2, "already validated"
+    again = run_in_process(*SMALL, "--jobs=2", folder=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert states(tmp_path) == {"COMPLETE": TRIALS}
-    assert exported(tmp_path) == undisturbed
+    assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
+    assert export_json(tmp_path) == uninterrupted
 
 
-def test_three_interrupted_pieces_give_the_same_bytes(undisturbed: str, tmp_path: Path) -> None:
+def test_twice_interrupted_study_gives_the_same_bytes(uninterrupted: str, tmp_path: Path) -> None:
     for count in (5, 17):
         process = start(*SMALL, "--jobs=2", folder=tmp_path)
-        wait_for(tmp_path, count, process)
+        wait_for_trials(tmp_path, count, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "interrupted" in err
         assert "Traceback" not in err
-    last = within(*SMALL, "--jobs=2", folder=tmp_path)
+    last = run_in_process(*SMALL, "--jobs=2", folder=tmp_path)
     assert last.returncode == 0, last.stderr
-    assert exported(tmp_path) == undisturbed
+    assert export_json(tmp_path) == uninterrupted
 
 
 @pytest.mark.parametrize("words", [["--jobs=2"], ["--jobs=2", "--backend=loky"], ["--jobs=3"]])
-def test_workers_do_not_show(words: list[str], undisturbed: str, tmp_path: Path) -> None:
-    done = within(*SMALL, *words, folder=tmp_path)
+def test_results_do_not_depend_on_workers(words: list[str], uninterrupted: str, tmp_path: Path) -> None:
+    done = run_in_process(*SMALL, *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert exported(tmp_path) == undisturbed
+    assert export_json(tmp_path) == uninterrupted
 
 
-def test_a_complete_study_says_so_and_does_nothing(tmp_path: Path, undisturbed: str) -> None:
+def test_rerun_of_a_complete_study_changes_nothing(tmp_path: Path, uninterrupted: str) -> None:
     assert run(*SMALL, folder=tmp_path).returncode == 0
     before = (tmp_path / "studies.sqlite3").stat().st_mtime_ns
     again = run(*SMALL, folder=tmp_path)
     assert again.returncode == 0
-    assert exported(tmp_path) == undisturbed
+    assert export_json(tmp_path) == uninterrupted
     assert (tmp_path / "studies.sqlite3").stat().st_mtime_ns == before
 
 
-def test_an_extended_study_equals_one_in_one_go(tmp_path: Path, undisturbed: str) -> None:
+def test_extended_study_equals_one_run_at_once(tmp_path: Path, uninterrupted: str) -> None:
     fewer = [word if not word.startswith("--trials") else "--trials=19" for word in SMALL]
-    assert within(*fewer, folder=tmp_path).returncode == 0
-    assert exported(tmp_path) != undisturbed
-    assert within(*SMALL, folder=tmp_path).returncode == 0
-    assert exported(tmp_path) == undisturbed
+    assert run_in_process(*fewer, folder=tmp_path).returncode == 0
+    assert export_json(tmp_path) != uninterrupted
+    assert run_in_process(*SMALL, folder=tmp_path).returncode == 0
+    assert export_json(tmp_path) == uninterrupted

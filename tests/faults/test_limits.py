@@ -1,4 +1,4 @@
-"""Numbers that no machine can bear are refused with a line, before anything is drawn; and what drawn lists found."""
+"""Excessive numbers are refused with one line before anything is computed; regressions found by random tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from environments.draw import system_memory
-from tests.command import refused, said_by
+from tests.command import refused, run_command
 from tests.messages import assert_names
 
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
@@ -40,7 +40,7 @@ def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ["diagnose", "trace.csv", "--halves=1000000000"],
     ],
 )
-def test_too_much_is_refused(words: list[str], tmp_path: Path) -> None:
+def test_excessive_budget_is_refused(words: list[str], tmp_path: Path) -> None:
     limits = re.findall(r"\d+", refused(*words))
     assert len(limits) >= 2
     assert list(tmp_path.iterdir()) == []
@@ -55,67 +55,67 @@ PLAYING = [
 
 
 @pytest.mark.parametrize("words", PLAYING)
-def test_a_world_that_does_not_fit_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_world_larger_than_memory_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte of memory and 17 bytes a step: nothing is drawn to find out."""
     monkeypatch.setattr("environments.draw.system_memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
     assert_names(line, "horizon", "100000000", "1.7 GB", "1.0 GB")
 
 
-def test_pulls_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pulls_larger_than_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("environments.draw.system_memory", lambda: (10**9, None))
     line = refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
     assert_names(line, "pulls", "1000")
 
 
-def test_memory_that_runs_out_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_error_is_one_line_with_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_more(*given: object, **options: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr("policies.engine.simulation.simulate", no_more)
-    code, _, err = said_by(["simulate", "blips"])
+    code, _, err = run_command(["simulate", "blips"])
     assert (code, len(err.splitlines())) == (1, 1)
     assert_names(err, "memory")
 
 
-def test_a_device_is_written_into_and_stays_one() -> None:
+def test_device_file_is_written_and_not_replaced() -> None:
     """As root, a file in the place of /dev/null would break the machine."""
-    code, _, err = said_by(["init", "--force", "/dev/null"])
+    code, _, err = run_command(["init", "--force", "/dev/null"])
     assert code == 0, err
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_without_reader_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert_names(refused("init", "--force", "pipe"), "pipe")
     assert_names(refused("validate", "pipe"), "pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert said_by(["init", "--force", "pipe"])[0] == 0
+        assert run_command(["init", "--force", "pipe"])[0] == 0
         assert os.read(reader, 10)
     finally:
         os.close(reader)
 
 
-def test_a_name_that_is_no_text(tmp_path: Path) -> None:
-    code, out, _ = said_by(["init", "\udcff.toml"])
+def test_file_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    code, out, _ = run_command(["init", "\udcff.toml"])
     assert code == 0
     assert r"\udcff.toml" in out
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_refused_comparison_leaves_no_folder(tmp_path: Path) -> None:
+def test_refused_comparison_creates_no_folder(tmp_path: Path) -> None:
     (tmp_path / "studies.sqlite3").write_text("no database")
     refused("compare", "blips", *SMALL, "--tune=0", "--policies=ucb1", "--jobs=1", "--quiet", "-o", "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_figures_in_the_place_of_the_report_are_refused(tmp_path: Path) -> None:
+def test_figures_folder_equal_to_the_report_is_refused(tmp_path: Path) -> None:
     assert_names(refused("report", "-o", "both", "--figures", "both"), "both")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_long_word_makes_no_long_line_and_takes_no_time() -> None:
+def test_long_argument_gives_a_short_message_quickly() -> None:
     """Passwords are looked for in what is said, which took half a minute for such a word."""
     begin = time.process_time()
     assert len(refused("init", "x", "y" * 200_000)) < 2100
@@ -125,20 +125,20 @@ def test_a_long_word_makes_no_long_line_and_takes_no_time() -> None:
 @pytest.mark.parametrize(
     "url", ["sqlite:///\udcff", "sqlite:///a\x00b", "sqlite:///new.sqlite3?timeout=x", "sqlite:///new.sqlite3?mode=ro"]
 )
-def test_odd_storages(url: str, tmp_path: Path) -> None:
+def test_invalid_storage_urls_are_refused(url: str, tmp_path: Path) -> None:
     assert "storage" in refused("tune", "blips", *SMALL, "--jobs=1", "--quiet", "--storage", url)
     assert not any(path.name.startswith("a") for path in tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("shell", "ends"), [("bash", 0), ("sh", 1)])
-def test_completion_is_shown_for_shells_that_have_it(shell: str, ends: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_script_of_supported_shells(shell: str, ends: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shellingham.detect_shell", lambda: (shell, f"/bin/{shell}"))
-    code, out, _ = said_by(["--show-completion"])
+    code, out, _ = run_command(["--show-completion"])
     assert code == ends
     assert ("_ravenlab_completion" in out) == (ends == 0)
 
 
-def test_memory_of_a_container_is_its_limit(tmp_path: Path) -> None:
+def test_system_memory_respects_container_limits(tmp_path: Path) -> None:
     meminfo, limit = tmp_path / "meminfo", tmp_path / "memory.max"
     meminfo.write_text("MemTotal:  8000000 kB\nMemFree: 1 kB\nMemAvailable:  6000000 kB\n")
     assert system_memory(meminfo, (str(limit),)) == (8_192_000_000, 6_144_000_000)

@@ -1,4 +1,4 @@
-"""Many at once on one SQLite file: readers of a dashboard while a study is written, and drivers side by side."""
+"""Concurrent access to one SQLite file: dashboard readers during a run, and several drivers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.dashboards.served import ask, served
-from tests.faults.studies import asked, landed, start, states
+from tests.faults.studies import count_trials, query, start, trial_states
 from tests.studies.made import recommendation, stored
 
 READERS = 20
@@ -26,13 +26,13 @@ SMALL = ["--horizon=200", "--arms=3", "--replications=10", "--selection=20", "--
 PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")
 
 
-def test_twenty_readers_while_a_study_is_written(tmp_path: Path) -> None:
+def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
     """No answer but 200, for a study that is not there yet 404; and the study ends as it would alone."""
     path = tmp_path / "studies.sqlite3"
     url = stored(path, recommendation())
     with served(url, folder=tmp_path) as site:
         writer = start("tune", "blips", *SMALL, f"--trials={TRIALS}", "--name=written", folder=tmp_path)
-        before = landed(tmp_path)
+        before = count_trials(tmp_path)
 
         def read(number: int) -> tuple[int, list[tuple[str, int]]]:
             odd, count = [], 0
@@ -51,7 +51,7 @@ def test_twenty_readers_while_a_study_is_written(tmp_path: Path) -> None:
         assert (writer.returncode, err) == (0, "")
         assert [odd for _, odd in answers if odd] == []
         assert sum(count for count, _ in answers) >= READERS
-        assert landed(tmp_path) == before + TRIALS
+        assert count_trials(tmp_path) == before + TRIALS
         assert shown(site.port, before=time.monotonic() + REMEMBERED) == TRIALS
 
 
@@ -64,7 +64,7 @@ def shown(port: int, before: float) -> int:
     return count
 
 
-def test_drivers_on_studies_in_one_file_all_finish(tmp_path: Path) -> None:
+def test_concurrent_studies_in_one_file(tmp_path: Path) -> None:
     """Also while the file is being made: all of them start on none."""
     words = ["tune", "blips", *SMALL, "--trials=12", "--batch=4"]
     drivers = [start(*words, f"--name=study {number}", folder=tmp_path) for number in range(DRIVERS)]
@@ -72,8 +72,8 @@ def test_drivers_on_studies_in_one_file_all_finish(tmp_path: Path) -> None:
     for driver in drivers:
         _, err = driver.communicate(timeout=limit - time.monotonic())
         assert (driver.returncode, err) == (0, "")
-    assert states(tmp_path) == {"COMPLETE": 12 * DRIVERS}
+    assert trial_states(tmp_path) == {"COMPLETE": 12 * DRIVERS}
     counts = "SELECT study_name, count(*) FROM trials JOIN studies USING (study_id) GROUP BY study_name"
-    assert sorted(asked(f"sqlite:///{tmp_path}/studies.sqlite3", counts)) == [
+    assert sorted(query(f"sqlite:///{tmp_path}/studies.sqlite3", counts)) == [
         (f"study {number}", 12) for number in range(DRIVERS)
     ]

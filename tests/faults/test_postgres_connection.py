@@ -1,4 +1,4 @@
-"""A server that restarts and connections that are cut in mid-study: it goes on by itself to the same bytes."""
+"""Server restarts and lost connections during a study: it continues to the same bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.lock import lock_studies, run_as_driver
 from studies.storage.postgres import lock_key, open_locked
-from tests.faults.studies import KILLS, SMALL, TRIALS, exported, landed, start, states, wait_for
+from tests.faults.studies import KILLS, SMALL, TRIALS, count_trials, export_json, start, trial_states, wait_for_trials
 from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
 from tuning.cli import app
@@ -50,21 +50,21 @@ def rounds() -> Iterator[list[tuple[int, Disturb]]]:
 
 
 @pytest.mark.parametrize("faults", list(rounds()), ids=lambda faults: "-".join(str(count) for count, _ in faults))
-def test_a_study_goes_on_by_itself(
-    faults: list[tuple[int, Disturb]], undisturbed: str, own_postgres: Server, tmp_path: Path
+def test_study_survives_lost_connections(
+    faults: list[tuple[int, Disturb]], uninterrupted: str, own_postgres: Server, tmp_path: Path
 ) -> None:
     database = own_postgres.new_database()
     words = [word for word in SMALL if word != "--quiet"]
     process = start(*words, "--jobs=1", folder=tmp_path, RAVENLAB_STORAGE=database)
     for count, disturb in faults:
-        wait_for(database, count, process)
+        wait_for_trials(database, count, process)
         disturb(own_postgres, database)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, (out, err)
     assert err.count("postgresql+psycopg://") >= len(faults) - 1, err
     assert "Traceback" not in err
-    assert states(database) == {"COMPLETE": TRIALS}
-    assert exported(database) == undisturbed
+    assert trial_states(database) == {"COMPLETE": TRIALS}
+    assert export_json(database) == uninterrupted
 
 
 def beside(work: Callable[[], object]) -> threading.Thread:
@@ -76,12 +76,12 @@ def beside(work: Callable[[], object]) -> threading.Thread:
 
 def until_landed(url: str, count: int) -> None:
     limit = time.monotonic() + 60
-    while landed(url) < count:
+    while count_trials(url) < count:
         assert time.monotonic() < limit
         time.sleep(0.005)
 
 
-def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: str, capsys: Captured) -> None:
+def test_driver_that_lost_its_lock_stops(postgres: Server, database: str, capsys: Captured) -> None:
     """The other one waits for the lock in the database, so it has it as soon as the connection is cut."""
     other = postgres.connect(database)
 
@@ -96,15 +96,15 @@ def test_a_driver_whose_lock_went_to_another_stops(postgres: Server, database: s
     happening = beside(taking)
     assert app.run([*SMALL, f"--storage={database}"]) == 2
     happening.join()
-    kept = landed(database)
+    kept = count_trials(database)
     other.close()
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert_names(line, f"'{NAME}'")
     assert 3 <= kept < TRIALS
-    assert set(states(database)) == {"COMPLETE"}
+    assert set(trial_states(database)) == {"COMPLETE"}
 
 
-def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_that_does_not_return(own_postgres: Server, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     database = own_postgres.new_database()
     monkeypatch.setenv("RAVENLAB_PATIENCE", "1")
     gone = [0.0]
@@ -124,10 +124,10 @@ def test_a_server_that_stays_away(own_postgres: Server, capsys: Captured, monkey
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert_names(line, "1 s")
     assert took < 10.0
-    assert set(states(database)) == {"COMPLETE"}
+    assert set(trial_states(database)) == {"COMPLETE"}
 
 
-def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
+def test_hanging_session_is_ended_by_its_own_driver(database: str) -> None:
     """As after a network that went dead: the server still has the session, and with it the lock."""
     with open_locked(database, ["mine"]) as (_, first):
         assert first.session is not None
@@ -139,7 +139,7 @@ def test_a_session_that_hangs_is_ended_by_its_own_driver(database: str) -> None:
         pass
 
 
-def test_no_transaction_is_open_while_trials_are_played(postgres: Server, database: str) -> None:
+def test_no_transaction_is_open_during_simulation(postgres: Server, database: str) -> None:
     def look(storage: object) -> str:
         asked = (
             "SELECT state FROM pg_stat_activity WHERE application_name = 'ravenlab' AND datname = current_database()"
@@ -149,8 +149,8 @@ def test_no_transaction_is_open_while_trials_are_played(postgres: Server, databa
     assert run_as_driver(database, "mine", look) == "idle"
 
 
-def test_a_commit_that_nobody_heard_of_is_not_landed_twice(
-    postgres: Server, database: str, undisturbed: str, monkeypatch: pytest.MonkeyPatch
+def test_unacknowledged_commit_is_not_stored_twice(
+    postgres: Server, database: str, uninterrupted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection dies after the server has committed and before the driver hears of it."""
     deaf = iter([5, 17])
@@ -171,5 +171,5 @@ def test_a_commit_that_nobody_heard_of_is_not_landed_twice(
     monkeypatch.undo()
     looking.close()
     assert limit[0] == 10**9
-    assert states(database) == {"COMPLETE": TRIALS}
-    assert exported(database) == undisturbed
+    assert trial_states(database) == {"COMPLETE": TRIALS}
+    assert export_json(database) == uninterrupted

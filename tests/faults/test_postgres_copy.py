@@ -1,4 +1,4 @@
-"""`ravenlab copy` between SQLite and PostgreSQL: whole in both directions, or not at all."""
+"""`ravenlab copy` between SQLite and PostgreSQL: complete in both directions, or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlalchemy import Engine, MetaData, create_engine, event, select
 
 from studies.storage.database import open_storage, use_storage
 from studies.storage.lock import lock_studies
-from tests.faults.studies import exported
+from tests.faults.studies import export_json
 from tests.postgres import Server
 from tests.studies.made import WILD, recommendation, stored, url
 from tuning.cli.app import run
@@ -86,7 +86,7 @@ def rich(tmp_path: Path) -> str:
     return place
 
 
-def test_there_and_back(rich: str, database: str, tmp_path: Path) -> None:
+def test_copy_to_postgres_and_back(rich: str, database: str, tmp_path: Path) -> None:
     back = url(tmp_path / "back.sqlite3")
     with lock_studies(database, "first") as storage:
         optuna.create_study(storage=storage, study_name="so that ids differ").ask()
@@ -95,7 +95,7 @@ def test_there_and_back(rich: str, database: str, tmp_path: Path) -> None:
     assert everything(database) == everything(rich)
     assert run(["copy", "*", "--storage", database, "--to", back]) == 0
     assert everything(back) == everything(rich)
-    assert exported(database) == exported(rich) == exported(back)
+    assert export_json(database) == export_json(rich) == export_json(back)
     for place in (rich, database, back):
         with use_storage(place) as storage:
             study = optuna.load_study(study_name=WILD, storage=storage)
@@ -103,7 +103,7 @@ def test_there_and_back(rich: str, database: str, tmp_path: Path) -> None:
             assert get_note(optuna.Trial(study, study.trials[-1]._trial_id)).startswith("a note of a trial")
 
 
-def test_a_copy_whose_connection_is_cut_leaves_nothing(
+def test_copy_with_a_lost_connection_leaves_nothing(
     rich: str, database: str, postgres: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     open_storage(database, create=True).engine.dispose()
@@ -123,7 +123,7 @@ def test_a_copy_whose_connection_is_cut_leaves_nothing(
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
 
 
-def test_what_is_being_tuned_is_neither_deleted_nor_copied(
+def test_running_study_is_neither_deleted_nor_copied(
     rich: str, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0

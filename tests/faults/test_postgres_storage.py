@@ -1,4 +1,4 @@
-"""Every command on PostgreSQL; servers, databases and passwords that are not right: one line, and no password in it."""
+"""All commands on PostgreSQL; connection errors are one line without passwords."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 from dashboards.optuna_dashboard.server import make_server
 from studies.storage.database import use_storage
 from studies.storage.urls import mask_url
-from tests.faults.studies import asked
+from tests.faults.studies import query
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server
 from tests.project import python
@@ -58,10 +58,10 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
         attach_to_studies(database)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with urllib.request.urlopen(f"{server.url}api/studies") as answer:
-            assert len(json.load(answer)["study_summaries"]) == len(asked(database, "SELECT * FROM studies"))
+            assert len(json.load(answer)["study_summaries"]) == len(query(database, "SELECT * FROM studies"))
         server.shutdown()
     assert run(["delete", "*", "--yes", *there]) == 0
-    assert asked(database, "SELECT * FROM trials") == asked(database, "SELECT * FROM studies") == []
+    assert query(database, "SELECT * FROM trials") == query(database, "SELECT * FROM studies") == []
     captured = capsys.readouterr()
     spelled = [PASSWORD, quote(PASSWORD, safe=""), str(make_url(database).password)]
     assert not [word for word in spelled if word in captured.out + captured.err]
@@ -84,7 +84,7 @@ def refused(words: list[str], capsys: Captured, *fragments: str, code: int = 2) 
     assert time.monotonic() - begun < 15
 
 
-def test_what_is_not_right_is_said(database: str, postgres: Server, capsys: Captured) -> None:
+def test_connection_errors_are_one_line(database: str, postgres: Server, capsys: Captured) -> None:
     tune = ["tune", "blips", *TINY, *SEARCH, "--storage"]
     good = make_url(database)
     wrong = {
@@ -121,7 +121,7 @@ SECRETIVE = [
 
 
 @pytest.mark.parametrize("secretive", SECRETIVE)
-def test_a_password_is_never_told(
+def test_passwords_are_never_printed(
     secretive: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nowhere a password may be given, rightly or wrongly, is it printed, logged or stored."""

@@ -1,4 +1,4 @@
-"""Two drivers start at once on one study: exactly one has it, and the other is told so."""
+"""Two drivers start the same study at once: one runs it, the other is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from studies.storage.lock import run_as_driver
-from tests.faults.studies import KILLS, SMALL, Place, landed, start, states, storage_in, wait_for
+from tests.faults.studies import KILLS, SMALL, Place, count_trials, start, storage_in, trial_states, wait_for_trials
 
 ROUNDS = max(1, KILLS // 4)
 LONG = [*SMALL, "--trials=2000"]
@@ -31,15 +31,15 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
     assert (loser.returncode, out) == (2, ""), err
     (line,) = err.strip().splitlines()
     assert line.startswith("ravenlab: ")
-    seen = landed(place)
-    wait_for(place, seen + 3, winner)
+    seen = count_trials(place)
+    wait_for_trials(place, seen + 3, winner)
     winner.send_signal(signal.SIGTERM)
     _, err = winner.communicate(timeout=60)
     assert winner.returncode == 130, err
-    assert set(states(place)) == {"COMPLETE"}
+    assert set(trial_states(place)) == {"COMPLETE"}
 
 
-def test_tables_are_made_once(database: str) -> None:
+def test_concurrent_drivers_create_tables_once(database: str) -> None:
     """An empty database and several drivers, each with a connection of its own."""
 
     def drive(number: int) -> int:

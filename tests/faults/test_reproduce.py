@@ -1,4 +1,4 @@
-"""A reproduction that was killed −9 goes on to the same bytes, and does nothing twice."""
+"""A killed reproduction resumes to the same bytes and repeats no completed piece."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def pieces(folder: Path) -> set[Path]:
     return set((folder / "pieces").rglob("*.json"))
 
 
-def test_a_killed_reproduction_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_killed_reproduction_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     """Killed in the middle: some pieces are there."""
     cut, whole = tmp_path / "cut", tmp_path / "whole"
     process = start(*SMALL, "--jobs=2", f"--output={cut}", folder=tmp_path)

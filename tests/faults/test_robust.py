@@ -1,4 +1,4 @@
-"""A search over several scenarios that was killed −9 goes on to the same bytes."""
+"""A killed robust search resumes to the same bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from studies.export.csv_table import write_robust
 from studies.spec.robust import parse_robust_spec
-from tests.faults.studies import kill_when, states, within
+from tests.faults.studies import kill_after, run_in_process, trial_states
 from tuning.robust.run import run_robust
 
 TRIALS = 16
@@ -15,13 +15,13 @@ SCENARIOS = ["localized-jump", "stationary"]
 SMALL = ["tune", "--robust", *SCENARIOS, *(f"--{key}={value}" for key, value in FIELDS.items()), "--quiet"]
 
 
-def test_a_killed_search_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_killed_robust_search_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     whole = run_robust(parse_robust_spec({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3")
     assert whole.found is not None
-    kill_when(2 * TRIALS + 3, *SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
-    assert set(states(tmp_path)) == {"COMPLETE"}
+    kill_after(2 * TRIALS + 3, *SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
+    assert set(trial_states(tmp_path)) == {"COMPLETE"}
     assert not (tmp_path / "matrix.csv").exists()
-    again = within(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
+    again = run_in_process(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert states(tmp_path) == {"COMPLETE": 3 * TRIALS}
+    assert trial_states(tmp_path) == {"COMPLETE": 3 * TRIALS}
     assert (tmp_path / "matrix.csv").read_text() == write_robust([whole.found])

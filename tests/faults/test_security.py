@@ -1,4 +1,4 @@
-"""What SECURITY.md promises of strangers' storages, files and names. The gate of the dashboard: tests/dashboards."""
+"""The promises of SECURITY.md about foreign storages, files and names. Access to the dashboard: tests/dashboards."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dashboards.optuna_dashboard.access import is_loopback
 from dashboards.optuna_dashboard.server import DashboardServer, make_server
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from tests.command import said_by
+from tests.command import run_command
 from tests.dashboards.outline import Outline
-from tests.faults.box import watching
+from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
 from tests.project import ROOT, sources
 from tests.studies.made import recommendation, store
@@ -43,7 +43,7 @@ ALLOWED = {
 }
 
 
-def test_nothing_else_unpickles_or_executes() -> None:
+def test_only_listed_code_unpickles_or_executes() -> None:
     found = {}
     for path in sources():
         for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
@@ -92,9 +92,9 @@ def test_names_are_escaped_on_every_page(here: Path) -> None:
     rows = "".join(f"{row % 7},{row % 5},{row % 3}\n" for row in range(120))
     trace.write_text('<evil7 onload=x>,"</script><evil7>",c\n' + rows)
     few = ["--window=20", "--trials=2", "--replications=2", "--selection=5", "--report=5", "--jobs=1", "--quiet"]
-    assert said_by(["tune", f"--trace={trace.name}", *few])[0] == 0
-    assert said_by(["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"])[0] == 0
-    assert said_by(["report", "--output=report.html"])[0] == 0
+    assert run_command(["tune", f"--trace={trace.name}", *few])[0] == 0
+    assert run_command(["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"])[0] == 0
+    assert run_command(["report", "--output=report.html"])[0] == 0
     for page in ("report.html", "fight/compare.html", "diagnosis.html"):
         harmless(here / page)
 
@@ -105,7 +105,7 @@ NAMES = [
 ]
 
 
-def test_figures_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one command that names files after studies; any name can stand in a storage."""
     monkeypatch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
@@ -117,8 +117,8 @@ def test_figures_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatc
             connection.execute(rename, {"new": name, "id": study._study_id})
     storage.remove_session()
     storage.engine.dispose()
-    with watching() as seen:
-        code, _, err = said_by(["report", "--figures=out/figures", "--output=report.html"])
+    with watch_activity() as seen:
+        code, _, err = run_command(["report", "--figures=out/figures", "--output=report.html"])
     assert code == 0, err
     files = list((here / "out" / "figures").iterdir())
     assert len(files) >= len(NAMES)
@@ -139,7 +139,7 @@ class Payload:
         return Path.touch, (self.place,)
 
 
-def test_a_hostile_storage_runs_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CMA-ES keeps its state as a pickle in trials; ours asks for none, and nothing else reads one."""
     ran = here / "it ran"
     pickled = pickle.dumps(Payload(ran))
@@ -164,14 +164,14 @@ def test_a_hostile_storage_runs_nothing(here: Path, monkeypatch: pytest.MonkeyPa
         ["dashboard", "--port=0"],
         ["doctor"],
     ):
-        code, _, err = said_by(each)
+        code, _, err = run_command(each)
         assert code == 0, (each, err)
     with make_server(storage, port=0) as server:
         for page in ("/api/studies", "/api/studies/1", "/api/studies/1/param_importances", "/csv/1"):
             environ = {"REQUEST_METHOD": "GET", "PATH_INFO": page, "wsgi.input": io.BytesIO(), "SERVER_NAME": "x"}
             assert answered(server, environ).startswith("200"), page
     storage.engine.dispose()
-    assert said_by(["delete", "*", "--yes"])[0] == 0
+    assert run_command(["delete", "*", "--yes"])[0] == 0
     assert not ran.exists()
 
 
@@ -207,7 +207,7 @@ def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
                         )
 
 
-def test_servers_are_for_this_machine_alone(here: Path) -> None:
+def test_servers_listen_on_this_machine_only(here: Path) -> None:
     """Unless told otherwise; that they refuse another Host is in tests/dashboards/optuna_dashboard/test_server.py."""
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     store(storage, StudySpec(scenario="blips", horizon=20), 1, recommendation())

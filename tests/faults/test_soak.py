@@ -1,4 +1,4 @@
-"""Short studies one after the other in one process and storage: memory and open files stay where they were."""
+"""Many short studies in one process: memory and open files do not grow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-def test_memory_and_files_are_flat(tmp_path: Path) -> None:
+def test_memory_and_open_files_do_not_grow(tmp_path: Path) -> None:
     if not Path("/proc/self/statm").exists():
         lacking("the system does not tell what a process holds")
     url = f"sqlite:///{tmp_path}/studies.sqlite3"
@@ -57,7 +57,7 @@ def test_memory_and_files_are_flat(tmp_path: Path) -> None:
     assert max(files) <= WITHIN * files[0], files
 
 
-def test_small_worlds_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_world_cache_is_bounded_in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory that they are kept in is bounded in bytes, which thousands of short studies never reach."""
     kept = problem._WorldCache()
     monkeypatch.setattr(problem, "CACHED_RANGES", 4)

@@ -1,4 +1,4 @@
-"""A study whose storage is locked, read-only, damaged or full: one line, and nothing lost. More: test_damage.py."""
+"""Storages that are locked, read-only, damaged or full: one line, and no trial is lost. See also test_damage.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from studies.storage import database
-from tests.faults.studies import SMALL, exported, landed, run, start, states, wait_for, within
+from tests.faults.studies import (
+    SMALL,
+    count_trials,
+    export_json,
+    run,
+    run_in_process,
+    start,
+    trial_states,
+    wait_for_trials,
+)
 from tests.messages import assert_names
 from tests.project import python
 from tests.requirements import lacking
@@ -36,23 +45,23 @@ def eight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "studies.sqlite3"
 
 
-def test_a_second_driver_is_refused(tmp_path: Path) -> None:
+def test_second_driver_is_refused(tmp_path: Path) -> None:
     first = start(*SMALL, "--trials=400", folder=tmp_path)
-    wait_for(tmp_path, 3, first)
-    second = within(*SMALL, "--trials=400", folder=tmp_path)
+    wait_for_trials(tmp_path, 3, first)
+    second = run_in_process(*SMALL, "--trials=400", folder=tmp_path)
     refused(second)
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
     _, err = first.communicate(timeout=60)
     assert first.returncode == 130
     assert "interrupted" in err
-    kept = landed(tmp_path)
+    kept = count_trials(tmp_path)
     assert kept >= 3
-    assert set(states(tmp_path)) == {"COMPLETE"}
+    assert set(trial_states(tmp_path)) == {"COMPLETE"}
 
 
 @pytest.mark.parametrize("damage", ["half", "zeros"])
-def test_a_damaged_study_is_not_gone_on_with(damage: str, eight: Path, tmp_path: Path) -> None:
+def test_damaged_study_is_not_resumed(damage: str, eight: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     whole = eight.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage == "half" else whole[:4096] + bytes(len(whole) - 4096))
@@ -61,17 +70,17 @@ def test_a_damaged_study_is_not_gone_on_with(damage: str, eight: Path, tmp_path:
     assert path.read_bytes() == before
 
 
-def test_a_locked_database_is_said_to_be_locked(eight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_database_is_reported(eight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(eight, tmp_path)
     blocker = sqlite3.connect(tmp_path / "studies.sqlite3", isolation_level=None)
     blocker.execute("BEGIN EXCLUSIVE")
     try:
         monkeypatch.setattr(database, "BUSY_SECONDS", 1)
-        refused(within(*SMALL, "--trials=16", folder=tmp_path), "locked")
+        refused(run_in_process(*SMALL, "--trials=16", folder=tmp_path), "locked")
     finally:
         blocker.execute("ROLLBACK")
         blocker.close()
-    assert within(*SMALL, "--trials=16", folder=tmp_path).returncode == 0
+    assert run_in_process(*SMALL, "--trials=16", folder=tmp_path).returncode == 0
 
 
 AS_NOBODY = """
@@ -88,11 +97,11 @@ sys.exit(cli.run(words))
 """Root ignores permission bits, so the second run is nobody's; the first loads what nobody may not read."""
 
 
-def test_a_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> None:
+def test_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> None:
     folder, warm = tmp_path / "folder", tmp_path / "warm"
     warm.mkdir()
     shutil.copytree(eight.parent, folder)
-    expected = exported(folder)
+    expected = export_json(folder)
     for path in folder.iterdir():
         path.chmod(0o444)
     folder.chmod(0o555)
@@ -103,11 +112,11 @@ def test_a_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -
     done = python("-c", AS_NOBODY, warm, *SMALL, "--trials=16", folder=folder)
     refused(done, "studies.sqlite3")
     folder.chmod(0o755)
-    assert exported(folder) == expected
-    assert landed(folder) == 8
+    assert export_json(folder) == expected
+    assert count_trials(folder) == 8
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+def test_full_disk_loses_no_trial(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -118,29 +127,29 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     try:
         done = run(*SMALL, "--trials=2000", folder=disk)
         refused(done, "studies.sqlite3", code=1)
-        kept = landed(disk)
+        kept = count_trials(disk)
         assert kept > 0
-        assert set(states(disk)) == {"COMPLETE"}
+        assert set(trial_states(disk)) == {"COMPLETE"}
         shutil.copytree(disk, tmp_path / "roomy")
     finally:
         subprocess.run(["umount", str(disk)], check=True)
-    again = within(*SMALL, f"--trials={kept + 8}", folder=tmp_path / "roomy")
+    again = run_in_process(*SMALL, f"--trials={kept + 8}", folder=tmp_path / "roomy")
     assert again.returncode == 0, again.stderr
-    assert landed(tmp_path / "roomy") == kept + 8
+    assert count_trials(tmp_path / "roomy") == kept + 8
 
 
-def test_incomparable_changes_are_refused_with_the_difference(eight: Path, tmp_path: Path) -> None:
+def test_changed_settings_are_refused_with_the_difference(eight: Path, tmp_path: Path) -> None:
     shutil.copy(eight, tmp_path)
-    expected = exported(tmp_path)
+    expected = export_json(tmp_path)
     for words, names in (
         (["--replications=50"], ["replications", "40", "50"]),
         (["--seed=6"], ["seed", "5", "6"]),
         (["--batch=9"], ["batch", "8", "9"]),
     ):
-        refused(within(*SMALL, "--trials=8", *words, folder=tmp_path), *names)
-    assert exported(tmp_path) == expected
+        refused(run_in_process(*SMALL, "--trials=8", *words, folder=tmp_path), *names)
+    assert export_json(tmp_path) == expected
 
 
-def test_a_missing_storage_is_not_made_by_reading(tmp_path: Path) -> None:
+def test_reading_creates_no_storage(tmp_path: Path) -> None:
     refused(run("export", folder=tmp_path), "studies.sqlite3")
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,7 @@ from dashboards.optuna_dashboard.server import DashboardServer, describe_exposur
 from environments.errors import InputError
 from studies.storage.database import open_storage
 from tests.dashboards.served import Served, ask, gone, served
-from tests.faults.studies import run, within
+from tests.faults.studies import run, run_in_process
 from tests.studies.made import WILD, recommendation, stored, url
 
 JSON = {"Content-Type": "application/json"}
@@ -188,7 +188,7 @@ def test_a_busy_port(place: Path, site: Served) -> None:
     ],
 )
 def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
-    done = within("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
+    done = run_in_process("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert said in line

@@ -1,4 +1,4 @@
-"""The command line: what it prints, and that bad input is one clear line and exit code 2."""
+"""`ravenlab simulate`, `list` and the entry point: output, invalid input and interrupts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_one_replication_has_no_standard_error(capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["regret"]["stderr"] is None
 
 
-def test_published_logistics_also_measures_against_the_constant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_published_logistics_also_reports_regret_against_a_constant(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--policy", "published-ucb1", "--horizon", "400", "--replications", "2", "--json"]
     assert run(["simulate", "published-logistics", *words]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -61,14 +61,14 @@ def test_published_logistics_also_measures_against_the_constant(capsys: pytest.C
     assert printed["regret_constant"]["mean"] == pytest.approx(printed["regret"]["mean"])
 
 
-def test_tables_are_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_simulate_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "periodic", *SMALL]) == 0
     text = capsys.readouterr().out
     for word in ("raven-ucb", "periodic", "regret", "suboptimal pulls", "T = 200", "alpha0 = 1"):
         assert word in text
 
 
-def test_pulls_are_written_whole(tmp_path: Path) -> None:
+def test_pulls_are_written_to_a_csv_file(tmp_path: Path) -> None:
     path = tmp_path / "pulls.csv"
     assert run(["simulate", "arm-churn", *SMALL, "--pulls", str(path)]) == 0
     lines = path.read_text().splitlines()
@@ -82,7 +82,7 @@ def test_pulls_are_written_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["scenarios", "policies"])
-def test_lists_say_name_category_parameters_and_meaning(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_have_name_category_parameters_and_meaning(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list", what, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) >= 15
@@ -147,18 +147,18 @@ def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> 
         ([], ["SCENARIO"]),
     ],
 )
-def test_bad_input_is_one_clear_line(words: list[str], names: list[str]) -> None:
+def test_invalid_input_is_one_line(words: list[str], names: list[str]) -> None:
     assert_names(refused("simulate", *words), *names)
 
 
-def test_nothing_is_written_where_it_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_output_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place in (tmp_path / "no" / "pulls.csv", tmp_path):
         assert run(["simulate", "blips", *SMALL, "--pulls", str(place)]) == 2
         assert_names(capsys.readouterr().err, place)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_unknown_commands_offer_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_command_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulat"]) == 2
     assert "simulate" in capsys.readouterr().err
 
@@ -170,7 +170,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("after", [0.3, 2.0])
-def test_an_interrupt_is_exit_code_130(number: signal.Signals, after: float) -> None:
+def test_interrupt_gives_exit_code_130(number: signal.Signals, after: float) -> None:
     code = "import ravenlab, tuning.cli.app; print('ready', flush=True); tuning.cli.app.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "simulate", "delayed", "--replications", "100000", "--horizon", "20000"],

@@ -1,4 +1,4 @@
-"""`ravenlab compare`: its files and tables, what the other commands make of it, and bad input."""
+"""`ravenlab compare`: files, tables, other commands on a comparison, and invalid input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def words(folder: Path, *more: str) -> list[str]:
     return ["compare", *more, f"--storage=sqlite:///{folder}/studies.sqlite3", f"--output={folder}/out"]
 
 
-def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) -> None:
+def test_files_tables_and_json_agree(tmp_path: Path, capsys: Captured) -> None:
     assert run(words(tmp_path, "blips", "stationary", *TUNED)) == 0
     captured = capsys.readouterr()
     assert_names(captured.err.splitlines()[0], 6, 8, 3, 4)
@@ -48,7 +48,7 @@ def test_files_tables_and_json_say_the_same(tmp_path: Path, capsys: Captured) ->
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_the_other_commands_know_comparisons(tmp_path: Path, capsys: Captured) -> None:
+def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) -> None:
     storage = f"--storage=sqlite:///{tmp_path}/studies.sqlite3"
     assert run([*words(tmp_path, "blips", *SMALL, "--tune=0", "--quiet"), "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["comparisons"]
@@ -94,7 +94,7 @@ def test_invalid_input_is_refused_before_anything_is_created(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_published_policies_may_show_their_defaults(tmp_path: Path, capsys: Captured) -> None:
+def test_published_policies_at_their_defaults(tmp_path: Path, capsys: Captured) -> None:
     given = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
     assert run(words(tmp_path, "stationary", *given, "--quiet", "--noise=laplace", "--jobs=1")) == 0
     assert "published-ucb1" in capsys.readouterr().out

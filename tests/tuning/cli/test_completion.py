@@ -1,4 +1,4 @@
-"""Tab: what shells are offered, that stored names are read without a trace, and that bash really completes."""
+"""Shell completion: values, stored names without side effects, and a real bash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Captured = pytest.CaptureFixture[str]
 
 
 def offered(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell: str = "bash") -> list[str]:
-    """What a shell gets for a line with the cursor at its end."""
+    """Return the completions of a line with the cursor at its end."""
     words = ["ravenlab", *line.split(" ")]
     monkeypatch.setenv(app.COMPLETION, f"complete_{shell}")
     monkeypatch.setenv("COMP_WORDS", "\n".join(words))
@@ -58,16 +58,18 @@ def offered(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell:
         ("grid blips --cluster l", ["local"]),
     ],
 )
-def test_values_are_offered(line: str, expected: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_completed(
+    line: str, expected: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert offered(line, capsys, monkeypatch) == expected
 
 
-def test_zsh_and_fish_speak_their_own_ways(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zsh_and_fish_formats(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     assert '"cmaes"' in " ".join(offered("tune --sampler cm", capsys, monkeypatch, "zsh"))
     assert offered("tune --sampler cm", capsys, monkeypatch, "fish") == ["cmaes"]
 
 
-def test_stored_names_are_read_without_a_trace(
+def test_completing_stored_names_leaves_no_files(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -86,8 +88,8 @@ def test_stored_names_are_read_without_a_trace(
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
-def test_names_are_seen_while_someone_writes(tmp_path: Path) -> None:
-    """What stands in the journal of a writer counts as well."""
+def test_stored_names_include_the_write_ahead_log(tmp_path: Path) -> None:
+    """Names that a writer has not yet moved from the write-ahead log to the file count as well."""
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
     store(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name="mine"), 1)
@@ -97,7 +99,7 @@ def test_names_are_seen_while_someone_writes(tmp_path: Path) -> None:
 
 
 def test_bash_completes() -> None:
-    """The script that is shown, in a real shell: what it makes of a line."""
+    """The printed completion script completes a line in a real shell."""
     if shutil.which("bash") is None:
         lacking("no bash was found")
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import ravenlab; ravenlab.main()"

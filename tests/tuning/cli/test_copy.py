@@ -1,4 +1,4 @@
-"""`ravenlab copy`: whole, or refused."""
+"""`ravenlab copy`: complete copies, and refusals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def both(storage: str, target: str, name: str, there: str | None = None) -> tupl
     return studies[0], studies[1]
 
 
-def test_everything_arrives(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_copy_is_complete(storage: str, tmp_path: Path, capsys: Captured) -> None:
     target = url(tmp_path / "archive.sqlite3")
     assert run(["copy", "*", "--to", target, "--storage", storage]) == 0
     assert f"Copied {FIRST} to {target}: 4 trials." in capsys.readouterr().out
@@ -54,7 +54,7 @@ def test_everything_arrives(storage: str, tmp_path: Path, capsys: Captured) -> N
         )
 
 
-def test_under_another_name_in_the_same_storage(storage: str) -> None:
+def test_copy_to_another_name_in_the_same_storage(storage: str) -> None:
     assert run(["copy", FIRST, "--to", storage, "--as", "mine", "--storage", storage]) == 0
     here, there = both(storage, storage, FIRST, "mine")
     spec, found = read_spec(there), read_recommendation(there)
@@ -86,7 +86,7 @@ def test_refusals(words: list[str], names: list[str], storage: str, tmp_path: Pa
     assert not target.exists()
 
 
-def test_a_study_that_is_being_tuned_is_not_copied(storage: str, tmp_path: Path) -> None:
+def test_running_study_is_not_copied(storage: str, tmp_path: Path) -> None:
     target = url(tmp_path / "archive.sqlite3")
     with lock_studies(storage, FIRST):
         assert_names(refused("copy", FIRST, "--to", target, "--storage", storage), FIRST)

@@ -1,4 +1,4 @@
-"""`ravenlab delete`: asks first, and leaves alone what is being tuned."""
+"""`ravenlab delete`: confirmation, and studies that are being run."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def test_deletes_with_yes(storage: str, tmp_path: Path, capsys: Captured) -> Non
     assert all(path.name.startswith(("s.sqlite3", ".s.sqlite3.")) for path in tmp_path.iterdir())
 
 
-def test_patterns_are_taken_but_beginnings_are_not(storage: str, capsys: Captured) -> None:
+def test_patterns_match_but_prefixes_do_not(storage: str, capsys: Captured) -> None:
     assert run(["delete", "raven-ucb/variance-drift/T1000", "--yes", "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, f"'{FIRST}'")
     assert run(["delete", "raven-ucb/*", "--yes", "--storage", storage]) == 0
     assert names(storage) == {WILD}
 
 
-def test_without_a_terminal_it_needs_yes(storage: str, capsys: Captured) -> None:
+def test_without_a_terminal_yes_is_required(storage: str, capsys: Captured) -> None:
     assert run(["delete", FIRST, "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, "--yes", "1")
     assert len(names(storage)) == 3
 
 
 @pytest.mark.parametrize(("reply", "left"), [("y\n", 2), ("n\n", 3), ("\n", 3)])
-def test_on_a_terminal_it_asks(reply: str, left: int, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_delete_asks(reply: str, left: int, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -63,7 +63,7 @@ def test_on_a_terminal_it_asks(reply: str, left: int, storage: str, monkeypatch:
     assert len(names(storage)) == left
 
 
-def test_a_study_that_is_being_tuned_stays_and_so_do_the_others(storage: str, capsys: Captured) -> None:
+def test_running_study_keeps_all_from_being_deleted(storage: str, capsys: Captured) -> None:
     with lock_studies(storage, SECOND):
         assert run(["delete", FIRST, SECOND, "--yes", "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, SECOND)

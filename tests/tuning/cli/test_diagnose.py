@@ -1,4 +1,4 @@
-"""`ravenlab diagnose`: what it prints and writes, and that bad files are one line."""
+"""`ravenlab diagnose`: output, files, and invalid data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def trace(tmp_path: Path) -> Path:
     return place
 
 
-def test_says_draws_and_proposes(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prints_diagnosis_and_writes_page_and_study(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page, study = tmp_path / "diagnosis.html", tmp_path / "proposed.toml"
     assert run(["diagnose", str(trace), "-o", str(page), "--study-file", str(study), "--halves", "2"]) == 0
     said = capsys.readouterr().out
@@ -35,7 +37,7 @@ def test_says_draws_and_proposes(trace: Path, tmp_path: Path, capsys: pytest.Cap
     assert "http://" not in html.split("<script", 1)[0]
 
 
-def test_json_holds_everything(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_complete(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["diagnose", str(trace), "--json", "--halves", "0", "--horizon", "5000"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["kinds"] == ["incremental-drift"]
@@ -56,7 +58,7 @@ def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.replace("log.parquet", "log.csv").split() == said.split()
 
 
-def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_few_rows_are_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "few.csv"
     place.write_text("a,b\n" + "1,2\n" * 50)
     page, study = tmp_path / "few.html", tmp_path / "proposed.toml"
@@ -81,11 +83,11 @@ def test_too_few_rows_are_an_answer(tmp_path: Path, capsys: pytest.CaptureFixtur
         ("", "empty"),
     ],
 )
-def test_bad_files_are_one_line(text: str, line: str, tmp_path: Path) -> None:
+def test_invalid_files_are_one_line(text: str, line: str, tmp_path: Path) -> None:
     place = tmp_path / "bad.csv"
     place.write_text(text)
     assert_names(refused("diagnose", str(place)), line)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_file(tmp_path: Path) -> None:
     assert_names(refused("diagnose", str(tmp_path / "none.csv")), tmp_path / "none.csv")

@@ -1,4 +1,4 @@
-"""What the doctor finds on this machine and in a storage; and that it leaves nothing behind."""
+"""`ravenlab doctor` on this machine and on SQLite storages: results, and no side effects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOUNTINFO = r"""
 
 @pytest.fixture
 def mounts(tmp_path: Path) -> Path:
-    """What the kernel says of a machine with network file systems."""
+    """The mount table of a machine with network file systems."""
     path = tmp_path / "mountinfo"
     path.write_text(MOUNTINFO)
     return path
@@ -56,14 +56,14 @@ def mounts(tmp_path: Path) -> Path:
         ("/mnt/cut/x", "ext4", OK),
     ],
 )
-def test_sees_the_file_system_of_the_longest_and_last_mount(mounts: Path, place: str, kind: str, verdict: str) -> None:
+def test_file_system_is_that_of_the_longest_and_last_mount(mounts: Path, place: str, kind: str, verdict: str) -> None:
     assert file_system(Path(place), mounts) == kind
     row = mount_check(Path(place), mounts)
     assert row.verdict == verdict
     assert ("PostgreSQL" in row.advice) == (verdict != OK)
 
 
-def test_a_link_is_followed_to_the_file_system_behind_it(tmp_path: Path) -> None:
+def test_links_are_followed_to_their_file_system(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there")
     mounts = tmp_path / "mountinfo"
@@ -75,7 +75,7 @@ def test_a_link_is_followed_to_the_file_system_behind_it(tmp_path: Path) -> None
 
 
 def database(path: Path, journal: str = "wal") -> str:
-    """A small file that passes as one of Optuna's."""
+    """Create a small file that looks like one of Optuna's."""
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA journal_mode={journal}")
         for table in ("studies", "trials", "version_info", "alembic_version"):
@@ -87,7 +87,7 @@ def database(path: Path, journal: str = "wal") -> str:
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_looks_at_a_file_and_leaves_no_trace(tmp_path: Path, journal: str) -> None:
+def test_inspecting_a_file_leaves_no_trace(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "s t.sqlite3"
     url = database(path, journal)
     before = path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)
@@ -96,13 +96,13 @@ def test_looks_at_a_file_and_leaves_no_trace(tmp_path: Path, journal: str) -> No
     assert rows["storage"].verdict == OK
 
 
-def test_makes_no_file_where_there_is_none(tmp_path: Path) -> None:
+def test_missing_file_is_not_created(tmp_path: Path) -> None:
     rows = storage_checks(f"sqlite:///{tmp_path}/new.sqlite3")
     assert rows[0].verdict == OK
     assert os.listdir(tmp_path) == []
 
 
-def test_storages_that_will_not_do(tmp_path: Path) -> None:
+def test_unusable_storages(tmp_path: Path) -> None:
     (tmp_path / "text.sqlite3").write_text("no database at all, but some text")
     foreign = tmp_path / "foreign.sqlite3"
     with sqlite3.connect(foreign) as connection:
@@ -114,7 +114,7 @@ def test_storages_that_will_not_do(tmp_path: Path) -> None:
         assert rows[0].advice
 
 
-def test_a_file_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_locked_by_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuning.doctor.storage.BUSY_SECONDS", 0.05)
     path = tmp_path / "held.sqlite3"
     url = database(path)
@@ -128,7 +128,7 @@ def test_a_file_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.M
     assert_names(rows[0].found, "0.05 s")
 
 
-def test_sqlite_on_a_network_file_system_ends_with_1(
+def test_sqlite_on_a_network_file_system_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mounts = tmp_path / "mountinfo"
@@ -142,7 +142,7 @@ def test_sqlite_on_a_network_file_system_ends_with_1(
     assert "PostgreSQL" in row["advice"]
 
 
-def test_passwords_are_never_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_masks_passwords(capsys: pytest.CaptureFixture[str]) -> None:
     run(["doctor", "--storage", "postgresql+psycopg://me:open-sesame@127.0.0.1:1/db"])
     said = capsys.readouterr()
     assert "sesame" not in said.out + said.err
@@ -158,7 +158,7 @@ def test_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert "\x1b" not in text
 
 
-def test_versions_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incompatible_versions_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     old = {"numpy": "1.0", "rich": "not installed", "dask": "1.0", "psycopg": "not installed"}
     monkeypatch.setattr(tuning.doctor.machine, "installed_version", lambda name: old.get(name, installed_version(name)))
     unmet = unmet_requirements()
@@ -170,25 +170,25 @@ def test_versions_that_do_not_fit_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert rows["dependencies"].verdict == PROBLEM
 
 
-def test_another_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.python_version", lambda: "3.8.0")
     rows = {row.check: row for row in version_checks()}
     assert rows["Python"].verdict == PROBLEM
 
 
-def test_a_cache_that_cannot_be_written_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_cache_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("environments.compiled.numba_cache_folder", lambda: None)
     rows = {row.check: row for row in kernel_checks()[0]}
     assert rows["numba cache"].verdict == NOTE
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice
 
 
-def test_speed_counts_steps() -> None:
+def test_speed_is_in_steps() -> None:
     kernel_speed(0.0)
     assert kernel_speed(0.05) > 0.0
 
 
-def test_a_broken_numba_is_a_row_and_no_traceback(tmp_path: Path) -> None:
+def test_broken_numba_is_a_row_without_traceback(tmp_path: Path) -> None:
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
     words = ["-m", "ravenlab", "doctor", "--json", "--cluster", "tcp://127.0.0.1:1"]

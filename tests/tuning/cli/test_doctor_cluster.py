@@ -1,4 +1,4 @@
-"""What the doctor finds in a cluster: real processes, one with other sources and one without ravenlab."""
+"""`ravenlab doctor` on a cluster: real processes, one with other sources and one without ravenlab."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tuning.doctor.cluster import CANNOT_FORWARD, LISTED, Cluster, Node, cluster
 
 HERE = identity()
 SLOW = 0.001
-"""Million steps a second that the worker with other sources says it plays."""
+"""Million steps per second that the worker with other sources reports."""
 
 
 def broken(folder: Path) -> Path:
-    """A folder whose ravenlab can't be imported."""
+    """Create a folder whose ravenlab can't be imported."""
     (folder / "environments").mkdir(parents=True)
     (folder / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
     return folder
@@ -32,7 +32,7 @@ def broken(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a cluster of three workers: with our sources, with an edited copy of them, and with none."""
+    """Address of a cluster with three workers: our sources, an edited copy, and no ravenlab."""
     folder = tmp_path_factory.mktemp("cluster")
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -48,7 +48,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield running.address
 
 
-def test_says_which_worker_differs_and_how_fast_each_is(
+def test_reports_differences_and_speed_of_each_worker(
     mixed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["doctor", "--cluster", mixed, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
@@ -77,15 +77,15 @@ def test_says_which_worker_differs_and_how_fast_each_is(
     assert workers["none"]["millions"] == []
 
 
-def test_looking_drives_no_worker_away(mixed: str) -> None:
-    """A worker that can't unpickle a task leaves; so the one without ravenlab must have got none."""
+def test_inspection_loses_no_worker(mixed: str) -> None:
+    """A worker that can't unpickle a task stops, so the one without ravenlab must not get any."""
     from distributed import Client
 
     with Client(mixed, set_as_default=False) as client:
         assert len(client.scheduler_info()["workers"]) == 3
 
 
-def test_a_scheduler_without_ravenlab_and_without_workers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scheduler_without_ravenlab_and_workers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with dask_cluster(broken(tmp_path), workers=0) as lonely:
         assert (
             run(["doctor", "--cluster", lonely.address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
@@ -96,18 +96,18 @@ def test_a_scheduler_without_ravenlab_and_without_workers(tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "somewhere"])
-def test_no_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
     assert address in refused("doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3")
 
 
 def node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) -> Node:
-    """A worker that is as here but for some words."""
+    """Return a worker like this process, except for some values."""
     return Node(f"tcp://10.0.0.1:{name}", HERE | (other or {}), name, 2, (speed, speed))
 
 
 def judged(*workers: Node) -> list[Check]:
-    """Rows on a cluster of these workers."""
+    """Return the checks of a cluster of these workers."""
     return cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers)), HERE)
 
 
@@ -124,27 +124,27 @@ def judged(*workers: Node) -> list[Check]:
         ({"python": ".".join(HERE["python"].split(".")[:2]) + ".99"}, NOTE, "last digits"),
     ],
 )
-def test_how_bad_a_difference_is(other: dict[str, str], verdict: str, word: str) -> None:
+def test_severity_of_differences(other: dict[str, str], verdict: str, word: str) -> None:
     row = judged(node("1", other))[2]
     assert row.verdict == verdict
     assert word in row.advice
     assert all(f"{name} {value} (here {HERE[name]})" in row.found for name, value in other.items())
 
 
-def test_a_worker_that_says_nothing_or_left() -> None:
+def test_silent_or_lost_worker() -> None:
     silent = replace(node("1"), identity={}, millions=(), fault="it left")
     rows = judged(silent, node("2"))
     assert [row.verdict for row in rows if row.check.endswith(":1)")] == [PROBLEM, PROBLEM]
 
 
-def test_a_scheduler_that_passes_nothing_on_is_the_problem_and_not_its_workers() -> None:
+def test_scheduler_that_cannot_forward_is_reported_instead_of_its_workers() -> None:
     said = {name: word for name, word in HERE.items() if name != "sources"}
     held_up = replace(node("1"), millions=(), fault=CANNOT_FORWARD)
     rows = cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE)
     assert [row.check for row in rows if row.verdict == PROBLEM] == ["versions, scheduler"]
 
 
-def test_many_workers_are_summed_up_and_stragglers_named() -> None:
+def test_many_workers_are_summarized_and_slow_ones_named() -> None:
     many = [node(str(number)) for number in range(2 * LISTED)]
     rows = judged(*many, node("slow", speed=24.0), node("less", speed=26.0), node("old", {"numpy": "1.0"}))
     assert [row.check for row in rows if row.check.startswith("worker")] == ["worker slow (tcp://10.0.0.1:slow)"]

@@ -1,4 +1,4 @@
-"""What the doctor finds in a PostgreSQL database, which it only reads."""
+"""`ravenlab doctor` on a PostgreSQL database, which it only reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuning.doctor.storage import storage_checks
 
 @pytest.fixture
 def reader(postgres: Server, database: str) -> Iterator[str]:
-    """The URL of a user who owns nothing in the database."""
+    """URL of a user without permissions in the database."""
     parsed = make_url(database)
     name = f"reader_of_{parsed.database}"
     postgres.run(f"CREATE ROLE {name} LOGIN PASSWORD 'sesame'")
@@ -26,12 +26,12 @@ def reader(postgres: Server, database: str) -> Iterator[str]:
 
 
 def tables(postgres: Server, database: str) -> list[tuple[str]]:
-    """All tables of a database's own."""
+    """Return all user tables of a database."""
     asked = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace"
     return sorted(postgres.run(asked, url=database))
 
 
-def test_an_empty_database_and_one_with_studies(postgres: Server, database: str) -> None:
+def test_empty_and_filled_database(postgres: Server, database: str) -> None:
     (storage,) = storage_checks(database)
     assert storage.verdict == OK
     assert tables(postgres, database) == []
@@ -42,7 +42,7 @@ def test_an_empty_database_and_one_with_studies(postgres: Server, database: str)
     assert tables(postgres, database) == before != []
 
 
-def test_rights_that_lack_are_named(postgres: Server, database: str, reader: str) -> None:
+def test_missing_permissions_are_named(postgres: Server, database: str, reader: str) -> None:
     name = make_url(reader).username
     postgres.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC", url=database)
     storage = storage_checks(reader)[0]
@@ -62,7 +62,7 @@ def test_rights_that_lack_are_named(postgres: Server, database: str, reader: str
     assert "read-only" in storage_checks(reader)[0].found
 
 
-def test_a_server_that_does_not_let_us_in(database: str) -> None:
+def test_refused_connection(database: str) -> None:
     wrong = make_url(database).set(password="not-this-one").render_as_string(hide_password=False)
     for url in (wrong, make_url(database).set(port=1).render_as_string(hide_password=False)):
         (row,) = storage_checks(url)

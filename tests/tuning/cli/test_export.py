@@ -32,7 +32,7 @@ def storage(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
-def test_the_same_bytes_twice_and_in_a_file(form: str, storage: str, tmp_path: Path, capfdbinary: object) -> None:
+def test_same_bytes_on_stdout_and_in_a_file(form: str, storage: str, tmp_path: Path, capfdbinary: object) -> None:
     path = tmp_path / "out"
     words = ["export", "--format", form, "--storage", storage]
     assert run(words) == 0
@@ -43,28 +43,28 @@ def test_the_same_bytes_twice_and_in_a_file(form: str, storage: str, tmp_path: P
     assert path.read_bytes() == first
 
 
-def test_the_environment_names_the_storage(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storage_from_the_environment(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_STORAGE", storage)
     assert run(["export", "raven-ucb/*"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [each["horizon"] for each in document["recommendations"]] == [1000, 10_000]
 
 
-def test_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_study_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured) -> None:
     before = sorted(tmp_path.iterdir())
     assert run(["export", WILD, "--storage", storage]) == 0
     assert json.loads(capsys.readouterr().out)["recommendations"][0]["study"] == WILD
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_exported_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "recommended.json"
     assert run(["export", "--storage", storage, "-o", str(path)]) == 0
     assert_names(capsys.readouterr().out.replace("\n", ""), len(GIVEN))
     assert Policy.load(path, scenario="variance-drift", horizon=10_000).values["alpha0"] == 0.25
 
 
-def test_a_study_without_recommendation_is_said(storage: str, capsys: Captured) -> None:
+def test_studies_without_recommendation_are_named(storage: str, capsys: Captured) -> None:
     opened = open_storage(storage, create=False)
     store(opened, StudySpec(scenario="periodic", horizon=1000), 1)
     for words, count in ((["export", "raven-ucb/*"], 2), (["export"], 3)):
@@ -79,7 +79,7 @@ def test_a_study_without_recommendation_is_said(storage: str, capsys: Captured) 
     assert_names(captured.err, "'raven-ucb/periodic/T1000/K10'")
 
 
-def test_bad_input(storage: str, tmp_path: Path) -> None:
+def test_invalid_input(storage: str, tmp_path: Path) -> None:
     assert_names(refused("export", "--format", "jsn", "--storage", storage), "'json'")
     assert_names(refused("export", "raven-ucb/blip", "--storage", storage), "'raven-ucb/blip'")
     assert_names(refused("export", "raven", "--storage", storage), "2")
@@ -98,7 +98,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_storages_that_cannot_be_used(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     missing = "ravenlab tune blips" if words[0] == "recommend" else "none.sqlite3"
     assert missing in refused(*words, "--storage", "sqlite:///none.sqlite3")
@@ -119,8 +119,8 @@ def test_storages_that_cannot_be_used(words: list[str], tmp_path: Path, monkeypa
     assert not Path("unused.sqlite3").exists()
 
 
-def test_a_read_only_folder_can_be_read_and_is_not_written() -> None:
-    """As a user whom permission bits bind; what is needed is imported before, as root."""
+def test_read_only_folder_is_read_and_not_written() -> None:
+    """Runs as an ordinary user, since root ignores permissions; modules are imported before, as root."""
     if os.geteuid() != 0:
         lacking("only root can become another user")
     code = (

@@ -1,4 +1,4 @@
-"""`ravenlab grid`, and what the other commands make of a grid."""
+"""`ravenlab grid`, and other commands on a grid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAME = "grid/raven-ucb/blips/T{}/K3~"
 Captured = pytest.CaptureFixture[str]
 
 
-def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Captured) -> None:
+def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "grid.csv"
     words = ["grid", "stationary", "blips", *SMALL, f"--storage={url}", "--jobs=2", f"--csv={path}"]
     assert run(words) == 0
@@ -47,8 +47,8 @@ def test_tables_csv_and_json_say_the_same(url: str, tmp_path: Path, capsys: Capt
     assert grids[0]["best"] == {name: float(best[name]) for name in ("alpha0", "beta0", "epsilon")}
 
 
-def test_a_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every third value, which is still too wide for a table."""
+def test_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every third value; still too wide for a table."""
     monkeypatch.setattr("studies.spec.grid.FINE_VALUES", FINE_VALUES[::3])
     path = tmp_path / "fine.csv"
     words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]
@@ -61,7 +61,7 @@ def test_a_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: py
     assert [float(row["beta0"]) for row in rows[:9]] == list(FINE_VALUES[::3])
 
 
-def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
+def test_progress_and_rerun_of_a_complete_grid(url: str, capsys: Captured) -> None:
     words = ["grid", "blips", *SMALL[1:-1], "--horizon=100", f"--storage={url}"]
     assert run(words) == 0
     assert_names(capsys.readouterr().err, 6, 20)
@@ -91,14 +91,14 @@ def test_progress_and_nothing_to_do(url: str, capsys: Captured) -> None:
         ([], ["SCENARIO"]),
     ],
 )
-def test_bad_input_is_refused_before_anything_is_made(
+def test_invalid_input_is_refused_before_anything_is_created(
     words: list[str], names: list[str], url: str, tmp_path: Path
 ) -> None:
     assert_names(refused("grid", *words, f"--storage={url}"), *names)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupted_csv_is_left_as_it_was(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_csv_file_is_unchanged(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "grid.csv"
     path.write_text("before")
 
@@ -111,7 +111,7 @@ def test_an_interrupted_csv_is_left_as_it_was(url: str, tmp_path: Path, monkeypa
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".grid.csv")]
 
 
-def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Captured) -> None:
+def test_other_commands_support_grids(url: str, tmp_path: Path, capsys: Captured) -> None:
     assert run(["grid", "blips", *SMALL, f"--storage={url}", "--json"]) == 0
     grids = json.loads(capsys.readouterr().out)["grids"]
     assert run(["studies", f"--storage={url}", "--json"]) == 0
@@ -148,7 +148,7 @@ def test_the_other_commands_know_grids(url: str, tmp_path: Path, capsys: Capture
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [grids[1]["study"]]
 
 
-def test_an_unfinished_grid_is_said_to_be(url: str, capsys: Captured) -> None:
+def test_incomplete_grid(url: str, capsys: Captured) -> None:
     storage = open_storage(url, create=True)
     store_grid(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, alike=None)
     assert run(["show", "grid", f"--storage={url}"]) == 0

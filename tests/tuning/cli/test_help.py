@@ -1,4 +1,4 @@
-"""Help: every command has a page with groups and examples that parse, at any width, quickly and without colours."""
+"""Help pages: headings, examples that parse, and width; suggestions for typos."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERY = list(leaves())
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
-def test_pages_fit(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_fit_the_terminal(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     for name in ["", "list", *EVERY]:
         assert app.run([*name.split(), "--help"]) == 0
@@ -33,7 +33,7 @@ def test_pages_fit(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch
         assert "<bool>" not in text
 
 
-def test_every_command_stands_in_a_group(capsys: Captured) -> None:
+def test_every_command_has_a_heading(capsys: Captured) -> None:
     assert app.run(["--help"]) == 0
     text = capsys.readouterr().out
     for heading, commands in app.GROUPS.items():
@@ -62,27 +62,27 @@ def test_examples_parse(name: str) -> None:
 
 
 def _parse(words: list[str]) -> None:
-    """All of a command line but running it."""
+    """Parse a command line without running it."""
     found: Any = typer.main.get_command(app.app_for(words))
     while words and words[0] in getattr(found, "commands", {}):
         found, words = found.commands[words[0]], words[1:]
     found.make_context("ravenlab", list(words))
 
 
-def test_examples_that_are_wrong_would_be_seen() -> None:
+def test_wrong_examples_would_fail() -> None:
     with pytest.raises(typer.TyperException):
         _parse(["tune", "--trails", "5"])
 
 
 @pytest.mark.parametrize("words", [[], ["help"], ["-h"], ["--help"]])
-def test_nothing_and_help_are_the_same_page(words: list[str], capsys: Captured) -> None:
+def test_no_arguments_show_the_help_page(words: list[str], capsys: Captured) -> None:
     assert app.run(words) == 0
     captured = capsys.readouterr()
     assert_names(captured.out.splitlines()[0], "ravenlab [OPTIONS] COMMAND")
     assert captured.err == ""
 
 
-def test_help_of_a_command_by_either_way(capsys: Captured) -> None:
+def test_help_command_and_option_agree(capsys: Captured) -> None:
     assert app.run(["help", "list", "scenarios"]) == 0
     first = capsys.readouterr().out
     assert app.run(["list", "scenarios", "--help"]) == 0
@@ -91,27 +91,27 @@ def test_help_of_a_command_by_either_way(capsys: Captured) -> None:
     assert_names(capsys.readouterr().err, "'tune'")
 
 
-def test_options_are_called_alike() -> None:
-    """The same name means the same thing everywhere, and where it differs it is said here why."""
+def test_options_mean_the_same_in_all_commands() -> None:
+    """The same option has the same help everywhere, except for those listed here."""
     seen: dict[str, set[str]] = {}
     for command, _ in leaves().values():
         for param in command.params:
             if param.param_type_name == "option":
                 seen.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
     differ = {name for name, texts in seen.items() if len(texts) > 1}
-    own_words = {"--horizon", "--replications", "--policy"}  # each says what these count for it
-    files = {"--output", "--csv"}  # a file or a folder, of this or that
+    own_words = {"--horizon", "--replications", "--policy"}  # counted differently in each command
+    files = {"--output", "--csv"}  # a file or a folder
     examples = {"--trace", "--log"}  # a file to read for tune, an example to write for init
     assert differ <= own_words | files | examples
 
 
 def test_commands_with_tables_have_json() -> None:
-    lines = {"copy", "delete", "init", "report", "dashboard", "export"}  # lines, or a format of their own
+    lines = {"copy", "delete", "init", "report", "dashboard", "export"}  # print lines, or other formats
     without = {name for name, (command, _) in leaves().items() if not any("--json" in p.opts for p in command.params)}
     assert without == lines
 
 
-def test_plans_are_json_too(capsys: Captured) -> None:
+def test_plans_as_json(capsys: Captured) -> None:
     assert app.run(["tune", "blips", "--horizon=100,200", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)["studies"]
     assert [each["study"] for each in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
@@ -143,7 +143,7 @@ def test_plans_are_json_too(capsys: Captured) -> None:
         (["tune", "blips", "--trials"], ["ravenlab tune --help"]),
     ],
 )
-def test_typos_are_answered_with_the_nearest(words: list[str], names: list[str]) -> None:
+def test_typos_suggest_the_nearest_name(words: list[str], names: list[str]) -> None:
     assert_names(refused(*words), *names)
 
 
@@ -156,5 +156,5 @@ def test_typos_are_answered_with_the_nearest(words: list[str], names: list[str])
         (["compare", "blips", "periodic", "--name", "x"], ["--name", 2]),
     ],
 )
-def test_an_error_names_the_option_of_its_field(words: list[str], names: list[object]) -> None:
+def test_errors_name_the_option_of_the_field(words: list[str], names: list[object]) -> None:
     assert_names(refused(*words), *names)

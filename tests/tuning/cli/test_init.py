@@ -1,4 +1,4 @@
-"""`ravenlab init`: writes a file that is in order, and overwrites nothing unasked."""
+"""`ravenlab init`: valid files, and no unrequested overwriting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.messages import assert_names
 from tuning.cli.app import run
 
 
-def test_writes_a_file_that_validates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_study_file_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["init"]) == 0
     assert run(["validate", "study.toml"]) == 0
@@ -19,7 +19,7 @@ def test_writes_a_file_that_validates(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.toml", "study.toml"]
 
 
-def test_overwrites_only_when_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_overwrites_only_with_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "study.toml"
     path.write_text("mine")
     assert run(["init", str(path)]) == 2
@@ -29,7 +29,7 @@ def test_overwrites_only_when_told_to(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "[[study]]" in path.read_text()
 
 
-def test_says_where_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unwritable_path_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place in (tmp_path, tmp_path / "no" / "study.toml"):
         for force in ([], ["--force"]):
             assert run(["init", str(place), *force]) == 2

@@ -1,4 +1,4 @@
-"""Ctrl-C: the last line says what is kept, that is what is kept, and the same command goes on from there."""
+"""Interrupts: the last line states what is saved, and a rerun resumes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEARCH = ["--trials=12", "--batch=4", "--replications=4", "--selection=20", "--r
 
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, count: int) -> None:
-    """Let a method be called so often, and then fall over an interrupt behind it."""
+    """Raise an interrupt after the given number of calls of a method."""
     whole, left = getattr(owner, name), [count]
 
     def told(self: Any, *given: Any) -> None:
@@ -59,7 +59,7 @@ def trials(place: str, name: str) -> int:
         ),
     ],
 )
-def test_what_is_kept_is_said_and_true(
+def test_interrupt_states_what_is_saved(
     words: list[str],
     owner: type,
     method: str,
@@ -86,7 +86,7 @@ def test_what_is_kept_is_said_and_true(
         assert run(asked) == 0
 
 
-def test_several_worlds(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_robust_search(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     place = url(tmp_path / "s.sqlite3")
     interrupt_after(monkeypatch, StudyProgress, "batch", 4)
     assert run(["tune", "blips", "stationary", "--robust", *SEARCH, *WORLD, f"--storage={place}"]) == 130
@@ -94,14 +94,14 @@ def test_several_worlds(tmp_path: Path, capsys: Captured, monkeypatch: pytest.Mo
     assert_names(line, "12 of 12", "raven-ucb/blips/T100/K3", "4 of 12", "raven-ucb/stationary/T100/K3")
 
 
-def test_before_anything_has_landed(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_before_the_first_trial(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(monkeypatch, StudyProgress, "begin", 1)
     assert run(["tune", "blips", *SEARCH, *WORLD, f"--storage={url(tmp_path / 's.sqlite3')}"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert not re.search(r"\d+ of \d+", line)
 
 
-def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_reproduction(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(monkeypatch, ReproductionReporter, "_finish_piece", 1)
     assert run(["reproduce", "figure1", "--replications=2", "--jobs=1", "--quiet", f"-o{tmp_path / 'paper'}"]) == 130
     line = capsys.readouterr().err
@@ -109,7 +109,7 @@ def test_the_paper_again(tmp_path: Path, capsys: Captured, monkeypatch: pytest.M
     assert not (tmp_path / "paper" / "reproduction.html").exists()
 
 
-def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupt_writes_no_partial_file(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     def interrupted(*given: Any) -> None:
@@ -126,10 +126,10 @@ def test_no_file_is_half_written(tmp_path: Path, capsys: Captured, monkeypatch: 
     assert (tmp_path / "report.html").read_text() == "before"
 
 
-def test_a_failure_that_an_interrupt_caused_is_the_interrupt(
+def test_failure_caused_by_an_interrupt_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A callback from C loses the KeyboardInterrupt, and whoever called it fails for want of an answer."""
+    """A callback from C loses the KeyboardInterrupt, and its caller fails with another error."""
 
     def fails(_: object) -> int:
         try:
@@ -146,7 +146,7 @@ def test_a_failure_that_an_interrupt_caused_is_the_interrupt(
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_failure_without_an_interrupt_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_without_an_interrupt_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "run", lambda _: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         app.main()

@@ -1,4 +1,4 @@
-"""Policies and scenarios of the user's own: run when the user names them, never by themselves."""
+"""Custom policies and scenarios: loaded only when the user names them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ import math
 import ravenlab
 
 class MyUCB:
-    """UCB1 once more, plainly."""
+    """UCB1 in plain Python."""
     parameters = (ravenlab.Param("c", 2.0, 0.001, 10.0),)
 
     def __init__(self, arms, c):
@@ -75,7 +75,7 @@ class Mine(ravenlab.Effect):
 
 
 @pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
-def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
+def test_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(UCB1)
     name = load_policy_plugin(f"{tmp_path}/mine.py:MyUCB")
     shape = {"horizon": 300, "arms": 4, "replications": 3, "seed": 5}
@@ -92,7 +92,7 @@ def test_a_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> N
     np.testing.assert_array_equal(mine.suboptimal_pulls, ours.suboptimal_pulls)
 
 
-def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
+def test_compiled_plugin_runs_in_the_general_loop() -> None:
     name = load_policy_plugin(FAST)
     played = simulate(
         name, "stationary", horizon=400, arms=3, replications=2, seed=1, params={"bonus": 0.5}, pulls=True
@@ -103,7 +103,7 @@ def test_compiled_rules_of_a_user_run_in_the_general_loop() -> None:
         assert np.bincount(pulls, minlength=3).sum() == 400
 
 
-def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
+def test_scenario_plugin() -> None:
     scenario = find_scenario(load_scenario_plugin(NIGHT), {"loss": 0.2, "day": 100})
     means, _ = world_tables(draw_worlds(scenario, 400, 3, seed=2))
     day, night = means[:49], means[49:99]
@@ -114,7 +114,7 @@ def test_a_scenario_of_a_user_is_what_its_file_says() -> None:
 
 
 @pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")], ids=["plain", "fast"])
-def test_a_study_of_ones_own_is_the_same_everywhere(
+def test_plugin_study_does_not_depend_on_workers(
     policy: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -134,7 +134,7 @@ def test_a_study_of_ones_own_is_the_same_everywhere(
     assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
 
 
-def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
+def test_edited_file_is_another_policy(tmp_path: Path) -> None:
     place = tmp_path / "mine.py"
     place.write_text(UCB1)
     first = load_policy_plugin(f"{place}:MyUCB")
@@ -142,7 +142,7 @@ def test_an_edited_file_is_another_policy(tmp_path: Path) -> None:
     assert load_policy_plugin(f"{place}:MyUCB") != first
 
 
-def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> None:
+def test_range_uses_the_scale_of_the_plugin(tmp_path: Path) -> None:
     place, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
     place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
     rate = load_policy_plugin(f"{place}:MyUCB")
@@ -156,7 +156,7 @@ def test_a_range_is_searched_on_the_scale_of_ones_own_policy(tmp_path: Path) -> 
     assert found == Range(low=0.0, high=5.0, scale="linear")
 
 
-def test_a_study_file_never_runs_code_by_itself(
+def test_study_file_never_runs_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -173,7 +173,7 @@ def test_a_study_file_never_runs_code_by_itself(
     assert Path("was-run").exists()
 
 
-def test_an_installed_package_offers_policies(
+def test_plugins_of_installed_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "their_policies.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n{UCB1}")
@@ -215,7 +215,7 @@ def test_an_installed_package_offers_policies(
         (UCB1.replace("self.t += 1", "return 0.5"), ["0", "9", "0.5"]),
     ],
 )
-def test_what_is_wrong_in_a_users_file_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+def test_errors_in_a_policy_plugin_are_one_line(text: str, names: list[str], tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(text)
     policy = f"{tmp_path}/mine.py:MyUCB"
     assert_names(refused("simulate", "blips", "--policy", policy, "--horizon", "50", "--replications", "2"), *names)
@@ -241,29 +241,29 @@ def test_what_is_wrong_in_a_users_file_is_one_line(text: str, names: list[str], 
         ),
     ],
 )
-def test_what_is_wrong_with_a_users_scenario_is_one_line(text: str, names: list[str], tmp_path: Path) -> None:
+def test_errors_in_a_scenario_plugin_are_one_line(text: str, names: list[str], tmp_path: Path) -> None:
     (tmp_path / "world.py").write_text(text)
     assert_names(refused("simulate", f"{tmp_path}/world.py:Mine", "--horizon", "50", "--replications", "2"), *names)
 
 
 @pytest.mark.parametrize("name", ["nowhere.py:X", "~nobody-of-this-name/nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
-def test_a_file_that_is_not_there(name: str) -> None:
+def test_missing_file(name: str) -> None:
     assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
 
 
-def test_the_examples_are_short() -> None:
+def test_example_plugins_are_short() -> None:
     for text in (PLAIN, FAST, NIGHT):
         assert len(Path(text.rpartition(":")[0]).read_text().splitlines()) < 30
 
 
-def test_a_plain_class_says_how_long_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """500 × 200 × 10 000 steps and the validation's, of which none is played: time is up before the first batch."""
+def test_plain_class_warns_of_its_duration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """500 × 200 × 10,000 steps plus validation; the time limit ends it before the first batch."""
     words = ["tune", "blips", f"--policy={PLAIN}", "--trials=500", f"--storage=sqlite:///{tmp_path}/s.sqlite3"]
     assert app.run([*words, "--timeout=0.001", "--horizon=10000"]) == 0
     assert_names(capsys.readouterr().err, "1.4·10⁹", "77 minutes")
 
 
-def test_a_class_without_parameters_says_where_they_go(tmp_path: Path) -> None:
+def test_class_without_parameters_explains_how_to_declare_them(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "class Mine:\n    def select(self): ...\n    def update(self, arm, reward): ...\n"
     )

@@ -1,4 +1,4 @@
-"""`ravenlab recommend`: exact, interpolated, extrapolated, or the command that would settle it."""
+"""`ravenlab recommend`: exact, interpolated and extrapolated parameters, or none."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.Monkey
         (["blips"], ["--horizon"]),
     ],
 )
-def test_nothing_to_answer_with(words: list[str], names: list[str], storage: str) -> None:
+def test_no_recommendation(words: list[str], names: list[str], storage: str) -> None:
     assert_names(refused("recommend", *words, "--storage", storage), *names)
 
 

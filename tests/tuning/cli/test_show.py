@@ -1,4 +1,4 @@
-"""`ravenlab show`: one study in full."""
+"""`ravenlab show`: one study in detail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuning.cli.app import run
 Captured = pytest.CaptureFixture[str]
 
 
-def test_a_recommended_study(tmp_path: Path, capsys: Captured) -> None:
+def test_study_with_recommendation(tmp_path: Path, capsys: Captured) -> None:
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
     store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, recommendation())
@@ -43,7 +43,7 @@ def test_a_recommended_study(tmp_path: Path, capsys: Captured) -> None:
     assert shown["recommendation"] == recommendation().as_object()
 
 
-def test_studies_that_are_not_done_or_not_ours(tmp_path: Path, capsys: Captured) -> None:
+def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> None:
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
     store(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)

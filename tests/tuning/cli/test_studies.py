@@ -1,4 +1,4 @@
-"""`ravenlab studies`: the table, and its JSON."""
+"""`ravenlab studies`: table and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terminals of all kinds: colours where they are wanted, letters that there are, tables that fit, and what is next."""
+"""Terminals: colors, encodings, narrow tables, and hints on the next command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def place(tmp_path: Path) -> str:
-    """A storage whose study is named in Greek."""
+    """A storage with a study whose name is not ASCII."""
     where = url(tmp_path / "s.sqlite3")
     storage = open_storage(where, create=True)
     store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4, name="α₀-Größe"), 4, recommendation())
@@ -33,8 +33,8 @@ def place(tmp_path: Path) -> str:
     return where
 
 
-def test_a_terminal_without_unicode_is_spelled_for(place: str) -> None:
-    """The same for a help page with α₀ in it, for a table, and for JSON, which stays as it is."""
+def test_terminal_without_unicode(place: str) -> None:
+    """A help page with α₀ and tables are transliterated; JSON is not."""
     code = (
         "import io, sys, contextlib, tuning.cli.app as c\n"
         "from studies.symbols import use_ascii_where_needed\n"
@@ -61,7 +61,7 @@ def test_a_terminal_without_unicode_is_spelled_for(place: str) -> None:
 
 
 class Screen:
-    """A terminal, as far as a program can see."""
+    """A stand-in for a terminal."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -79,7 +79,7 @@ class Screen:
 
 
 def screen_for(monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """A terminal of 80 columns with colours, in the place of stdout."""
+    """Replace stdout by a color terminal of 80 columns."""
     made = Screen()
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
@@ -89,17 +89,17 @@ def screen_for(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return made
 
 
-COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|9\d|38;[\d;]+)m")
+COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|9\d|38;[\d;]+)m")
 
 
-def test_colours_are_for_those_who_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colors_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = screen_for(monkeypatch)
     assert run(["tune", "--help"]) == 0
-    assert COLOUR.search(screen.text)
+    assert COLOR.search(screen.text)
     screen.text = ""
     monkeypatch.setenv("NO_COLOR", "1")
     assert run(["tune", "--help"]) == 0
-    assert not COLOUR.search(screen.text)
+    assert not COLOR.search(screen.text)
     assert "--horizon" in screen.text
     screen.text = ""
     monkeypatch.setenv("TERM", "dumb")
@@ -107,7 +107,7 @@ def test_colours_are_for_those_who_want_them(monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b" not in screen.text
 
 
-def test_a_dumb_terminal_gets_lines_instead_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dumb_terminal_gets_lines_instead_of_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Screen())
     monkeypatch.setenv("TERM", "xterm")
     assert supports_bars()
@@ -115,7 +115,7 @@ def test_a_dumb_terminal_gets_lines_instead_of_bars(monkeypatch: pytest.MonkeyPa
     assert not supports_bars()
 
 
-def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_terminals_do_not_break_names(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = screen_for(monkeypatch)
     columns = ["study", "use", "regret"]
     row = ["raven-ucb/variance-drift/T10000/K10", "α₀ 1, β₀ 1, ε 0.1", "1 (0 to 2)"]
@@ -137,7 +137,7 @@ def test_narrow_terminals_cut_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_names(below, "regret")
 
 
-def test_commands_are_called_as_they_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_printed_commands_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.argv", ["my env/bin/ravenlab", "tune"])
     monkeypatch.setenv("PATH", str(tmp_path))
     assert command_name() == "'my env/bin/ravenlab'"
@@ -146,7 +146,7 @@ def test_commands_are_called_as_they_can_be_typed(monkeypatch: pytest.MonkeyPatc
     assert command_name() == "ravenlab"
 
 
-def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:
+def test_tune_prints_next_steps(place: str, capsys: Captured) -> None:
     small = ["--horizon=100", "--arms=3", "--trials=2", "--replications=2", "--selection=9", "--report=9", "--jobs=1"]
     asked = ["tune", "blips", *small, f"--storage={place}"]
     assert run(asked) == 0
@@ -169,7 +169,7 @@ def test_what_comes_next_is_said(place: str, capsys: Captured) -> None:
         (["dashboard"], 2, ["ravenlab tune"]),
     ],
 )
-def test_the_first_minute(
+def test_commands_without_studies_point_to_tune(
     words: list[str], code: int, names: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

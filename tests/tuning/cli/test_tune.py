@@ -1,4 +1,4 @@
-"""The command, in process: what it prints, what it refuses, and that Optuna's own tools read what it made."""
+"""`ravenlab tune`: output, invalid input, and Optuna's own tools on its storage."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "blips" in capsys.readouterr().out
 
 
-def test_products_of_scenarios_and_horizons(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_scenarios_times_horizons(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*SMALL, "--horizon=100,200", f"--storage={url}", "--quiet", "--json"]
     assert run(["tune", "stationary", "blips", *words]) == 0
     captured = capsys.readouterr()
@@ -48,7 +48,7 @@ def test_products_of_scenarios_and_horizons(url: str, capsys: pytest.CaptureFixt
     ]
 
 
-def test_a_dry_run_only_says(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_runs_nothing(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
     out = capsys.readouterr().out
     assert_names(out, 24, 10)
@@ -57,7 +57,7 @@ def test_a_dry_run_only_says(url: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert list(tmp_path.iterdir()) == []
 
 
-def test_shipped_studies_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bundled_studies_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "--study", "all-scenarios", "--dry-run"]) == 0
     assert_names(capsys.readouterr().out.splitlines()[-1], 21)
 
@@ -78,7 +78,7 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
         assert 0.001 * 0.999 <= trial.params["one_minus_gamma"] <= 0.1 * 1.001
 
 
-def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_time_limit(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--timeout=0"]) == 0
     err = capsys.readouterr().err
     assert "ravenlab export" not in err
@@ -120,7 +120,7 @@ def test_time_can_be_up(url: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["/no/such/folder"]),
     ],
 )
-def test_bad_input_is_one_clear_line(
+def test_invalid_input_is_one_line(
     words: list[str], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -149,7 +149,7 @@ def test_optunas_own_tools_read_the_result(url: str, capsys: pytest.CaptureFixtu
     assert (frame["state"] == "COMPLETE").all()
 
 
-def test_the_same_from_python(url: str) -> None:
+def test_api_gives_the_same_result(url: str) -> None:
     (found,) = ravenlab.tune(
         "blips", 200, arms=3, trials=24, batch=8, replications=10, selection=60, report=60, storage=url
     )

@@ -1,4 +1,4 @@
-"""`ravenlab tune --robust`: what it prints and writes, what other commands make of it, and what it refuses."""
+"""`ravenlab tune --robust`: output, files, other commands on it, and invalid input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = [
 Captured = pytest.CaptureFixture[str]
 
 
-def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
+def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
     words = ["tune", "--robust", *SCENARIOS, *WORDS, url, f"--csv={path}"]
     assert run([*words, "--dry-run"]) == 0
@@ -58,7 +58,7 @@ def test_the_commands_agree(tmp_path: Path, capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["found"] == {**entry, "study": "copied"}
 
 
-def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
+def test_pareto_front(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
     words = ["tune", "--robust", "--pareto", *SCENARIOS, *WORDS, url, f"--csv={path}"]
     assert run(words) == 0
@@ -90,12 +90,12 @@ def test_a_front_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
         (["--robust", "blips", "./none.py:mine"], ["none.py"]),
     ],
 )
-def test_bad_input_is_one_line(words: list[str], names: list[str], tmp_path: Path) -> None:
+def test_invalid_input_is_one_line(words: list[str], names: list[str], tmp_path: Path) -> None:
     assert_names(refused("tune", *words, f"--storage=sqlite:///{tmp_path}/s.sqlite3"), *names)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_study_file_may_ask_for_it(tmp_path: Path, capsys: Captured) -> None:
+def test_robust_search_in_a_study_file(tmp_path: Path, capsys: Captured) -> None:
     path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
     path.write_text(text)
     assert run(["validate", str(path)]) == 0

@@ -1,4 +1,4 @@
-"""`ravenlab validate`: what it prints, and that no file whatever makes it trip."""
+"""`ravenlab validate`: output, and robustness against any file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from studies.spec.files import find_study_file, load_study_file
 from studies.spec.schema import study_file_schema
-from tests.command import refused, said_by
+from tests.command import refused, run_command
 from tuning.cli.app import run
 
 VALID: dict[str, Any] = {
@@ -56,14 +56,14 @@ ODD: st.SearchStrategy[Any] = st.one_of(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """All places in a document, below its root."""
+    """Return the paths of all values in a document."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [found for key, below in inner for found in ((*path, key), *places(below, (*path, key)))]
 
 
 @st.composite
 def mutated(draw: Callable[[Any], Any]) -> str:
-    """The valid document with a few values swapped, keys renamed, moved or lost."""
+    """Generate the valid document with values swapped, and keys renamed, moved or removed."""
     document = json.loads(json.dumps(VALID))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(places(document) or [()]))
@@ -87,7 +87,7 @@ def mutated(draw: Callable[[Any], Any]) -> str:
 
 @st.composite
 def torn(draw: Callable[[Any], Any]) -> str:
-    """The valid text with pieces cut out, doubled or written over."""
+    """Generate the valid text with pieces cut out, repeated or overwritten."""
     text = TEXT
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(text)))
@@ -100,15 +100,15 @@ def torn(draw: Callable[[Any], Any]) -> str:
 
 
 def validate(content: bytes) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of the command for a file of these bytes."""
+    """Return exit code, stdout and stderr of the command for a file with these bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.toml"
         path.write_bytes(content)
-        return said_by(["validate", str(path)])
+        return run_command(["validate", str(path)])
 
 
 def check(content: bytes) -> None:
-    """0 and what it holds, or 2 and one line; what is accepted also fits the schema."""
+    """Check: exit code 0 and a list, or 2 and one line; accepted files also match the schema."""
     code, out, err = validate(content)
     assert code in (0, 2)
     if code == 0:
@@ -127,22 +127,22 @@ MANY = settings(max_examples=220, suppress_health_check=list(HealthCheck))
 
 @MANY
 @given(mutated())
-def test_no_mutation_makes_it_trip(text: str) -> None:
+def test_mutated_files(text: str) -> None:
     check(text.encode("utf-8", "surrogatepass"))
 
 
 @MANY
 @given(torn())
-def test_no_torn_file_makes_it_trip(text: str) -> None:
+def test_torn_files(text: str) -> None:
     check(text.encode("utf-8", "surrogatepass"))
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: f"[[study]]\n{text}".encode()))
-def test_no_rubbish_makes_it_trip(content: bytes) -> None:
+def test_random_bytes(content: bytes) -> None:
     check(content)
 
 
-def test_says_what_each_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_the_studies_of_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(TEXT)
     assert run(["validate", str(path), "quick"]) == 0
@@ -155,7 +155,7 @@ def test_says_what_each_file_holds(tmp_path: Path, capsys: pytest.CaptureFixture
     assert len(lines) == 12
 
 
-def test_prints_nothing_when_a_later_file_is_bad(tmp_path: Path) -> None:
+def test_prints_nothing_if_a_later_file_is_invalid(tmp_path: Path) -> None:
     path = tmp_path / "studies.toml"
     path.write_text("[[study]]\nscenario = 'blips'\n[[study]]\nscenario = 'periodic'\nspace.alpha0 = [5, 1]")
     said = f"ravenlab: {path}: study 2: space.alpha0: low must be below high but got 5 and 1."
@@ -163,11 +163,11 @@ def test_prints_nothing_when_a_later_file_is_bad(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["quik"], ["none.toml"], ["."], [""], ["a\0b"], ["x" * 5000], []])
-def test_bad_names_are_one_line(words: list[str]) -> None:
+def test_unknown_files_are_one_line(words: list[str]) -> None:
     assert refused("validate", *words)
 
 
-def test_lists_shipped_studies(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_bundled_studies(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list", "studies", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == ["quick", "paper", "all-scenarios", "logistics", "figure2"]

@@ -1,7 +1,7 @@
-"""Command lines in a closed box: a folder of their own, and every write and connection seen.
+"""A sandbox for command lines: a temporary folder, with all writes, processes and connections recorded.
 
-The hook of `sys.addaudithook` is told of each file that is opened for writing, made, renamed or removed and of each
-process and connection, whoever asks. It can't be taken back, so it listens only while a box is open.
+An audit hook reports every file that is opened for writing, created, renamed or removed, and every process and
+connection. Hooks can't be removed, so this one records only while a sandbox is active.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from environments.compiled import numba_cache_folder
 from environments.paths import user_cache_folder
-from tests.command import said_by
+from tests.command import run_command
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 ELSEWHERE = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "pty.spawn")
@@ -31,72 +31,72 @@ CHANGING = {
     "os.symlink": 2,
     "os.truncate": 1,
 }
-"""How many of an event's first arguments are places that change."""
+"""Number of leading arguments of an event that are changed paths."""
 
 
 LOCKS = user_cache_folder() / "locks"
-"""Where locks of databases are that are no files."""
+"""Folder with the locks of databases that are not files."""
 
 
 @dataclass
-class Seen:
-    """What was told while a box was open."""
+class Activity:
+    """Files written, and processes and connections started, while a sandbox was active."""
 
     written: set[str] = field(default_factory=set)
     elsewhere: list[str] = field(default_factory=list)
 
 
-_open_box: list[Seen] = []
-_hooked = False
+_active: list[Activity] = []
+_hook_added = False
 
 
-def _listen(event: str, given: tuple[Any, ...]) -> None:
-    if not _open_box:
+def _record(event: str, given: tuple[Any, ...]) -> None:
+    if not _active:
         return
     if event == "open" and isinstance(given[0], str | bytes) and given[2] & WRITING:
-        _open_box[-1].written.add(os.path.abspath(os.fsdecode(given[0])))
+        _active[-1].written.add(os.path.abspath(os.fsdecode(given[0])))
     elif event in CHANGING:
         places = [each for each in given[: CHANGING[event]] if isinstance(each, str | bytes)]
-        _open_box[-1].written.update(os.path.abspath(os.fsdecode(each)) for each in places)
+        _active[-1].written.update(os.path.abspath(os.fsdecode(each)) for each in places)
     elif event in ELSEWHERE:
-        _open_box[-1].elsewhere.append(f"{event} {given!r}"[:200])
+        _active[-1].elsewhere.append(f"{event} {given!r}"[:200])
 
 
 @contextlib.contextmanager
-def watching() -> Iterator[Seen]:
-    """Note all that is written within, but for the bytecode that Python itself keeps of what is imported."""
-    global _hooked
-    if not _hooked:
-        sys.addaudithook(_listen)
-        _hooked = True
-    seen, kept = Seen(), sys.dont_write_bytecode
-    _open_box.append(seen)
+def watch_activity() -> Iterator[Activity]:
+    """Record the activity of a block; Python writes no bytecode meanwhile."""
+    global _hook_added
+    if not _hook_added:
+        sys.addaudithook(_record)
+        _hook_added = True
+    seen, kept = Activity(), sys.dont_write_bytecode
+    _active.append(seen)
     sys.dont_write_bytecode = True
     try:
         yield seen
     finally:
         sys.dont_write_bytecode = kept
-        _open_box.remove(seen)
+        _active.remove(seen)
 
 
 @dataclass(frozen=True)
-class Done:
-    """What came of one command line."""
+class CommandResult:
+    """Exit code, output and side effects of a command line."""
 
     code: int
     out: str
     err: str
-    seen: Seen
+    seen: Activity
     before: dict[str, bytes]
     after: dict[str, bytes]
 
     def changed(self) -> set[str]:
-        """Places that were made, changed or removed."""
+        """Return paths that were created, changed or removed."""
         return {name for name in {*self.before, *self.after} if self.before.get(name) != self.after.get(name)}
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """All files, folders and links below a folder with what they hold."""
+def read_contents(folder: Path) -> dict[str, bytes]:
+    """Return the content of all files, folders and links below a folder."""
     held: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -109,21 +109,21 @@ def contents(folder: Path) -> dict[str, bytes]:
     return held
 
 
-class Box:
-    """A copy of a folder, `box/here`, in which command lines run one after the other, each in a fresh one."""
+class Sandbox:
+    """A folder in which command lines run one after the other, each in a new copy of a template."""
 
     def __init__(self, template: Path) -> None:
         self.template, self.place = template, Path(tempfile.mkdtemp(dir=template.parent))
         self.before: dict[str, bytes] = {}
 
-    def run(self, words: list[str]) -> Done:
-        """Run a command line, and tell what it did to the box."""
+    def run(self, words: list[str]) -> CommandResult:
+        """Run a command line and return what it did."""
         if not self.before:
             self._fill()
         before, self.before = self.before, {}
-        with contextlib.chdir(self.place / "here"), watching() as seen:
-            code, out, err = said_by(words)
-        done = Done(code, out, err, seen, before, contents(self.place))
+        with contextlib.chdir(self.place / "here"), watch_activity() as seen:
+            code, out, err = run_command(words)
+        done = CommandResult(code, out, err, seen, before, read_contents(self.place))
         if not done.changed():
             self.before = before
         allowed = (f"{self.place}/", f"{numba_cache_folder()}/", f"{LOCKS}/", "/dev/")
@@ -135,4 +135,4 @@ class Box:
         here = self.place / "here"
         shutil.copytree(self.template, here, symlinks=True)
         os.mkfifo(here / "pipe")
-        self.before = contents(self.place)
+        self.before = read_contents(self.place)
