@@ -30,16 +30,17 @@ from tuning.workers.cluster import LOOPBACK
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
 }
-"""What turns bytes into code, whichever module it is called on."""
+"""Functions that turn bytes into code, of any module."""
 
 PLAIN = {"json", "tomllib"}
-"""Modules whose `load` and `loads` give plain data."""
+"""Modules whose `load` and `loads` return plain data."""
 
 ALLOWED = {
     ("environments/plugins.py", "exec_module"): "a Python file that the user names on the command line",
-    ("environments/plugins.py", "load"): "what an installed package offers, which the user names",
-    ("policies/engine/base.py", "load"): "our own reader of recommendations, which are plain data",
-    ("tuning/workers/payload.py", "loads"): "a task on a cluster's worker, which runs what its scheduler sends anyway",
+    ("environments/plugins.py", "load"): "an entry point of an installed package that the user names",
+    ("environments/catalog.py", "load"): "the registry of scenario plugins",
+    ("policies/engine/plugins.py", "load"): "the registry of policy plugins",
+    ("tuning/workers/payload.py", "loads"): "a task on a worker of a cluster, which runs what its scheduler sends",
 }
 
 
@@ -63,7 +64,7 @@ def test_only_listed_code_unpickles_or_executes() -> None:
 
 
 EVIL = "</script><evil7 onload=evil7()>'\"&{{7*7}}|`evil7`"
-"""A name that becomes an element where it is not escaped, in a page and in a script."""
+"""A name that becomes an HTML element if it is not escaped."""
 
 
 def harmless(path: Path) -> None:
