@@ -80,14 +80,14 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
 
 
 def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTrace:
-    colour = get_color(place)
+    color = get_color(place)
     return {
         "type": "scatter",
         "mode": "markers",
         "x": round_numbers([each.mean]),
         "y": [y],
-        "error_x": make_error_bars([each.mean], [each.low], [each.high], colour),
-        "marker": {"color": colour, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": colour}},
+        "error_x": make_error_bars([each.mean], [each.low], [each.high], color),
+        "marker": {"color": color, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": color}},
         "legendgroup": setting,
         "showlegend": False,
         "hovertext": (
@@ -243,14 +243,14 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     )
 
 
-def _rank_dot(each: Standing, row: int, half: float, colour: str) -> PlotlyTrace:
+def _rank_dot(each: Standing, row: int, half: float, color: str) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
         "x": round_numbers([each.mean_rank]),
         "y": [row],
-        "error_x": {"type": "constant", "value": half, "color": colour, "thickness": 1.5, "width": 4},
-        "marker": {"color": colour, "size": 9},
+        "error_x": {"type": "constant", "value": half, "color": color, "thickness": 1.5, "width": 4},
+        "marker": {"color": color, "size": 9},
         "legendgroup": "ranks",
         "showlegend": False,
         "hovertext": f"<b>{escape_text(each.policy)}</b><br>mean rank {each.mean_rank:.2f}",

@@ -22,6 +22,7 @@ from dashboards.figures.style import (
     make_shading,
     round_numbers,
 )
+from environments.errors import InputError
 from environments.world import Floats
 from studies.diagnosis.result import Diagnosis, PlotData
 
@@ -41,20 +42,21 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     >>> len(figure.data)
     8
     """
-    picture = result.plot_data
-    assert picture is not None, "there is a picture of every trace that is decidable"
-    x = (picture.starts[1:] + picture.starts[:-1] + 1) / 2.0
-    shown = _shown(picture.means)
+    plot_data = result.plot_data
+    if plot_data is None:
+        raise InputError("the diagnosis is inconclusive and has no figure.")
+    x = (plot_data.starts[1:] + plot_data.starts[:-1] + 1) / 2.0
+    shown = _shown(plot_data.means)
     traces: list[PlotlyTrace] = []
     for y, measured, fitted in (
-        ("y", picture.means, picture.fitted),
-        ("y2", picture.variances, picture.fitted_variances),
+        ("y", plot_data.means, plot_data.fitted),
+        ("y2", plot_data.variances, plot_data.fitted_variances),
     ):
         for place, k in enumerate(shown):
             name = escape_text(result.names[k])
             traces.append(_line(x, measured[:, k], place, name, y, False))
             traces.append(_line(x, fitted[:, k], place, name, y, True))
-    entries, shapes = _marks(picture)
+    entries, shapes = _marks(plot_data)
     context = [escape_text(source)] if source else []
     context += [result.verdict, *format_sizes(result.rows, result.arms), f"blocks of {result.rows / x.size:.0f} steps"]
     if len(shown) < result.arms:
@@ -62,12 +64,14 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     return make_figure(
         [*traces, *entries],
         format_title("Measured blocks (thin) and fitted model (bold)", *context),
-        _alt(result, picture, shown),
+        _alt(result, plot_data, shown),
         height=620,
         shapes=shapes,
         xaxis=make_axis("step t", anchor="y2", range=[0, result.rows + 1]),
-        yaxis=make_axis("block mean", domain=[0.45, 1], **_without_spikes(picture.means)),
-        yaxis2=make_axis("block variance", domain=[0, 0.36], rangemode="tozero", **_without_spikes(picture.variances)),
+        yaxis=make_axis("block mean", domain=[0.45, 1], **_without_spikes(plot_data.means)),
+        yaxis2=make_axis(
+            "block variance", domain=[0, 0.36], rangemode="tozero", **_without_spikes(plot_data.variances)
+        ),
     )
 
 
@@ -90,15 +94,15 @@ def _without_spikes(table: Floats) -> dict[str, Any]:
 
 
 def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> PlotlyTrace:
-    colour = COLORS[place % len(COLORS)]
-    line: dict[str, Any] = {"color": colour, "width": 2.4, "dash": DASHES[place // len(COLORS) % len(DASHES)]}
+    color = COLORS[place % len(COLORS)]
+    line: dict[str, Any] = {"color": color, "width": 2.4, "dash": DASHES[place // len(COLORS) % len(DASHES)]}
     return {
         "type": "scatter",
         "x": round_numbers(x),
         "y": round_numbers(values),
         "yaxis": y,
         "mode": "lines",
-        "line": line if model else {"color": colour, "width": 0.8},
+        "line": line if model else {"color": color, "width": 0.8},
         "opacity": 1.0 if model else 0.45,
         "name": name,
         "legendgroup": f"arm {place}",
@@ -111,11 +115,11 @@ def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]
     """Make lines for permanent changes and bands for temporary ones, with their legend entries."""
     jumps = [mark.at for mark in plot_data.marks if mark.kind == "localized-jump"]
     entries, shapes = make_change_lines(jumps)
-    for kind, (colour, word) in BANDS.items():
+    for kind, (color, word) in BANDS.items():
         spans = [mark for mark in plot_data.marks if mark.kind == kind]
-        shapes += [make_shading(mark.at, mark.until, fade(colour, 0.18)) for mark in spans if mark.until is not None]
+        shapes += [make_shading(mark.at, mark.until, fade(color, 0.18)) for mark in spans if mark.until is not None]
         if spans:
-            entries.append(_entry(word, {"symbol": "square", "size": 12, "color": fade(colour, 0.35)}))
+            entries.append(_entry(word, {"symbol": "square", "size": 12, "color": fade(color, 0.35)}))
     churn = [mark for mark in plot_data.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
     entry, lines = make_change_lines(moments, "arm opens or closes", dash="longdash")

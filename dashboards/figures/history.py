@@ -92,14 +92,14 @@ def plot_search_history(
     better = _improvements(complete, maximize)
     traces: list[PlotlyTrace] = []
     whole = spec.replications if spec is not None else None
-    for name, some, of, symbol, colour in (
+    for name, some, of, symbol, color in (
         ("trial", complete, played, "circle", BLUE),
         ("pruned", [row for row in done if row.state != "COMPLETE"], stopped, "x-thin-open", GREY),
     ):
         if some:
             kept = _thinned(some)
             label = name if len(kept) == of else f"{name} ({len(kept)} of {of} drawn)"
-            traces.append(_points(kept, label, symbol, fade(colour, 0.7), 6, whole))
+            traces.append(_points(kept, label, symbol, fade(color, 0.7), 6, whole))
     if better:
         last = done[-1].number
         values = [float(row.value) for row in better if row.value is not None]
@@ -170,10 +170,10 @@ def _same(mine: Mapping[str, float | str], theirs: Mapping[str, float | str]) ->
 
 def _improvements(complete: Sequence[HistoryPoint], maximize: bool) -> list[HistoryPoint]:
     better: list[HistoryPoint] = []
+    best = -math.inf if maximize else math.inf
     for row in complete:
-        assert row.value is not None
-        before = better[-1].value if better else None
-        if before is None or (row.value > before if maximize else row.value < before):
+        if row.value is not None and (row.value > best if maximize else row.value < best):
+            best = row.value
             better.append(row)
     return better
 
@@ -185,7 +185,7 @@ def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 
 
 def _points(
-    rows: Sequence[HistoryPoint], name: str, symbol: str, colour: str, size: int, replications: int | None
+    rows: Sequence[HistoryPoint], name: str, symbol: str, color: str, size: int, replications: int | None
 ) -> PlotlyTrace:
     several = f"<br>R = {replications:,} worlds" if replications is not None and symbol != "x-thin-open" else ""
     names = list(dict.fromkeys(name for row in rows for name in row.params))
@@ -195,7 +195,7 @@ def _points(
         "x": [row.number for row in rows],
         "y": [round_number(row.value) for row in rows if row.value is not None],
         "mode": "markers",
-        "marker": {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 1}},
+        "marker": {"symbol": symbol, "size": size, "color": color, "line": {"color": color, "width": 1}},
         "name": name,
         "customdata": [[_brief(row.stderr), *(_brief(row.params.get(each)) for each in names)] for row in rows],
         "hovertemplate": (

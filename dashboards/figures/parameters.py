@@ -38,12 +38,12 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
     """Plot the importance of each parameter (PED-ANOVA); unknown for fewer than 20 trials.
 
     >>> from studies.results.recommendation import Estimate
-    >>> found = Recommendation.model_construct(
+    >>> recommendation = Recommendation.model_construct(
     ...     study="mine", policy="raven-ucb", scenario="blips", horizon=1000, arms=10, trials=50,
     ...     regret=Estimate(mean=9.0, low=8.0, high=10.0, replications=200),
     ...     importance={"alpha0": 0.75, "beta0": 0.25},
     ... )
-    >>> plot_param_importances(found).data[0].x
+    >>> plot_param_importances(recommendation).data[0].x
     (25, 75)
     """
     each = recommendation
@@ -96,70 +96,74 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figu
     >>> plot_params_by_horizon([]).layout.annotations[0].text
     'No recommendation yet.'
     """
-    found = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
-    if not found:
+    recommendations = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
+    if not recommendations:
         title = format_title("Recommended parameters against T")
         return make_empty_figure(title, "No recommendation yet.", "Empty figure: no recommendation yet.")
-    if len({(each.policy, each.scenario) for each in found}) > 1:
+    if len({(each.policy, each.scenario) for each in recommendations}) > 1:
         raise InputError("recommendations must be for one policy and one scenario.")
-    names = [name for name in found[0].params if all(isinstance(each.params.get(name), int | float) for each in found)]
+    names = [
+        name
+        for name in recommendations[0].params
+        if all(isinstance(each.params.get(name), int | float) for each in recommendations)
+    ]
     layout: dict[str, Any] = {}
     traces: list[PlotlyTrace] = []
     gap = 0.06
     height = (1 - gap * (len(names) - 1)) / max(1, len(names))
     for place, name in enumerate(names):
         top = 1 - place * (height + gap)
-        values = [float(each.params[name]) for each in found]
+        values = [float(each.params[name]) for each in recommendations]
         number = "" if place == 0 else str(place + 1)
-        traces += _panel(found, name, values, place, f"y{number}")
-        kind = "log" if min(values) > 0 and _low(found, name) > 0 else "linear"
-        ticks = choose_log_ticks(_reach(found, name, values), 4) if kind == "log" else None
+        traces += _panel(recommendations, name, values, place, f"y{number}")
+        kind = "log" if min(values) > 0 and _low(recommendations, name) > 0 else "linear"
+        ticks = choose_log_ticks(_reach(recommendations, name, values), 4) if kind == "log" else None
         layout[f"yaxis{number}"] = make_axis(
             escape_text(format_symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top]
         )
-    times = sorted({each.horizon for each in found})
+    times = sorted({each.horizon for each in recommendations})
     layout["xaxis"] = make_axis("horizon T (steps)", choose_axis_type(times), times if len(times) <= 6 else None)
     layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
     return make_figure(
         traces,
         format_title(
             "Recommended parameters against T",
-            escape_text(found[0].policy),
-            escape_text(found[0].scenario),
-            *_counts(found),
+            escape_text(recommendations[0].policy),
+            escape_text(recommendations[0].scenario),
+            *_counts(recommendations),
         ),
-        f"Recommended parameters of {found[0].policy} in {found[0].scenario} over the horizon: "
-        + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in found[:8])
+        f"Recommended parameters of {recommendations[0].policy} in {recommendations[0].scenario} over the horizon: "
+        + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in recommendations[:8])
         + ".",
         height=170 + PANEL_HEIGHT * max(1, len(names)),
         **layout,
     )
 
 
-def _reach(found: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
-    advice = [paper_advice(each.scenario, each.horizon, each.policy) or {} for each in found]
+def _reach(recommendations: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
+    advice = [paper_advice(each.scenario, each.horizon, each.policy) or {} for each in recommendations]
     paper = [given[name] for given in advice if name in given]
-    return [*values, *paper, *(end for each in found for end in each.box.get(name, ()))]
+    return [*values, *paper, *(end for each in recommendations for end in each.box.get(name, ()))]
 
 
-def _low(found: Sequence[Recommendation], name: str) -> float:
-    return min((each.box[name][0] for each in found if name in each.box), default=1.0)
+def _low(recommendations: Sequence[Recommendation], name: str) -> float:
+    return min((each.box[name][0] for each in recommendations if name in each.box), default=1.0)
 
 
-def _counts(found: Sequence[Recommendation]) -> list[str]:
+def _counts(recommendations: Sequence[Recommendation]) -> list[str]:
     return [
-        f"T = {format_range(each.horizon for each in found)} steps",
-        f"K = {format_range(each.arms for each in found)} arms",
-        f"R = {format_range(each.regret.replications for each in found)} worlds",
+        f"T = {format_range(each.horizon for each in recommendations)} steps",
+        f"K = {format_range(each.arms for each in recommendations)} arms",
+        f"R = {format_range(each.regret.replications for each in recommendations)} worlds",
     ]
 
 
 def _panel(
-    found: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str
+    recommendations: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str
 ) -> list[PlotlyTrace]:
     """Make the traces of one parameter: recommendations with their ranges, and the paper's advice."""
-    ends = [each.box.get(name, (value, value)) for each, value in zip(found, values, strict=True)]
-    colour = COLORS[place % len(COLORS)]
+    ends = [each.box.get(name, (value, value)) for each, value in zip(recommendations, values, strict=True)]
+    color = COLORS[place % len(COLORS)]
     text = [
         f"<b>{escape_text(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
         f"{escape_text(format_params(each.params), 200)}<br>"
@@ -167,16 +171,16 @@ def _panel(
         " is indistinguishable from the best<br>"
         f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
         f" {each.regret.replications:,} held-out worlds"
-        for each, (low, high) in zip(found, ends, strict=True)
+        for each, (low, high) in zip(recommendations, ends, strict=True)
     ]
     out: list[PlotlyTrace] = [
         {
             "type": "scatter",
-            "x": [each.horizon for each in found],
+            "x": [each.horizon for each in recommendations],
             "y": round_numbers(values),
             "yaxis": y,
-            "mode": "lines+markers" if len(found) > 1 else "markers",
-            "line": {"color": colour, "width": 2},
+            "mode": "lines+markers" if len(recommendations) > 1 else "markers",
+            "line": {"color": color, "width": 2},
             "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
             "error_y": make_error_bars(
                 values,
@@ -191,7 +195,7 @@ def _panel(
             "showlegend": place == 0,
         }
     ]
-    advice = [(each.horizon, paper_advice(each.scenario, each.horizon, each.policy)) for each in found]
+    advice = [(each.horizon, paper_advice(each.scenario, each.horizon, each.policy)) for each in recommendations]
     points = [(horizon, given[name]) for horizon, given in advice if given is not None and name in given]
     if points:
         out.append(

@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def plot_pareto_front(found: Front) -> go.Figure:
+def plot_pareto_front(result: Front) -> go.Figure:
     """Plot the settings of a Pareto front on held-out worlds, with those that held-out worlds do not confirm.
 
     Two scenarios: regret in one against regret in the other. More: one line per setting, in percent above the setting
     tuned for each scenario, because regrets in different scenarios have different scales.
     """
-    kept = found.kept()
+    kept = result.kept()
     plain = [member for member in kept if member.tuned_for is None and member.name != "defaults"]
-    known = [member for member in found.members if member.tuned_for is not None or member.name == "defaults"]
-    gone = [member for member in found.members if not member.kept and member not in known]
+    known = [member for member in result.members if member.tuned_for is not None or member.name == "defaults"]
+    gone = [member for member in result.members if not member.kept and member not in known]
     even = min(kept, key=lambda member: member.price.mean)
-    fresh = found.members[0].worlds[0].regret.replications
+    replications = result.members[0].worlds[0].regret.replications
     title = format_title(
         "Pareto front",
-        escape_text(found.policy),
-        escape_text(found.scenario),
-        *format_sizes(found.horizon, found.arms, fresh),
+        escape_text(result.policy),
+        escape_text(result.scenario),
+        *format_sizes(result.horizon, result.arms, replications),
     )
     groups = [
         ("not confirmed on held-out worlds", gone, GREY, "x-thin-open", "dot"),
@@ -57,19 +57,19 @@ def plot_pareto_front(found: Front) -> go.Figure:
         ("tuned for one scenario, and defaults", known, ORANGE, "diamond", "dash"),
         ("lowest price", [even], VERMILION, "star", "solid"),
     ]
-    two = len(found.scenarios) == 2
+    two = len(result.scenarios) == 2
     draw = _points if two else _lines
     traces = [trace for group in groups if group[1] for trace in draw(*group)]
     if two:
-        names = [f"mean regret in {escape_text(name, 28)}" for name in found.scenarios]
+        names = [f"mean regret in {escape_text(name, 28)}" for name in result.scenarios]
         return make_figure(
-            traces, title, _alt(found, even), height=520, xaxis=make_axis(names[0]), yaxis=make_axis(names[1])
+            traces, title, _alt(result, even), height=520, xaxis=make_axis(names[0]), yaxis=make_axis(names[1])
         )
-    labels = [wrap_tick_label(name, 20) for name in found.scenarios]
+    labels = [wrap_tick_label(name, 20) for name in result.scenarios]
     return make_figure(
         traces,
         title,
-        _alt(found, even),
+        _alt(result, even),
         height=520,
         margin={"t": 80, "r": 16, "b": 110, "l": 60},
         xaxis=make_category_axis(labels, range=[-0.2, len(labels) - 0.8]),
@@ -77,13 +77,13 @@ def plot_pareto_front(found: Front) -> go.Figure:
     )
 
 
-def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str, _: str) -> list[PlotlyTrace]:
+def _points(name: str, members: Sequence[FrontMember], color: str, symbol: str, _: str) -> list[PlotlyTrace]:
     """Make points of the regret in both scenarios with 95 % intervals."""
 
     def errors(place: int) -> dict[str, Any]:
         regrets = [member.worlds[place].regret for member in members]
         mean, low, high = ([getattr(each, name) for each in regrets] for name in ("mean", "low", "high"))
-        return make_error_bars(mean, low, high, colour, thickness=1, width=0)
+        return make_error_bars(mean, low, high, color, thickness=1, width=0)
 
     return [
         {
@@ -93,7 +93,7 @@ def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str,
             "y": round_numbers(member.worlds[1].regret.mean for member in members),
             "error_x": errors(0),
             "error_y": errors(1),
-            "marker": {"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 8, "line": {"width": 1}},
+            "marker": {"color": color, "symbol": symbol, "size": 14 if symbol == "star" else 8, "line": {"width": 1}},
             "name": name,
             "customdata": [_describe_member(member) for member in members],
             "hovertemplate": "%{customdata}<extra></extra>",
@@ -101,7 +101,7 @@ def _points(name: str, members: Sequence[FrontMember], colour: str, symbol: str,
     ]
 
 
-def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, dash: str) -> list[PlotlyTrace]:
+def _lines(name: str, members: Sequence[FrontMember], color: str, symbol: str, dash: str) -> list[PlotlyTrace]:
     """Make one trace for all members, with a gap after each line."""
     x: list[int | None] = []
     y: list[float | None] = []
@@ -117,8 +117,8 @@ def _lines(name: str, members: Sequence[FrontMember], colour: str, symbol: str, 
             "mode": "lines+markers",
             "x": x,
             "y": y,
-            "line": {"color": colour, "dash": dash, "width": width},
-            "marker": {"color": colour, "symbol": symbol, "size": 12 if symbol == "star" else 7, "line": {"width": 1}},
+            "line": {"color": color, "dash": dash, "width": width},
+            "marker": {"color": color, "symbol": symbol, "size": 12 if symbol == "star" else 7, "line": {"width": 1}},
             "opacity": 0.5 if dash == "dot" else 0.9,
             "name": name,
             "customdata": texts,
@@ -135,27 +135,28 @@ def _describe_member(member: FrontMember) -> str:
     return f"{escape_text(member.name)}: {escape_text(format_params(member.params), 80)}<br>{worlds}"
 
 
-def _alt(found: Front, even: FrontMember) -> str:
-    kept = found.kept()
+def _alt(result: Front, even: FrontMember) -> str:
+    kept = result.kept()
     spans = [
         f"{format_number(min(member.worlds[s].regret.mean for member in kept))} to"
         f" {format_number(max(member.worlds[s].regret.mean for member in kept))} in {name}"
-        for s, name in enumerate(found.scenarios)
+        for s, name in enumerate(result.scenarios)
     ]
     return (
-        f"Pareto front of {found.policy} over {', '.join(found.scenarios)}, T = {found.horizon:,}, K = {found.arms}:"
-        f" {len(kept)} settings on held-out worlds with mean regret {', '.join(spans)}. The setting with the lowest"
-        f" price, {format_params(even.params)}, has at most {format_percent(even.price.mean)} excess regret."
+        f"Pareto front of {result.policy} over {', '.join(result.scenarios)}, T = {result.horizon:,},"
+        f" K = {result.arms}: {len(kept)} settings on held-out worlds with mean regret {', '.join(spans)}."
+        f" The setting with the lowest price, {format_params(even.params)}, has at most"
+        f" {format_percent(even.price.mean)} excess regret."
     )
 
 
-def plot_prices(found: RobustRecommendation) -> go.Figure:
+def plot_prices(result: RobustRecommendation) -> go.Figure:
     """Plot the price of every setting in every scenario, in percent above the setting tuned for it.
 
     Colors show the square root of the price, so that one expensive scenario does not hide differences in the others.
     """
-    rows = list(reversed(found.contenders))
-    across, down = list(range(len(found.scenarios))), list(range(len(rows)))
+    rows = list(reversed(result.contenders))
+    across, down = list(range(len(result.scenarios))), list(range(len(rows)))
     shades = [[math.sqrt(max(0.0, world.price.mean)) for world in each.worlds] for each in rows]
     top = max(max(row) for row in shades) or 1.0
     cells: PlotlyTrace = {
@@ -187,18 +188,18 @@ def plot_prices(found: RobustRecommendation) -> go.Figure:
         "hoverinfo": "skip",
         "showlegend": False,
     }
-    fresh = found.contenders[0].worlds[0].regret.replications
-    where = escape_text(found.policy), *format_sizes(found.horizon, found.arms, fresh)
+    replications = result.contenders[0].worlds[0].regret.replications
+    where = escape_text(result.policy), *format_sizes(result.horizon, result.arms, replications)
     bare: dict[str, Any] = {"showgrid": False, "showline": False}
     return make_figure(
         [cells, written],
         format_title(
             "Price of each setting in each scenario", *where, "bold: excess over the tuned setting; below: mean regret"
         ),
-        _describe_prices(found),
+        _describe_prices(result),
         height=170 + 58 * len(rows),
         margin={"t": 80, "r": 8, "b": 48, "l": 8},
-        xaxis=make_category_axis([wrap_tick_label(name, 24) for name in found.scenarios], "actual scenario", **bare),
+        xaxis=make_category_axis([wrap_tick_label(name, 24) for name in result.scenarios], "actual scenario", **bare),
         yaxis=make_category_axis([_label(each) for each in rows], **bare),
     )
 
@@ -219,12 +220,12 @@ def _describe_price_cell(each: EvaluatedSetting, place: int) -> str:
     )
 
 
-def _describe_prices(found: RobustRecommendation) -> str:
+def _describe_prices(result: RobustRecommendation) -> str:
     lines = [
         f"{each.name}: " + ", ".join(f"{format_percent(world.price.mean)} in {world.scenario}" for world in each.worlds)
-        for each in found.contenders
+        for each in result.contenders
     ]
     return (
-        f"Heat map of the prices of settings of {found.policy}, T = {found.horizon:,}, K = {found.arms}: their regret"
-        f" above that of the setting tuned for the scenario. {'; '.join(lines)}."
+        f"Heat map of the prices of settings of {result.policy}, T = {result.horizon:,}, K = {result.arms}: their"
+        f" excess regret over the setting tuned for the scenario. {'; '.join(lines)}."
     )

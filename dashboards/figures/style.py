@@ -197,6 +197,7 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
         "linecolor": LINE_COLOR,
         "showline": True,
         "zeroline": False,
+        "separatethousands": True,
         "ticks": "outside",
         "tickcolor": LINE_COLOR,
         "automargin": True,
@@ -285,7 +286,7 @@ WHITE_MARKER = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
 DARK_THRESHOLD = 0.45  # cells darker than this share of the range get white text
 
 
-def make_band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, **more: Any) -> PlotlyTrace:
+def make_band(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any) -> PlotlyTrace:
     """Make the band of an interval around a line."""
     return {
         "type": "scatter",
@@ -294,7 +295,7 @@ def make_band(x: Sequence[float], low: Sequence[float], high: Sequence[float], c
         "mode": "lines",
         "line": {"width": 0},
         "fill": "toself",
-        "fillcolor": fade(colour),
+        "fillcolor": fade(color),
         "hoverinfo": "skip",
         "showlegend": False,
     } | more
@@ -316,7 +317,7 @@ def make_line_with_band(
     >>> [trace["legendgroup"] for trace in make_line_with_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
     """
-    colour, shared = get_color(place), {"legendgroup": f"g{place}", **(both or {})}
+    color, shared = get_color(place), {"legendgroup": f"g{place}", **(both or {})}
     low = [value - Z95 * error for value, error in zip(mean, stderr, strict=True)]
     high = [value + Z95 * error for value, error in zip(mean, stderr, strict=True)]
     line: PlotlyTrace = {
@@ -324,10 +325,10 @@ def make_line_with_band(
         "x": list(x),
         "y": round_numbers(mean),
         "mode": "lines",
-        "line": {"color": colour, "dash": DASHES[place % len(DASHES)], "width": 2},
+        "line": {"color": color, "dash": DASHES[place % len(DASHES)], "width": 2},
         "customdata": round_numbers(stderr),
     }
-    return [make_band(x, low, high, colour, **shared), line | shared | more]
+    return [make_band(x, low, high, color, **shared), line | shared | more]
 
 
 def make_legend_entry(name: str, **more: Any) -> PlotlyTrace:
@@ -336,7 +337,7 @@ def make_legend_entry(name: str, **more: Any) -> PlotlyTrace:
 
 
 def make_error_bars(
-    values: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str | None = None, **more: Any
+    values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str | None = None, **more: Any
 ) -> dict[str, Any]:
     """Make error bars from intervals.
 
@@ -349,13 +350,13 @@ def make_error_bars(
         "symmetric": False,
         "array": round_numbers(top - value for top, value in zip(high, values, strict=True)),
         "arrayminus": round_numbers(value - bottom for bottom, value in zip(low, values, strict=True)),
-        "color": colour,
+        "color": color,
         "thickness": 1.5,
         "width": 4,
     } | more
 
 
-def make_box(place: float, quantiles: Sequence[float], colour: str, **more: Any) -> PlotlyTrace:
+def make_box(place: float, quantiles: Sequence[float], color: str, **more: Any) -> PlotlyTrace:
     """Make a horizontal box from its quantiles: lower whisker, quartile, median, quartile, upper whisker."""
     low, q1, median, q3, high = ([round_number(each)] for each in quantiles)
     return {
@@ -367,18 +368,18 @@ def make_box(place: float, quantiles: Sequence[float], colour: str, **more: Any)
         "q3": q3,
         "lowerfence": low,
         "upperfence": high,
-        "fillcolor": fade(colour, 0.35),
-        "line": {"color": colour, "width": 1.5},
+        "fillcolor": fade(color, 0.35),
+        "line": {"color": color, "width": 1.5},
         "width": 0.6,
         "showlegend": False,
         "hoverinfo": "skip",
     } | more
 
 
-def make_shading(start: float, end: float, colour: str) -> dict[str, Any]:
+def make_shading(start: float, end: float, color: str) -> dict[str, Any]:
     """Shade an interval of the horizontal axis."""
     corners = {"x0": start, "x1": end, "y0": 0, "y1": 1, "xref": "x", "yref": "paper"}
-    return {"type": "rect", **corners, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
+    return {"type": "rect", **corners, "fillcolor": color, "line": {"width": 0}, "layer": "below"}
 
 
 def choose_text_colors(shades: Sequence[float]) -> list[str]:
@@ -391,13 +392,13 @@ def choose_text_colors(shades: Sequence[float]) -> list[str]:
     return ["#ffffff" if shade - low > DARK_THRESHOLD * (reach or 1.0) else "#000000" for shade in shades]
 
 
-def fade(colour: str, opacity: float = 0.22) -> str:
+def fade(color: str, opacity: float = 0.22) -> str:
     """Make a hex color semi-transparent.
 
     >>> fade("#0072B2")
     'rgba(0,114,178,0.22)'
     """
-    return f"rgba({','.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"
+    return f"rgba({','.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"
 
 
 def make_change_lines(

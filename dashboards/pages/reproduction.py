@@ -33,7 +33,7 @@ PROTOCOLS = {
 }
 
 SIGNS = {Verdict.CONFIRMED: "✓", Verdict.NOISE: "≈", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "?"}
-"""Symbols that distinguish verdicts without colour."""
+"""Symbols that distinguish verdicts without color."""
 
 IMPLIED_UNITS = ("%", "regret", "reward", "pulls")
 """Units that are shown with the number or stated in the claim."""

@@ -184,7 +184,7 @@ def shape(text: str) -> list[str]:
     >>> shape("┏━━━┓\\n│ T10000  │ 79.5 (75.3 to 85.3) │")
     ['┏━┓', '│ T# │ # (# to #) │']
     """
-    return [re.sub(r"[-+−]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line) for line in exact(text)]
+    return [re.sub(r"[-+−]?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line) for line in exact(text)]
 
 
 def exact(text: str) -> list[str]:

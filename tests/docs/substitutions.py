@@ -81,11 +81,11 @@ NOT_RUN: dict[str, str] = {
 def reduce_budget(words: Sequence[str]) -> list[str]:
     """The arguments of `ravenlab` with a small budget and substituted placeholders.
 
-    >>> smaller(["tune", "blips", "--trials", "100"])[:4]
+    >>> reduce_budget(["tune", "blips", "--trials", "100"])[:4]
     ['tune', 'blips', '--trials', '4']
-    >>> smaller(["reproduce", "all"])
+    >>> reduce_budget(["reproduce", "all"])
     ['reproduce', 'figure1', '--replications', '2']
-    >>> smaller(["doctor", "--cluster", "tcp://host:8786"])
+    >>> reduce_budget(["doctor", "--cluster", "tcp://host:8786"])
     ['doctor']
     """
     command, kind = words[0], f"{words[0]} --log" if "--log" in words else words[0]

@@ -101,7 +101,7 @@ def play_full(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatc
     return PlayedBatch({i: Outcome(sample) for i, sample in zip(indices, samples, strict=True)})
 
 
-class Blocks:
+class ReplicationBlocks:
     """The blocks of one batch; each is played by the candidates that are still active."""
 
     def __init__(self, spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> None:
@@ -145,7 +145,7 @@ def play_block(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[
 
 def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:
     """Play in blocks; Optuna's Hyperband decides after each block, candidate by candidate."""
-    blocks, trials = Blocks(spec, evaluator, batch.candidates), batch.trials
+    blocks, trials = ReplicationBlocks(spec, evaluator, batch.candidates), batch.trials
     for block in range(1, block_count(spec) + 1):
         blocks.play(block)
         for i in blocks.active():
@@ -159,7 +159,7 @@ def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatc
     """Race the candidates of a batch against each other and against the elite."""
     elite, full = batch.elite, block_count(spec)
     length = full if elite is None else elite.blocks
-    blocks = Blocks(spec, evaluator, batch.candidates)
+    blocks = ReplicationBlocks(spec, evaluator, batch.candidates)
     elite_sample = np.empty(0)
     for block in range(1, length + 1):
         blocks.play(block)
@@ -189,7 +189,9 @@ PLAY_BATCH: dict[str, Callable[[StudySpec, Evaluator, Batch], PlayedBatch]] = {
 """How a batch is played, by the name of the pruner."""
 
 
-def _drop_worse(blocks: Blocks, evaluator: Evaluator, elite_sample: Floats | None, block: int, full: int) -> None:
+def _drop_worse(
+    blocks: ReplicationBlocks, evaluator: Evaluator, elite_sample: Floats | None, block: int, full: int
+) -> None:
     """Drop candidates that a paired test finds worse than the elite, or in the first batch than the best so far.
 
     Before the last block of a trial they are pruned; after it, their trial is complete and they only leave the race.

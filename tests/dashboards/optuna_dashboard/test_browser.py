@@ -87,7 +87,7 @@ def test_a_search_shows_our_figures_and_the_name_of_its_value(page: Page, site: 
 
 def test_the_notes(page: Page, site: Served) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}/note")
-    page.get_by_role("heading", name="Use α₀ = 0.25, β₀ = 4, ε = 0.0001").wait_for()
+    page.get_by_role("heading", name="α₀ = 0.25, β₀ = 4, ε = 0.0001").wait_for()
     page.get_by_text("40.25 to 42.75").first.wait_for()
     page.goto(f"{site.url}dashboard/studies/{GRID}/note")
     page.get_by_role("heading", name="Best cell: α₀ = 0.5").wait_for()
@@ -105,7 +105,7 @@ def test_a_wild_name_does_nothing(page: Page, site: Served) -> None:
     page.goto(f"{site.url}dashboard/studies/{OTHER}")
     page.locator("[id='user-defined-plot:ravenlab-history'] .gtitle").wait_for(state="attached")
     page.goto(f"{site.url}dashboard/studies/{OTHER}/note")
-    page.get_by_role("heading", name="Use α₀").wait_for()
+    page.get_by_role("heading", name="α₀ = ").wait_for()
     assert dialogs == []
 
 

@@ -137,7 +137,7 @@ def test_the_summarys_numbers_are_the_exports(page: Page, made: tuple[str, list[
                 value = value[key]
             shown = said.locator(f"[data-field='{field}']")
             assert float(str(shown.get_attribute("value"))) == value
-            assert shown.inner_text() == (str(value) if field == "horizon" else format_number(value))
+            assert shown.inner_text() == format_number(value)
 
 
 def test_only_lists_have_bullets(page: Page) -> None:
