@@ -50,8 +50,8 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
     said = "\n".join(describe_recommendation(found))
     assert_names(said, f"{facts.matched} of 900")
     page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
-    for words in ("The log: mean reward in", "Events by arm", "policies are replayed", "the logging policy"):
-        assert words in page
+    assert "Log: mean reward in" in page
+    assert "Events by arm" in page
 
 
 def test_warning_about_few_matched_events(tmp_path: Path) -> None:
