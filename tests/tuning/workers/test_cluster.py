@@ -79,7 +79,7 @@ def test_unpacked_policy_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPa
     source = "./fast_greedy.py:FastGreedy"
     name = load_policy_plugin(source)
     (payload,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), full=True)
-    monkeypatch.setattr(POLICIES, "_held", {})  # as in the process of a worker, which has neither policy nor file
+    monkeypatch.setattr(POLICIES, "_plugins", {})  # as in the process of a worker, which has neither policy nor file
     for module in [each for each in sys.modules if each.startswith(MODULE_PREFIX)]:
         monkeypatch.delitem(sys.modules, module)
     (here / "fast_greedy.py").unlink()
