@@ -210,7 +210,7 @@ def compare(
     """Compare policies on the same held-out worlds, with their defaults and tuned with equal budgets.
 
     Args:
-        scenario: One or several names; effects may be joined by "+", and "all" stands for all scenarios.
+        scenario: One or several names; effects may be joined by "+", and "all" selects all scenarios.
         horizon: One or several numbers of steps T.
         policies: Names, "paper" for the paper's nine policies, or "all".
         output: Folder for compare.html and the numbers as JSON, CSV, Markdown and LaTeX; nothing is written if None.

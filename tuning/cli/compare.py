@@ -24,7 +24,7 @@ def compare(
         option(
             "--scenarios",
             metavar="all|A,B…",
-            help="More scenarios; 'all' stands for all of them.",
+            help="More scenarios; 'all' selects all of them.",
             group=options.PROBLEM,
             complete=completion.scenario_lists,
         ),
@@ -39,7 +39,7 @@ def compare(
         option(
             "--policies",
             metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
-            help=f"Policies to compare; '{PAPER_KEYWORD}' stands for those of the paper.",
+            help=f"Policies to compare; '{PAPER_KEYWORD}' selects those of the paper.",
             group=COMPARISON,
             complete=completion.policy_lists,
         ),
