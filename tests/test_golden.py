@@ -18,7 +18,7 @@ from tests.dashboards.figures.test_study import SPEC, made_rows
 from tests.dashboards.figures.test_worlds import made_front
 from tests.dashboards.outline import Outline
 from tests.golden import assert_golden
-from tests.studies.made import recommendation, stored
+from tests.studies.examples import make_recommendation, store_recommendations
 
 STORAGE = "sqlite:///studies.sqlite3"
 WORLD = ["--horizon=100", "--arms=3", "--replications=4", "--jobs=1", "--seed=1"]
@@ -108,10 +108,10 @@ def test_report() -> None:
 def test_recommendation(folder: Path) -> None:
     """Made by hand: its rivals differ, one parameter is at the edge of its range, and importances are known."""
     made = [
-        recommendation(importance={"beta0": 0.25, "alpha0": 0.75}),
-        recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 4.0, "epsilon": 0.0001}),
+        make_recommendation(importance={"beta0": 0.25, "alpha0": 0.75}),
+        make_recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 4.0, "epsilon": 0.0001}),
     ]
-    storage = stored(folder / "made.sqlite3", *made)
+    storage = store_recommendations(folder / "made.sqlite3", *made)
     shown = [printed("show", made[0].study, f"--storage={storage}")]
     asked = ["recommend", "variance-drift", f"--storage={storage}"]
     shown += [printed(*asked, f"--horizon={horizon}") for horizon in (1000, 10_000, 300)]
@@ -139,8 +139,8 @@ def test_comparison() -> None:
 def test_figures() -> None:
     """Title, legend and description of each figure; the report shows the others."""
     figures = [
-        plot_heat_map(made_grid(), recommendation()),
-        plot_search_history(made_rows(20), recommendation(), SPEC),
+        plot_heat_map(made_grid(), make_recommendation()),
+        plot_search_history(made_rows(20), make_recommendation(), SPEC),
         plot_pareto_front(made_front(["blips", "periodic"])),
         plot_world(find_scenario("arm-churn"), 1000, 5),
     ]

@@ -9,7 +9,7 @@ from typing import Any
 from studies.diagnosis import diagnose
 from studies.diagnosis.model_selection import KINDS
 from tests.project import DOCS
-from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
+from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.docs.marks import filled
 
 PAGE = DOCS / "diagnosis.md"
@@ -42,8 +42,8 @@ def answers(name: str, tries: int, log: bool = False, **settings: Any) -> Counte
     """Count the diagnoses; the order of kinds does not matter."""
     out: Counter[str] = Counter()
     for number in range(tries):
-        table = full_trace(name, number, **settings)
-        out[in_order(diagnose(seen_one_at_a_time(table, number) if log else table).verdict)] += 1
+        table = simulate_trace(name, number, **settings)
+        out[in_order(diagnose(keep_one_arm_per_row(table, number) if log else table).verdict)] += 1
     return out
 
 

@@ -66,7 +66,7 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
     assert found.trace is not None
     evaluator = Evaluator(spec, LocalWorkers(2))
     chosen = {name: value for name, value in found.params.items() if name in spec.resolved().space}
-    placed = play_on_trace(evaluator, [spec.values(chosen)], Stream.REPORT, REPORT)  # type: ignore[arg-type]
+    placed = play_on_trace(evaluator, [spec.resolve_params(chosen)], Stream.REPORT, REPORT)
     regret = f"{format_interval(found.regret.mean, found.regret.low, found.regret.high, level=None)}"
     one = Tuned(policy, {**chosen}, regret, evaluator, placed)
     return spec, one, found.trace.effective, found.trace.enough

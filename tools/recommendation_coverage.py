@@ -81,12 +81,12 @@ def small_study(number: int) -> Outcome:
     margin = 1.96 * float(best.user_attrs[keys.STDERR])
     return Outcome(
         scenario=spec.scenario,
-        params=tuple(spec.values(dict(found.params)).items()),  # type: ignore[arg-type]
+        params=tuple(spec.resolve_params(found.params).items()),
         low=found.regret.low,
         high=found.regret.high,
         estimate=found.search_estimate,
         mean=found.regret.mean,
-        search_params=tuple(spec.values(from_trial_params(spec, best.params)).items()),
+        search_params=tuple(spec.resolve_params(from_trial_params(spec, best.params)).items()),
         search_low=best.value - margin,
         search_high=best.value + margin,
     )
@@ -168,7 +168,7 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
     spec = StudySpec(scenario="published-variance-drift", horizon=10_000, trials=trials).resolved()
     found, _ = _tuned(spec, jobs)
     cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
-    players = [spec.values(dict(found.params)), *(spec.values(cell) for cell in cells)]  # type: ignore[arg-type]
+    players = [spec.resolve_params(found.params), *(spec.resolve_params(cell) for cell in cells)]
     regret: Floats = Evaluator(spec, LocalWorkers(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
     rows = [
         (cell["alpha0"], cell["beta0"], *paired_interval(theirs, regret[0], spec.seed))

@@ -11,7 +11,7 @@ from tests.dashboards.browser import find_browser, launched
 from tests.dashboards.served import served
 from tests.faults.studies import run
 from tests.project import DOCS
-from tests.studies.made import url
+from tests.studies.examples import url
 from tuning.api import grid, report
 from tuning.study_run import run_study
 

@@ -102,7 +102,7 @@ class _GridRun:
         self, spec: ResolvedGridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener
     ) -> None:
         self.spec, self.study, self.evaluator, self.listener = spec, study, evaluator, listener
-        self.cells = [spec.values(cell) for cell in spec.cells()]
+        self.cells = [spec.resolve_params(cell) for cell in spec.cells()]
         self.stored = [float(trial.values[0]) for trial in study.get_trials(deepcopy=False)]
         self.samples = np.empty((len(self.cells), spec.replications))
 

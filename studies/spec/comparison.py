@@ -111,7 +111,7 @@ class ComparisonSpec(SimulatedSpec):
         name = f"{spec.default_name()}/{policy}{hash_unless_default(hashed, defaults, HASH_LETTERS)}"
         return parse_study_spec({**fields, "name": name}, where=policy)
 
-    def values(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
+    def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters of an entry."""
         spec = self.resolved()
         return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)

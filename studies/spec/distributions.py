@@ -80,9 +80,9 @@ def to_trial_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, f
     """
     resolved = spec.resolved()
     free = {name: value for name, value in params.items() if name not in resolved.fixed}
-    values = resolved.values(free)  # type: ignore[arg-type]
+    values = resolved.resolve_params(free)
     searched = {name: value for name, value in free.items() if name in resolved.space}
-    if values != resolved.values(searched):  # type: ignore[arg-type]
+    if values != resolved.resolve_params(searched):
         return None
     integers = _integer_params(resolved)
     trial_params: dict[str, float | int] = {}

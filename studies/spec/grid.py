@@ -69,7 +69,7 @@ class GridSpec(SimulatedSpec):
         """Return the parameters of every cell in the order of the trials: α₀ outer, β₀ inner."""
         return [{"alpha0": a, "beta0": b, "epsilon": self.epsilon} for a in self.alpha0 for b in self.beta0]
 
-    def values(self, cell: dict[str, float]) -> dict[str, Value]:
+    def resolve_params(self, cell: dict[str, float]) -> dict[str, Value]:
         """Return all parameters of a cell's candidate."""
         spec = self.resolved()
         return find_policy(GRID_POLICY).resolve({**cell}, spec.arms + self.source.extra_arms, spec.horizon)

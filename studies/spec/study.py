@@ -345,7 +345,7 @@ class StudySpec(StudyFields):
             case _:
                 return describe_differences(requested, existing)
 
-    def values(self, params: dict[str, float]) -> dict[str, Value]:
+    def resolve_params(self, params: Mapping[str, Value]) -> dict[str, Value]:
         """Return all parameters of a candidate: the given, the fixed and the default ones."""
         spec = self.resolved()
         policy = find_policy(self.policy)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.dashboards.served import ask, served
 from tests.faults.studies import count_trials, query, start, trial_states
-from tests.studies.made import recommendation, stored
+from tests.studies.examples import make_recommendation, store_recommendations
 
 READERS = 20
 PAUSE = 0.1
@@ -29,7 +29,7 @@ PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")
 def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
     """No answer but 200, for a study that is not there yet 404; and the study ends as it would alone."""
     path = tmp_path / "studies.sqlite3"
-    url = stored(path, recommendation())
+    url = store_recommendations(path, make_recommendation())
     with served(url, folder=tmp_path) as site:
         writer = start("tune", "blips", *SMALL, f"--trials={TRIALS}", "--name=written", folder=tmp_path)
         before = count_trials(tmp_path)

@@ -17,7 +17,7 @@ from studies.storage.database import open_storage, use_storage
 from studies.storage.lock import lock_studies
 from tests.faults.studies import export_json
 from tests.postgres import Server
-from tests.studies.made import WILD, recommendation, stored, url
+from tests.studies.examples import WILD, make_recommendation, store_recommendations, url
 from tuning.cli.app import run
 
 LONG = "α₀ «long» \\ \x00 note\n" * 1000
@@ -64,7 +64,9 @@ def _of_study(row: dict[str, Any]) -> str:
 @pytest.fixture
 def rich(tmp_path: Path) -> str:
     """Studies with all that one can hold: long notes, figures, values that are no numbers, attributes."""
-    place = stored(tmp_path / "rich.sqlite3", recommendation(), recommendation(study=WILD, arms=3))
+    place = store_recommendations(
+        tmp_path / "rich.sqlite3", make_recommendation(), make_recommendation(study=WILD, arms=3)
+    )
     storage = open_storage(place, create=False)
     study = optuna.load_study(study_name=WILD, storage=storage)
     study.set_user_attr("long", 50 * LONG)

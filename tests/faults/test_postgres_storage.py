@@ -19,7 +19,7 @@ from tests.faults.studies import query
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server
 from tests.project import python
-from tests.studies.made import url
+from tests.studies.examples import url
 from tuning.cli.app import run
 from tuning.cli.dashboard import attach_to_studies
 

@@ -23,7 +23,7 @@ from tests.dashboards.outline import Outline
 from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
 from tests.project import ROOT, sources
-from tests.studies.made import recommendation, store
+from tests.studies.examples import make_recommendation, store_study
 from tuning.cli.app import COMMANDS
 from tuning.workers.cluster import LOOPBACK
 
@@ -111,7 +111,7 @@ def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     for number, name in enumerate(NAMES):
-        study = store(storage, StudySpec(scenario="blips", horizon=20, arms=3, trials=3, name=f"{number}"), 3)
+        study = store_study(storage, StudySpec(scenario="blips", horizon=20, arms=3, trials=3, name=f"{number}"), 3)
         storage.engine.connect().close()
         rename = text("UPDATE studies SET study_name = :new WHERE study_id = :id")
         with storage.engine.begin() as connection:
@@ -211,7 +211,7 @@ def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
 def test_servers_listen_on_this_machine_only(here: Path) -> None:
     """Unless told otherwise; that they refuse another Host is in tests/dashboards/optuna_dashboard/test_server.py."""
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
-    store(storage, StudySpec(scenario="blips", horizon=20), 1, recommendation())
+    store_study(storage, StudySpec(scenario="blips", horizon=20), 1, make_recommendation())
     with make_server(storage, port=0) as server:
         assert is_loopback(str(server.server_address[0]))
     assert is_loopback(LOOPBACK)

@@ -48,7 +48,10 @@ def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
     mirror = optuna.create_study()
-    values = [search.values(from_trial_params(search, trial.params)) for trial in ask_batch(search, mirror, 0)[:TRIALS]]
+    values = [
+        search.resolve_params(from_trial_params(search, trial.params))
+        for trial in ask_batch(search, mirror, 0)[:TRIALS]
+    ]
     evaluator.play(values[:1], 1, 0, WORLDS)  # draw the worlds before timing
     begin = time.process_time()
     evaluator.play(values, 1, 0, WORLDS)

@@ -25,7 +25,7 @@ def one_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
     evaluator = Evaluator(spec)
     search(spec, study, evaluator)
     played = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials(deepcopy=False))
-    best = spec.values(from_trial_params(spec, study.best_trial.params))
+    best = spec.resolve_params(from_trial_params(spec, study.best_trial.params))
     return float(played), float(evaluator.play([best], Stream.REPORT, 0, HELD_OUT)[0, :, 0].mean())
 
 

@@ -12,7 +12,7 @@ import optuna
 from studies.spec.files import find_study_file, load_study_file
 from studies.storage.database import open_storage
 from tests.dashboards.browser import find_browser, launched
-from tests.studies.made import recommendation, store
+from tests.studies.examples import make_recommendation, store_study
 from tools.benchmarks.measure import Figure
 from tuning.api import report
 
@@ -28,7 +28,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     storage = open_storage(f"sqlite:///{folder.name}/studies.sqlite3", create=True)
     for place, spec in enumerate(load_study_file(find_study_file("all-scenarios"))):
         here = spec.resolved()
-        found = recommendation(
+        found = make_recommendation(
             scenario=here.scenario,
             horizon=here.horizon,
             arms=here.arms,
@@ -36,7 +36,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
             importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1},
         )
         trials = LONG if place == 0 else USUAL
-        store(storage, spec.model_copy(update={"trials": trials}), trials, found)
+        store_study(storage, spec.model_copy(update={"trials": trials}), trials, found)
     storage.engine.dispose()
     return folder
 

@@ -65,7 +65,7 @@ def sample_and_store(trials: int) -> float:
         storage = open_storage(f"sqlite:///{folder}/studies.sqlite3", create=True)
         study = optuna.create_study(storage=storage, study_name="storing")
         evaluator = Evaluator(spec)
-        evaluator.play([spec.values({})], 1, 0, 2)
+        evaluator.play([spec.resolve_params({})], 1, 0, 2)
         begin = time.process_time()
         search(spec, study, evaluator)
         return (time.process_time() - begin) / trials * 1e3

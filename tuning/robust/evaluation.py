@@ -23,7 +23,7 @@ class ScenariosEvaluator(Evaluator):
     >>> from studies.spec.robust import parse_robust_spec
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
     >>> evaluator = ScenariosEvaluator(spec)
-    >>> played = evaluator.play([spec.base.values({})], stream=1, first=0, count=5)
+    >>> played = evaluator.play([spec.base.resolve_params({})], stream=1, first=0, count=5)
     >>> played.shape, evaluator.sample(played).shape
     ((1, 5, 2), (1, 2, 5))
     """

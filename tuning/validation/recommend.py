@@ -139,7 +139,7 @@ def _list_baselines(spec: ResolvedStudy) -> dict[BaselineName, Candidate]:
 
 def make_candidate(spec: StudySpec, params: dict[str, float], estimate: float | None = None) -> Candidate:
     """Return parameters as a candidate; missing ones have their defaults."""
-    values = spec.values(params)
+    values = spec.resolve_params(params)
     shown = {name: value for name, value in values.items() if name in {*spec.space, *spec.fixed, *params}}
     return Candidate(values, shown, estimate)
 

@@ -119,7 +119,7 @@ class Evaluator:
     """Plays candidates of one study or problem; the result does not depend on the workers.
 
     >>> spec = StudySpec(scenario="blips", horizon=200, arms=3)
-    >>> Evaluator(spec).play([spec.values({"alpha0": 2.0})], stream=1, first=0, count=5).shape
+    >>> Evaluator(spec).play([spec.resolve_params({"alpha0": 2.0})], stream=1, first=0, count=5).shape
     (1, 5, 3)
     """
 

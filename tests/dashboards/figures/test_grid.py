@@ -12,9 +12,9 @@ from dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lin
 from studies.results.grid import Grid
 from tests.dashboards.drawn import FINE, check, made_grid, names
 from tests.messages import assert_names
-from tests.studies.made import recommendation
+from tests.studies.examples import make_recommendation
 
-RECOMMENDED = recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon": 0.003})
+RECOMMENDED = make_recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon": 0.003})
 
 
 def test_the_heat_map_has_log_axes_and_every_mark() -> None:

@@ -17,7 +17,7 @@ from environments.errors import InputError
 from studies.spec.study import StudySpec
 from tests.dashboards.drawn import check, names, shown_text
 from tests.messages import assert_names, raises_naming
-from tests.studies.made import LINES, WILD, recommendation
+from tests.studies.examples import LINES, WILD, make_recommendation
 
 SPEC = StudySpec(scenario="variance-drift", horizon=1000)
 PARAMS = {"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001}
@@ -39,7 +39,7 @@ def made_rows(count: int) -> list[HistoryPoint]:
 
 def test_history_marks_the_best_so_far_the_validated_and_the_recommended() -> None:
     rows = [*made_rows(20), HistoryPoint(20, 40.5, 0.5, "COMPLETE", PARAMS)]
-    figure = plot_search_history(rows, recommendation(), SPEC)
+    figure = plot_search_history(rows, make_recommendation(), SPEC)
     out = check(figure)
     assert len(names(figure)) == 6
     (best,) = [trace for trace in out["data"] if trace.get("line", {}).get("shape") == "hv"]
@@ -60,7 +60,7 @@ def test_rewards_are_to_be_large() -> None:
 
 
 def test_two_thousand_trials_are_thinned_and_say_so() -> None:
-    figure = plot_search_history(made_rows(2000), recommendation(), SPEC)
+    figure = plot_search_history(made_rows(2000), make_recommendation(), SPEC)
     check(figure)
     assert any("200 of 1600" in name for name in names(figure))
     assert_names(figure.layout.title.text, 2000)
@@ -89,7 +89,7 @@ def test_some_of_many_trials_are_counted_as_what_they_are() -> None:
 )
 def test_history_of_little(rows: list[HistoryPoint]) -> None:
     check(plot_search_history(rows, None, SPEC))
-    check(plot_search_history(rows, recommendation()))
+    check(plot_search_history(rows, make_recommendation()))
 
 
 def test_history_says_why_it_is_empty() -> None:
@@ -98,7 +98,7 @@ def test_history_says_why_it_is_empty() -> None:
 
 
 def test_importances_are_ordered_shares() -> None:
-    figure = plot_param_importances(recommendation(importance={"alpha0": 0.2, "beta0": 0.7, "epsilon": 0.1}))
+    figure = plot_param_importances(make_recommendation(importance={"alpha0": 0.2, "beta0": 0.7, "epsilon": 0.1}))
     out = check(figure)
     assert out["data"][0]["x"] == [10, 20, 70]
     assert out["layout"]["yaxis"]["ticktext"] == ["ε", "α₀", "β₀"]
@@ -106,14 +106,14 @@ def test_importances_are_ordered_shares() -> None:
 
 
 def test_importances_of_a_short_search_are_not_known() -> None:
-    figure = plot_param_importances(recommendation(importance=None))
+    figure = plot_param_importances(make_recommendation(importance=None))
     check(figure)
     assert_names(figure.layout.annotations[0].text, 20)
 
 
 def test_horizons_has_a_panel_a_parameter() -> None:
     found = [
-        recommendation(horizon=horizon, params={"alpha0": 100 / horizon, "beta0": 4.0, "epsilon": 0.01})
+        make_recommendation(horizon=horizon, params={"alpha0": 100 / horizon, "beta0": 4.0, "epsilon": 0.01})
         for horizon in (10000, 1000, 100000)
     ]
     figure = plot_params_by_horizon(found)
@@ -128,10 +128,10 @@ def test_horizons_has_a_panel_a_parameter() -> None:
 
 
 def test_horizons_of_one_and_of_none() -> None:
-    check(plot_params_by_horizon([recommendation()]))
+    check(plot_params_by_horizon([make_recommendation()]))
     check(plot_params_by_horizon([]), title=())
     with raises_naming(InputError, "policy", "scenario"):
-        plot_params_by_horizon([recommendation(), recommendation(scenario="blips")])
+        plot_params_by_horizon([make_recommendation(), make_recommendation(scenario="blips")])
 
 
 def test_distributions_are_quantiles() -> None:
@@ -157,7 +157,7 @@ def test_distributions_of_little(samples: dict[str, np.ndarray[tuple[int, ...], 
 
 @pytest.mark.parametrize("name", [WILD, LINES, "%{x}%{meta.alt}"])
 def test_names_are_escaped(name: str) -> None:
-    wild = recommendation(study=name, policy=name, scenario=name, params={name: 1.0, "alpha0": 1.0})
+    wild = make_recommendation(study=name, policy=name, scenario=name, params={name: 1.0, "alpha0": 1.0})
     figures = [
         plot_params_by_horizon([wild]),
         plot_param_importances(wild.model_copy(update={"importance": {name: 1.0}})),

@@ -15,7 +15,7 @@ from environments.view import change_steps
 from environments.world import world_tables
 from policies.engine.simulation import simulate
 from tests.dashboards.drawn import check, names, shown_text
-from tests.studies.made import WILD
+from tests.studies.examples import WILD
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
 from studies.storage.library import find_studies, read_recommendations
 from tests.dashboards.made import gridded, searched
-from tests.studies.made import recommendation, snapshot, store, url
+from tests.studies.examples import make_recommendation, snapshot, store_study, url
 from tuning.cli.app import run
 
 HARD = "raven-ucb/variance-drift/T1000/K10"
@@ -91,7 +91,7 @@ def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.Monkey
         patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
         assert attach(study, missing=True) == 0
         assert attach(grid, missing=True) == 0
-    keys.write_recommendation(study, recommendation(study=study.study_name, seed=9))
+    keys.write_recommendation(study, make_recommendation(study=study.study_name, seed=9))
     assert attach(study, missing=True) >= 1
     keys.write_recommendation(study, None)
     assert attach(study, missing=True) >= 1
@@ -165,7 +165,7 @@ def test_a_figure_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("done", [0, 1, 3])
 def test_unfinished_studies(tmp_path: Path, done: int) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    study = store(storage, StudySpec(scenario="blips", horizon=100, trials=10), done)
+    study = store_study(storage, StudySpec(scenario="blips", horizon=100, trials=10), done)
     assert attach(study) > 0
     assert f"{done} of 10 trials" in optuna_dashboard.get_note(study)
     assert attach(study) == 0

@@ -11,7 +11,7 @@ import pytest
 from studies.storage.database import open_storage
 from tests.dashboards.made import gridded, searched
 from tests.dashboards.served import Served, served
-from tests.studies.made import WILD, url
+from tests.studies.examples import WILD, url
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page, Route

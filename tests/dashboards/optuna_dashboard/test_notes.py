@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboards.optuna_dashboard.notes import code, escape, study_note
 from studies.spec.study import StudySpec
-from tests.studies.made import LINES, WILD, recommendation
+from tests.studies.examples import LINES, WILD, make_recommendation
 
 
 def test_wild_names_are_shown_as_they_are() -> None:
@@ -12,7 +12,7 @@ def test_wild_names_are_shown_as_they_are() -> None:
     assert code("``") == "``` `` ```"
     for name in (WILD, LINES):
         spec = StudySpec(scenario="blips", horizon=100, settings={"noise": "laplace"})
-        note = study_note(spec, recommendation(study=name, scenario=name, settings={name: name}), 3)
+        note = study_note(spec, make_recommendation(study=name, scenario=name, settings={name: name}), 3)
         assert all(line.startswith(("#", "-", "`")) for line in note.splitlines() if line)
         assert "\n<" not in note
         assert "\x1b" not in note

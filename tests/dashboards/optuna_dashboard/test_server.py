@@ -20,7 +20,7 @@ from environments.errors import InputError
 from studies.storage.database import open_storage
 from tests.dashboards.served import Served, ask, gone, served
 from tests.faults.studies import run, run_in_process
-from tests.studies.made import WILD, recommendation, stored, url
+from tests.studies.examples import WILD, make_recommendation, store_recommendations, url
 
 JSON = {"Content-Type": "application/json"}
 WRITES = [
@@ -55,7 +55,7 @@ def dump(path: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("served") / "s.sqlite3"
-    stored(path, recommendation(), recommendation(study=WILD, horizon=500))
+    store_recommendations(path, make_recommendation(), make_recommendation(study=WILD, horizon=500))
     return path
 
 
@@ -146,7 +146,7 @@ def test_a_path_can_not_leave_the_static_folder(site: Served) -> None:
 
 
 def test_writable_writes_but_not_for_other_sites(tmp_path: Path) -> None:
-    place = stored(tmp_path / "s.sqlite3", recommendation())
+    place = store_recommendations(tmp_path / "s.sqlite3", make_recommendation())
     body = json.dumps({"study_name": "new", "directions": ["minimize"]}).encode()
     with served(place, "--writable", folder=tmp_path) as site:
         foreign = ask(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "http://evil.example"})

@@ -35,7 +35,7 @@ def made(scenario: str, shift: int) -> Comparison:
         steps = list(range(50, 1001, 50))
         curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / 1000.0))
         trials, replications = spec.budget(policy) if setting == "tuned" else (0, 0)
-        params = spec.values(policy, {})
+        params = spec.resolve_params(policy, {})
         entries.append(ComparisonEntry(policy, setting, params, regret, curve, trials, replications, 100.0 + number))
     return Comparison(spec, spec.study_name(), tuple(entries))
 

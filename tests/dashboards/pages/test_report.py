@@ -15,7 +15,7 @@ from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
 from tests.dashboards.made import GIVEN, full
 from tests.dashboards.outline import Outline
-from tests.studies.made import WILD
+from tests.studies.examples import WILD
 from tuning.api import report
 
 

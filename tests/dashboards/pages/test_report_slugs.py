@@ -6,7 +6,7 @@ import json
 import re
 
 from dashboards.pages.html import Slugs, escape_json, slugify
-from tests.studies.made import LINES, WILD
+from tests.studies.examples import LINES, WILD
 
 
 def test_slugs_and_scripts() -> None:

@@ -15,7 +15,16 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.dashboards.made import add_grid, full
 from tests.dashboards.outline import Outline
-from tests.studies.made import EVEN, LINES, WILD, recommendation, store, store_grid, stored, url
+from tests.studies.examples import (
+    LINES,
+    LOG_DISTRIBUTION,
+    WILD,
+    make_recommendation,
+    store_grid,
+    store_recommendations,
+    store_study,
+    url,
+)
 from tuning.cli.app import run
 
 
@@ -47,12 +56,15 @@ def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
     where = url(tmp_path / "s.sqlite3")
     opened = open_storage(where, create=True)
     for scenario, done in (("blips", 0), ("periodic", 1), ("stationary", 4)):
-        store(opened, StudySpec(scenario=scenario, horizon=200, trials=4 if done == 4 else 9), done)
-    study = store(opened, StudySpec(scenario="arm-churn", horizon=200, trials=3), 0)
+        store_study(opened, StudySpec(scenario=scenario, horizon=200, trials=4 if done == 4 else 9), done)
+    study = store_study(opened, StudySpec(scenario="arm-churn", horizon=200, trials=3), 0)
     for _ in range(3):
         study.add_trial(
             optuna.trial.create_trial(
-                state=optuna.trial.TrialState.PRUNED, value=1.0, params={"alpha0": 1.0}, distributions={"alpha0": EVEN}
+                state=optuna.trial.TrialState.PRUNED,
+                value=1.0,
+                params={"alpha0": 1.0},
+                distributions={"alpha0": LOG_DISTRIBUTION},
             )
         )
     optuna.create_study(study_name="someone else's", storage=opened)
@@ -71,8 +83,12 @@ def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
 def test_what_this_version_does_not_know(tmp_path: Path) -> None:
     where = url(tmp_path / "s.sqlite3")
     opened = open_storage(where, create=True)
-    store(opened, StudySpec(scenario="blips", horizon=200, name=LINES[:40].strip()), 3, recommendation(scenario=WILD))
-    store(opened, StudySpec(scenario="blips", horizon=200), 3).set_user_attr("ravenlab:spec", {"scenario": "gone"})
+    store_study(
+        opened, StudySpec(scenario="blips", horizon=200, name=LINES[:40].strip()), 3, make_recommendation(scenario=WILD)
+    )
+    store_study(opened, StudySpec(scenario="blips", horizon=200), 3).set_user_attr(
+        "ravenlab:spec", {"scenario": "gone"}
+    )
     words = reported(where).words
     assert f"{WILD}, T = 1,000: use" in words
     assert "for a scenario that this version does not define" in words
@@ -81,7 +97,7 @@ def test_what_this_version_does_not_know(tmp_path: Path) -> None:
 
 def test_long_searches_are_thinned(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    study = store(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
+    study = store_study(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
     found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), limit=20)
     assert (found.complete, found.pruned, found.failed) == (59, 1, 0)
     assert len(found.drawn) == 20
@@ -95,8 +111,8 @@ def test_long_searches_are_thinned(tmp_path: Path) -> None:
 
 
 def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
-    huge = recommendation(scenario="stationary", horizon=2_000_000, arms=50)
-    opened = open_storage(stored(tmp_path / "s.sqlite3", huge), create=False)
+    huge = make_recommendation(scenario="stationary", horizon=2_000_000, arms=50)
+    opened = open_storage(store_recommendations(tmp_path / "s.sqlite3", huge), create=False)
     page = build_report(load_report_data(opened, "here"))
     assert "would take too long" in page.missing[0].text
     with pytest.raises(InputError, match="unknown study"):
@@ -105,7 +121,7 @@ def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
 
 def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    store(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
+    store_study(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
     (shown,) = build_report(load_report_data(opened, "here")).searches[0].panels
     best = next(trace for trace in shown.figure.data if trace.name == "best so far")
     assert list(best.y) == [50, 50], "of 50 and 48 the larger one"
@@ -116,9 +132,11 @@ def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: P
 def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = StudySpec(scenario="blips", horizon=200, policy="d-ucb", fixed={"xi": 0.5})
-    study = store(opened, spec, 0)
+    study = store_study(opened, spec, 0)
     held = {"one_minus_gamma": 0.25}
-    study.add_trial(optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": EVEN}))
+    study.add_trial(
+        optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": LOG_DISTRIBUTION})
+    )
     assert read_trials(opened, study._study_id, spec).drawn[0].params == {"gamma": 0.75}
 
 
@@ -152,12 +170,12 @@ def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
 
 def test_what_is_marked_in_a_grid() -> None:
     grid = GridSpec(scenario="variance-drift", horizon=1000)
-    mine = recommendation(study="b")
+    mine = make_recommendation(study="b")
     others = [
-        recommendation(study="a", objective="cvar:0.9"),
-        recommendation(study="a", horizon=2000),
-        recommendation(study="a", policy="sw-raven"),
-        recommendation(study="a", settings={"growth": 0.5}),
+        make_recommendation(study="a", objective="cvar:0.9"),
+        make_recommendation(study="a", horizon=2000),
+        make_recommendation(study="a", policy="sw-raven"),
+        make_recommendation(study="a", settings={"growth": 0.5}),
     ]
-    assert find_recommendation(grid, [*others, recommendation(study="c"), mine]) == mine
+    assert find_recommendation(grid, [*others, make_recommendation(study="c"), mine]) == mine
     assert find_recommendation(grid, others) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboards.pages.report.summary import Sentence, judge_baseline, summarize, summarize_all
 from studies.results.describe import WITHIN_NOISE
 from studies.results.recommendation import Baseline, Estimate
-from tests.studies.made import recommendation
+from tests.studies.examples import make_recommendation
 
 
 def fields(sentence: Sentence) -> dict[str, str]:
@@ -14,7 +14,7 @@ def fields(sentence: Sentence) -> dict[str, str]:
 
 
 def test_a_sentence_carries_its_numbers() -> None:
-    found = recommendation()
+    found = make_recommendation()
     shown = fields(summarize(found, usual_arms=10))
     assert shown == {
         "horizon": "1,000",
@@ -32,25 +32,25 @@ def test_a_sentence_carries_its_numbers() -> None:
 
 
 def test_baselines_are_judged_by_their_interval() -> None:
-    found = recommendation()
+    found = make_recommendation()
     paper, defaults = found.versus
     better = defaults.model_copy(update={"high": -0.1})
     same = Baseline(name="paper", params=found.params, regret=41.5, difference=0.0, low=0.0, high=0.0)
     verdicts = [judge_baseline(found, rival) for rival in (paper, defaults, better, same)]
     assert verdicts == ["worse", "unclear", "better", "same"]
-    assert fields(summarize(recommendation(versus=[better])))["versus.defaults.percent"] == "1.2 %"
-    assert "identical to the paper's advice" in str(summarize(recommendation(versus=[same])))
+    assert fields(summarize(make_recommendation(versus=[better])))["versus.defaults.percent"] == "1.2 %"
+    assert "identical to the paper's advice" in str(summarize(make_recommendation(versus=[same])))
     assert [line.split()[-1] for line in summarize_all([found, found])] == ["2.", "2.", "them."]
 
 
 def test_without_regret_differences_are_absolute() -> None:
-    paper = recommendation().versus[0]
-    none = recommendation(regret=Estimate(mean=0.0, low=0.0, high=0.0, replications=5), versus=[paper])
+    paper = make_recommendation().versus[0]
+    none = make_recommendation(regret=Estimate(mean=0.0, low=0.0, high=0.0, replications=5), versus=[paper])
     assert fields(summarize(none))["versus.paper.difference"] == "18.5"
 
 
 def test_unusual_settings_are_named() -> None:
-    found = recommendation(objective="cvar:0.9", policy="sw-raven", settings={"every": "5%"}, arms=3)
+    found = make_recommendation(objective="cvar:0.9", policy="sw-raven", settings={"every": "5%"}, arms=3)
     text = str(summarize(found, usual_arms=10))
     assert "K = 3 (every = 5%), sw-raven" in text
     assert "cvar:0.9" in text

@@ -9,7 +9,7 @@ import pytest
 from dashboards.pages.report.page import make_recommendation_table
 from studies.results.recommendation import Baseline
 from tests.dashboards.browser import needed_browser
-from tests.studies.made import recommendation, stored
+from tests.studies.examples import make_recommendation, store_recommendations
 from tuning.api import report
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ THREE = {"raven-ucb": BASE, "sw-raven": {**BASE, "tau": 1234}, "d-raven": {**BAS
 def costs(difference: float, low: float, high: float) -> str:
     """What the table says of the defaults."""
     rival = Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
-    _, (row,) = make_recommendation_table([recommendation(versus=[rival])], ["a"])
+    _, (row,) = make_recommendation_table([make_recommendation(versus=[rival])], ["a"])
     return f"{row.cells[-1].text} {row.cells[-1].detail}".strip()
 
 
@@ -35,7 +35,7 @@ def test_nothing_has_no_sign() -> None:
 
 
 def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -> None:
-    found = [recommendation(policy=policy, params=params) for policy, params in THREE.items()]
+    found = [make_recommendation(policy=policy, params=params) for policy, params in THREE.items()]
     columns, rows = make_recommendation_table(found, ["a", "b", "c"])
     assert [title for title, _ in columns][:5] == ["Scenario", "Policy", "T", "K", "Parameters"]
     said = rows[2].cells[4]
@@ -53,11 +53,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     out = {}
     for name, policies in (("one", ["d-raven"]), ("several", list(THREE))):
         found = [
-            recommendation(scenario=scenario, policy=policy, params=THREE[policy], horizon=10_000)
+            make_recommendation(scenario=scenario, policy=policy, params=THREE[policy], horizon=10_000)
             for policy in policies
             for scenario in ("incremental-drift", "localized-jump")
         ]
-        url = stored(folder / f"{name}.sqlite3", *found)
+        url = store_recommendations(folder / f"{name}.sqlite3", *found)
         out[name] = report(output=folder / f"{name}.html", storage=url).as_uri()
     return out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboards.pages.report.studies import MAX_SUFFIX_LENGTH, StudyLabel, make_short_titles
-from tests.studies.made import WILD
+from tests.studies.examples import WILD
 
 
 def test_searches_of_any_origin_are_called_by_one_rule() -> None:

@@ -14,7 +14,7 @@ from studies.diagnosis.model_selection import KINDS
 from studies.diagnosis.proposal import propose_study
 from studies.spec.files import load_study_file
 from tests.messages import assert_names
-from tests.studies.diagnosis.traces_of_ours import full_trace, seen_one_at_a_time
+from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.diagnosis_accuracy import answers
 
 SHARE = {"stationary": 0.95} | dict.fromkeys(KINDS, 0.85)
@@ -32,15 +32,15 @@ def test_the_right_kind_is_found_in_200_traces(name: str) -> None:
 
 
 def test_strengths_match_the_scenario() -> None:
-    season = diagnose(full_trace("periodic", 0)).finding("periodic")
+    season = diagnose(simulate_trace("periodic", 0)).finding("periodic")
     assert season.numbers["period"] == pytest.approx(2000, rel=0.01)
-    blips = diagnose(full_trace("blips", 0)).finding("blips")
+    blips = diagnose(simulate_trace("blips", 0)).finding("blips")
     assert np.abs(np.array(blips.numbers["at"]) % 1000 - 500).min() > 400
     assert blips.settings["lasting"] == "2%"
-    gradual = diagnose(full_trace("gradual-drift", 0)).finding("gradual-drift")
+    gradual = diagnose(simulate_trace("gradual-drift", 0)).finding("gradual-drift")
     assert gradual.numbers["start"] == pytest.approx(2500, abs=500)
     assert gradual.numbers["end"] == pytest.approx(7500, abs=500)
-    churn = diagnose(full_trace("arm-churn", 0)).finding("arm-churn")
+    churn = diagnose(simulate_trace("arm-churn", 0)).finding("arm-churn")
     assert list(churn.numbers["came"].values()) == [3300]
     assert list(churn.numbers["left"].values()) == [6700]
 
@@ -58,9 +58,9 @@ def test_the_interval_of_the_largest_slope_covers() -> None:
 
 
 def test_a_log_with_one_arm_per_step_is_diagnosed() -> None:
-    table = seen_one_at_a_time(full_trace("localized-jump", 1, arms=5), 1)
+    table = keep_one_arm_per_row(simulate_trace("localized-jump", 1, arms=5), 1)
     assert diagnose(table).verdict == "localized-jump"
-    assert diagnose(seen_one_at_a_time(full_trace("stationary", 1, arms=5), 1)).verdict == "stationary"
+    assert diagnose(keep_one_arm_per_row(simulate_trace("stationary", 1, arms=5), 1)).verdict == "stationary"
 
 
 def test_autocorrelation_is_not_taken_for_a_change() -> None:
@@ -107,14 +107,14 @@ def test_unusual_tables_are_diagnosed(case: str) -> None:
 
 
 def test_random_halves_agree() -> None:
-    found = diagnose(full_trace("periodic", 2), halves=3)
+    found = diagnose(simulate_trace("periodic", 2), halves=3)
     assert (found.agreeing_halves, found.halves) == (3, 3)
     assert found.finding("periodic").found_in_halves == 3
 
 
 @pytest.mark.parametrize("name", ["stationary", *KINDS, "localized-jump+blips", "periodic+variance-drift+arm-churn"])
 def test_the_proposed_study_is_valid_and_similar(name: str, tmp_path: Path) -> None:
-    found = diagnose(full_trace(name, 3, horizon=5000, arms=6))
+    found = diagnose(simulate_trace(name, 3, horizon=5000, arms=6))
     place = tmp_path / "proposed.toml"
     place.write_text(propose_study(found, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")
     (spec,) = load_study_file(place)

@@ -6,9 +6,9 @@ import pytest
 
 from environments.noise import NOISES
 from studies.diagnosis import diagnose
-from tests.studies.diagnosis.traces_of_ours import full_trace
+from tests.studies.diagnosis.traces import simulate_trace
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_noise_is_identified(noise: str) -> None:
-    assert diagnose(full_trace("stationary", 4, horizon=8000, arms=3, noise=noise)).noise == noise
+    assert diagnose(simulate_trace("stationary", 4, horizon=8000, arms=3, noise=noise)).noise == noise

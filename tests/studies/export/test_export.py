@@ -23,16 +23,16 @@ from studies.export.markdown_table import escape as markdown
 from studies.results.recommendation import Recommendation
 from tests.messages import raises_naming
 from tests.project import python
-from tests.studies.made import LINES, WILD, recommendation
+from tests.studies.examples import LINES, WILD, make_recommendation
 
 GIVEN = [
-    recommendation(
+    make_recommendation(
         importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}, settings={"growth": 0.5, "noise": "laplace"}
     ),
-    recommendation(study=WILD, policy="thompson", params={"kappa0": 0.5, "b0": 2e-05, "likelihood": "gaussian"}),
-    recommendation(policy="ucb-imp", params={"a": 0.125}, versus=[], edge=[], box={}, indistinguishable=[]),
-    recommendation(study=LINES),
-    recommendation(study="=1+2, \r quoted", policy="sw-ucb", params={"xi": 1.0, "tau": 50.0}),
+    make_recommendation(study=WILD, policy="thompson", params={"kappa0": 0.5, "b0": 2e-05, "likelihood": "gaussian"}),
+    make_recommendation(policy="ucb-imp", params={"a": 0.125}, versus=[], edge=[], box={}, indistinguishable=[]),
+    make_recommendation(study=LINES),
+    make_recommendation(study="=1+2, \r quoted", policy="sw-ucb", params={"xi": 1.0, "tau": 50.0}),
 ]
 
 
@@ -116,9 +116,9 @@ def test_names_do_not_break_a_latex_table() -> None:
 
 
 def test_the_python_snippet_runs(tmp_path: Path) -> None:
-    peeking = recommendation(policy="published-thompson", params={})
+    peeking = make_recommendation(policy="published-thompson", params={})
     path = tmp_path / "snippet.py"
-    own = recommendation(policy="their\n.py:Policy~12345678", params={"c\nprint(1)": 2.0})
+    own = make_recommendation(policy="their\n.py:Policy~12345678", params={"c\nprint(1)": 2.0})
     path.write_text(export([*GIVEN, peeking, own], "python"), encoding="utf-8")
     done = python(path, folder=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr

@@ -7,13 +7,13 @@ from studies.results.describe import WITHIN_NOISE, describe_edges, describe_reco
 from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
-from tests.studies.made import recommendation
+from tests.studies.examples import make_recommendation
 from tuning.cli.options import parse_range
 from tuning.validation.recommend import boundary_hits
 
 
 def test_a_description_states_every_number() -> None:
-    text = "\n".join(describe_recommendation(recommendation(importance={"beta0": 0.25, "alpha0": 0.75})))
+    text = "\n".join(describe_recommendation(make_recommendation(importance={"beta0": 0.25, "alpha0": 0.75})))
     for numbers in (
         "α₀ 0.25, β₀ 4, ε 0.0001",  # parameters
         "41.5 (95 % CI 40.25 to 42.75) on 2,000 held-out worlds",
@@ -30,12 +30,12 @@ def test_a_description_states_every_number() -> None:
 
 
 def test_only_a_biased_search_estimate_is_called_biased() -> None:
-    biased = [recommendation(), recommendation(search_estimate=40.25), recommendation(objective="p90")]
+    biased = [make_recommendation(), make_recommendation(search_estimate=40.25), make_recommendation(objective="p90")]
     assert ["biased" in describe_regret(found)[0] for found in biased] == [True, False, False]
 
 
 def test_absent_parts_are_not_described() -> None:
-    lines = describe_recommendation(recommendation(versus=[], edge=[], indistinguishable=[], box={}))
+    lines = describe_recommendation(make_recommendation(versus=[], edge=[], indistinguishable=[], box={}))
     assert len(lines) == 3
 
 

@@ -22,7 +22,7 @@ from studies.storage.database import open_storage
 from studies.storage.library import list_studies, read_recommendations
 from studies.storage.trials import grid_distributions, read_grid
 from tests.messages import assert_names, raises_naming
-from tests.studies.made import WILD, store, store_grid, url
+from tests.studies.examples import WILD, store_grid, store_study, url
 
 SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
 
@@ -47,7 +47,7 @@ def test_only_complete_grids_are_read(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     half, _ = store_grid(storage, GridSpec(**SMALL), 3, alike=None)
     bare, _ = store_grid(storage, GridSpec(**SMALL, name="bare"), alike=None)
-    store(storage, StudySpec(scenario="blips", horizon=1000), 2)
+    store_study(storage, StudySpec(scenario="blips", horizon=1000), 2)
     for study in (half, bare, optuna.create_study(study_name="theirs", storage=storage)):
         assert read_grid(study) is None
     whole, _ = store_grid(storage, GridSpec(**{**SMALL, "horizon": 2000}))

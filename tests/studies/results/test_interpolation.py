@@ -8,12 +8,12 @@ from environments import InputError
 from studies.results.interpolation import RecommendationQuery, recommend_parameters
 from studies.results.recommendation import Recommendation
 from tests.messages import raises_naming
-from tests.studies.made import recommendation
+from tests.studies.examples import make_recommendation
 
 
 def at(horizon: int, alpha0: float, **changes: object) -> Recommendation:
     params = {"alpha0": alpha0, "beta0": 2.0, "epsilon": 0.1}
-    return recommendation(**{"horizon": horizon, "params": params, **changes})
+    return make_recommendation(**{"horizon": horizon, "params": params, **changes})
 
 
 STORED = [at(1000, 1.0), at(100_000, 4.0)]
@@ -52,7 +52,7 @@ def test_extrapolation_uses_the_nearest_horizon(horizon: int, alpha0: float) -> 
 
 def test_rates_integers_categories_and_parameters_of_one_neighbor() -> None:
     def sw(horizon: int, params: dict[str, float | str]) -> Recommendation:
-        return recommendation(policy="f-dsw-ts", horizon=horizon, params=params)
+        return make_recommendation(policy="f-dsw-ts", horizon=horizon, params=params)
 
     stored = [
         sw(100, {"gamma": 0.9, "n": 10, "g": "min"}),
@@ -76,7 +76,7 @@ def test_other_settings_objectives_arms_and_policies_are_ignored() -> None:
         at(3000, 7.0, objective="cvar:0.9", study="b"),
         at(3000, 7.0, arms=5),
         at(3000, 7.0, scenario="blips"),
-        recommendation(policy="ucb1", horizon=3000, params={"c": 1.0}),
+        make_recommendation(policy="ucb1", horizon=3000, params={"c": 1.0}),
     ]
     assert recommend_parameters(query(3000), [*STORED, *others]).kind == "interpolated"
     assert recommend_parameters(query(3000, arms=5), [*STORED, *others]).params["alpha0"] == 7.0

@@ -60,7 +60,7 @@ def test_defaults_survive_the_round_trip_through_optuna(policy: str) -> None:
     held = to_trial_params(spec, {})
     assert held is not None
     trial = optuna.create_trial(params=held, distributions=make_distributions(spec), value=0.0)
-    assert spec.values(from_trial_params(spec, trial.params)) == spec.values({})
+    assert spec.resolve_params(from_trial_params(spec, trial.params)) == spec.resolve_params({})
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -70,7 +70,7 @@ def test_samples_of_optuna_are_valid_and_survive_the_round_trip(policy: str) -> 
     for _ in range(20):
         drawn = study.ask(make_distributions(spec)).params
         params = from_trial_params(spec, drawn)
-        values = spec.values(params)
+        values = spec.resolve_params(params)
         assert {name: values[name] for name in params} == params
         held = to_trial_params(spec, params)
         assert held is not None
@@ -82,7 +82,7 @@ def test_samples_of_optuna_are_valid_and_survive_the_round_trip(policy: str) -> 
 @settings(max_examples=200)
 def test_a_rate_near_one_survives_the_round_trip(gap: float) -> None:
     spec = StudySpec(scenario="blips", policy="d-ucb", horizon=100)
-    others = {name: value for name, value in spec.values({}).items() if name != "gamma"}
+    others = {name: value for name, value in spec.resolve_params({}).items() if name != "gamma"}
     held = to_trial_params(spec, {**others, "gamma": 1.0 - gap})
     assert held is not None
     assert 1e-5 <= held["one_minus_gamma"] <= 0.3

@@ -22,7 +22,7 @@ from tuning.workers.problem import Evaluator
 def regrets(scenario: str) -> Floats:
     """Regrets [2, 4000] of two candidates: samples are drawn from these, so the true mean is known exactly."""
     spec = StudySpec(scenario=scenario, horizon=300, arms=5)
-    candidates = [spec.values({}), spec.values({"alpha0": 0.2, "beta0": 0.3})]
+    candidates = [spec.resolve_params({}), spec.resolve_params({"alpha0": 0.2, "beta0": 0.3})]
     return Evaluator(spec).play(candidates, Stream.SIMULATE, 0, 4000)[..., REGRET]
 
 

@@ -12,14 +12,14 @@ from studies.spec.study import StudySpec
 from studies.storage import copy
 from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
-from tests.studies.made import snapshot, store, url
+from tests.studies.examples import snapshot, store_study, url
 
 
 def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
     """The dashboard keeps them with the study under the trial's id, and ids differ in the copy."""
     source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
-    store(target, StudySpec(scenario="periodic", horizon=1000), 3)
-    study = store(source, StudySpec(scenario="blips", horizon=1000), 2)
+    store_study(target, StudySpec(scenario="periodic", horizon=1000), 3)
+    study = store_study(source, StudySpec(scenario="blips", horizon=1000), 2)
     trial = study.trials[1]
     source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_ver", 1)
     source.set_study_system_attr(study._study_id, f"dashboard:{trial._trial_id}:note_str:0", "good one")
@@ -39,7 +39,7 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
 
 def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
-    study = store(source, StudySpec(scenario="blips", horizon=1000), 3)
+    study = store_study(source, StudySpec(scenario="blips", horizon=1000), 3)
     insert = copy._insert
 
     def fails(connection: Any, table: Any, rows: Any) -> None:

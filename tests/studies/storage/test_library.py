@@ -15,7 +15,7 @@ from studies.storage.database import open_storage
 from studies.storage.keys import SPEC
 from studies.storage.library import find_studies, list_studies, read_recommendations
 from tests.messages import raises_naming
-from tests.studies.made import LINES, WILD, recommendation, store, stored, url
+from tests.studies.examples import LINES, WILD, make_recommendation, store_recommendations, store_study, url
 
 
 @pytest.fixture
@@ -26,9 +26,9 @@ def storage(tmp_path: Path) -> Any:
 
 
 def test_states(storage: Any) -> None:
-    store(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 3)
-    store(storage, StudySpec(scenario="periodic", horizon=1000, trials=4), 4)
-    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, recommendation())
+    store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 3)
+    store_study(storage, StudySpec(scenario="periodic", horizon=1000, trials=4), 4)
+    store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, make_recommendation())
     optuna.create_study(study_name="theirs", storage=storage, directions=["minimize", "maximize"])
     reward = optuna.create_study(study_name="up", storage=storage, direction="maximize")
     reward.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, float("inf"))])
@@ -48,7 +48,7 @@ def test_states(storage: Any) -> None:
 
 
 def test_running_trials_are_not_finished(storage: Any) -> None:
-    study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 1)
+    study = store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 1)
     study.ask()
     assert list_studies(storage)[0].finished == 1
 
@@ -66,10 +66,10 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_studies(storage:
         sqlalchemy.event.remove(storage.engine, "before_cursor_execute", counted)
         return count
 
-    store(storage, StudySpec(scenario="blips", horizon=1000), 1)
+    store_study(storage, StudySpec(scenario="blips", horizon=1000), 1)
     few = queries()
     for horizon in range(2000, 2010):
-        store(storage, StudySpec(scenario="blips", horizon=horizon), 3)
+        store_study(storage, StudySpec(scenario="blips", horizon=horizon), 3)
     assert queries() == few <= 6
 
 
@@ -103,16 +103,16 @@ def test_studies_by_name(storage: Any) -> None:
 
 def test_recommendations_in_order(tmp_path: Path) -> None:
     given = [
-        recommendation(horizon=10000),
-        recommendation(policy="ucb1", params={"c": 1.0}),
-        recommendation(horizon=1000),
-        recommendation(arms=5, horizon=50000),
-        recommendation(scenario="blips", study="zz"),
-        recommendation(scenario="blips", study="aa"),
+        make_recommendation(horizon=10000),
+        make_recommendation(policy="ucb1", params={"c": 1.0}),
+        make_recommendation(horizon=1000),
+        make_recommendation(arms=5, horizon=50000),
+        make_recommendation(scenario="blips", study="zz"),
+        make_recommendation(scenario="blips", study="aa"),
     ]
     orders = []
     for turn, each in enumerate((given, given[::-1])):
-        opened = open_storage(stored(tmp_path / f"{turn}.sqlite3", *each), create=False)
+        opened = open_storage(store_recommendations(tmp_path / f"{turn}.sqlite3", *each), create=False)
         orders.append(read_recommendations(opened))
         opened.engine.dispose()
     assert orders[0] == orders[1]
@@ -127,7 +127,7 @@ def test_recommendations_in_order(tmp_path: Path) -> None:
 
 
 def test_a_recommendation_of_another_version_is_an_error(storage: Any) -> None:
-    study = store(storage, StudySpec(scenario="blips", horizon=1000, trials=1), 1)
+    study = store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1), 1)
     study.set_user_attr("ravenlab:recommendation", {"future": 1})
     with raises_naming(InputError, study.study_name):
         read_recommendations(storage)

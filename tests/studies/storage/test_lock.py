@@ -9,7 +9,7 @@ import pytest
 from environments import InputError
 from studies.storage.lock import lock_studies, reconnect_seconds, run_as_driver
 from tests.messages import raises_naming
-from tests.studies.made import url
+from tests.studies.examples import url
 
 
 def test_the_lock_ends_with_its_block(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.project import ROOT
 from tests.requirements import lacking
-from tests.studies.made import store, url
+from tests.studies.examples import store_study, url
 from tuning.cli import app
 from tuning.cli.completion import join_bash_words, stored_names
 
@@ -79,7 +79,7 @@ def test_completing_stored_names_leaves_no_files(
     assert list(tmp_path.iterdir()) == []
     for place in ("studies.sqlite3", "other.sqlite3"):
         storage = open_storage(url(tmp_path / place), create=True)
-        store(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name=f"mine/{place}"), 1)
+        store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name=f"mine/{place}"), 1)
         storage.remove_session()
         storage.engine.dispose()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
@@ -92,7 +92,7 @@ def test_stored_names_include_the_write_ahead_log(tmp_path: Path) -> None:
     """Names that a writer has not yet moved from the write-ahead log to the file count as well."""
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
-    store(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name="mine"), 1)
+    store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name="mine"), 1)
     assert (tmp_path / "s.sqlite3-wal").exists()
     assert stored_names(place) == ["mine"]
     storage.engine.dispose()

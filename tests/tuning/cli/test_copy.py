@@ -13,7 +13,7 @@ from studies.storage.keys import read_recommendation, read_spec, write_race
 from studies.storage.lock import lock_studies
 from tests.command import refused
 from tests.messages import assert_names
-from tests.studies.made import WILD, recommendation, snapshot, stored, url
+from tests.studies.examples import WILD, make_recommendation, snapshot, store_recommendations, url
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
@@ -22,7 +22,9 @@ FIRST = "raven-ucb/variance-drift/T1000/K10"
 
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
-    place = stored(tmp_path / "s.sqlite3", recommendation(), recommendation(study=WILD, arms=3))
+    place = store_recommendations(
+        tmp_path / "s.sqlite3", make_recommendation(), make_recommendation(study=WILD, arms=3)
+    )
     opened = open_storage(place, create=False)
     study = optuna.load_study(study_name=FIRST, storage=opened)
     write_race(study, 1, 2, 3)
@@ -64,7 +66,7 @@ def test_copy_to_another_name_in_the_same_storage(storage: str) -> None:
     original = read_spec(here)
     assert original is not None
     assert spec.differences(original) == []
-    assert read_recommendation(here) == recommendation()
+    assert read_recommendation(here) == make_recommendation()
 
 
 @pytest.mark.parametrize(

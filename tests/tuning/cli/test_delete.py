@@ -10,7 +10,7 @@ import pytest
 from studies.storage.database import open_storage
 from studies.storage.lock import lock_studies
 from tests.messages import assert_names
-from tests.studies.made import WILD, recommendation, stored
+from tests.studies.examples import WILD, make_recommendation, store_recommendations
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
@@ -20,8 +20,11 @@ SECOND = "raven-ucb/variance-drift/T2000/K10"
 
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
-    return stored(
-        tmp_path / "s.sqlite3", recommendation(), recommendation(horizon=2000), recommendation(study=WILD, arms=3)
+    return store_recommendations(
+        tmp_path / "s.sqlite3",
+        make_recommendation(),
+        make_recommendation(horizon=2000),
+        make_recommendation(study=WILD, arms=3),
     )
 
 

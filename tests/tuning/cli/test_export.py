@@ -19,16 +19,16 @@ from tests.command import refused
 from tests.messages import assert_names
 from tests.project import python
 from tests.requirements import lacking
-from tests.studies.made import WILD, recommendation, store, stored
+from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study
 from tuning.cli.app import run
 
-GIVEN = [recommendation(scenario="blips", study=WILD), recommendation(), recommendation(horizon=10_000)]
+GIVEN = [make_recommendation(scenario="blips", study=WILD), make_recommendation(), make_recommendation(horizon=10_000)]
 Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
-    return stored(tmp_path / "s.sqlite3", *reversed(GIVEN))
+    return store_recommendations(tmp_path / "s.sqlite3", *reversed(GIVEN))
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
@@ -66,7 +66,7 @@ def test_exported_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captu
 
 def test_studies_without_recommendation_are_named(storage: str, capsys: Captured) -> None:
     opened = open_storage(storage, create=False)
-    store(opened, StudySpec(scenario="periodic", horizon=1000), 1)
+    store_study(opened, StudySpec(scenario="periodic", horizon=1000), 1)
     for words, count in ((["export", "raven-ucb/*"], 2), (["export"], 3)):
         assert run([*words, "--storage", storage]) == 0
         captured = capsys.readouterr()
@@ -108,7 +108,7 @@ def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeyp
         connection.execute("CREATE TABLE recipes (name TEXT)")
     connection.close()
     assert "foreign.sqlite3" in refused(*words, "--storage", "sqlite:///foreign.sqlite3")
-    stored(Path("torn.sqlite3"), *GIVEN)
+    store_recommendations(Path("torn.sqlite3"), *GIVEN)
     torn = Path("torn.sqlite3").read_bytes()
     Path("torn.sqlite3").write_bytes(torn[:4096] + b"\x55" * (len(torn) - 4096))
     assert "torn.sqlite3" in refused(*words, "--storage", "sqlite:///torn.sqlite3")
@@ -136,7 +136,10 @@ def test_read_only_folder_is_read_and_not_written() -> None:
         Path(name).chmod(0o755)
         folder = Path(name) / "fixed #1 ä"
         folder.mkdir()
-        place, warm = stored(folder / "s.sqlite3", *GIVEN), stored(Path(name) / "warm.sqlite3", *GIVEN)
+        place, warm = (
+            store_recommendations(folder / "s.sqlite3", *GIVEN),
+            store_recommendations(Path(name) / "warm.sqlite3", *GIVEN),
+        )
         (folder / "s.sqlite3").chmod(0o444)
         folder.chmod(0o555)
 

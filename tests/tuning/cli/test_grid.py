@@ -12,7 +12,7 @@ from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.storage.database import open_storage
 from tests.command import refused
 from tests.messages import assert_names
-from tests.studies.made import finished_trials, store_grid
+from tests.studies.examples import finished_trials, store_grid
 from tuning.cli.app import run
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]

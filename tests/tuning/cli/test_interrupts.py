@@ -13,7 +13,7 @@ import pytest
 
 from studies.storage.database import open_storage
 from tests.messages import assert_names
-from tests.studies.made import url
+from tests.studies.examples import url
 from tuning.cli import app
 from tuning.cli.app import run
 from tuning.progress import ComparisonReporter, StudyProgress

@@ -9,7 +9,7 @@ import pytest
 
 from tests.command import refused
 from tests.messages import assert_names
-from tests.studies.made import recommendation, stored
+from tests.studies.examples import make_recommendation, store_recommendations
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
@@ -17,10 +17,10 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
-    return stored(
+    return store_recommendations(
         tmp_path / "s.sqlite3",
-        recommendation(params={"alpha0": 1.0, "beta0": 2.0, "epsilon": 0.1}),
-        recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 2.0, "epsilon": 0.1}),
+        make_recommendation(params={"alpha0": 1.0, "beta0": 2.0, "epsilon": 0.1}),
+        make_recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 2.0, "epsilon": 0.1}),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.messages import assert_names
-from tests.studies.made import WILD, recommendation, store, url
+from tests.studies.examples import WILD, make_recommendation, store_study, url
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
@@ -20,7 +20,7 @@ Captured = pytest.CaptureFixture[str]
 def test_study_with_recommendation(tmp_path: Path, capsys: Captured) -> None:
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
-    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, recommendation())
+    store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
     words = ["show", "raven-ucb/variance", "--storage", place]
     assert run(words) == 0
     out = capsys.readouterr().out
@@ -40,13 +40,13 @@ def test_study_with_recommendation(tmp_path: Path, capsys: Captured) -> None:
         "stderr": 1.5,
         "replications": 200,
     }
-    assert shown["recommendation"] == recommendation().as_object()
+    assert shown["recommendation"] == make_recommendation().as_object()
 
 
 def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> None:
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
-    store(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)
+    store_study(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)
     up = optuna.create_study(study_name="up", storage=storage, direction="maximize")
     up.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, 2.0)])
     optuna.create_study(study_name="many", storage=storage, directions=["minimize", "minimize"])

@@ -10,7 +10,7 @@ import pytest
 
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from tests.studies.made import WILD, recommendation, store, url
+from tests.studies.examples import WILD, make_recommendation, store_study, url
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
@@ -19,8 +19,8 @@ Captured = pytest.CaptureFixture[str]
 def test_the_table(tmp_path: Path, capsys: Captured) -> None:
     place = url(tmp_path / "s.sqlite3")
     storage = open_storage(place, create=True)
-    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, recommendation())
-    store(storage, StudySpec(scenario="blips", horizon=1000, trials=10, name=WILD), 3)
+    store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, make_recommendation())
+    store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=10, name=WILD), 3)
     optuna.create_study(study_name="[red]theirs\x1b[31m", storage=storage)
     assert run(["studies", "--storage", place, "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}

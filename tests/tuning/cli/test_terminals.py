@@ -14,7 +14,7 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.messages import assert_names
 from tests.project import ROOT, environment
-from tests.studies.made import recommendation, store, url
+from tests.studies.examples import make_recommendation, store_study, url
 from tuning.cli.app import run
 from tuning.cli.output import command_name, print_table
 from tuning.progress import supports_bars
@@ -27,7 +27,9 @@ def place(tmp_path: Path) -> str:
     """A storage with a study whose name is not ASCII."""
     where = url(tmp_path / "s.sqlite3")
     storage = open_storage(where, create=True)
-    store(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4, name="α₀-Größe"), 4, recommendation())
+    store_study(
+        storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4, name="α₀-Größe"), 4, make_recommendation()
+    )
     storage.remove_session()
     storage.engine.dispose()
     return where

@@ -14,7 +14,7 @@ import ravenlab
 from studies.storage import keys
 from tests.command import refused
 from tests.messages import assert_names
-from tests.studies.made import finished_trials
+from tests.studies.examples import finished_trials
 from tuning.cli.app import run
 
 SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]

@@ -14,7 +14,7 @@ import ravenlab
 from studies.spec.schema import study_file_schema
 from tests.command import refused
 from tests.messages import assert_names
-from tests.studies.made import finished_trials
+from tests.studies.examples import finished_trials
 from tuning.cli.app import run
 
 SCENARIOS = ["stationary", "localized-jump"]

@@ -90,7 +90,7 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
     spec = runs.make_spec(usual, horizon)
     winner = usual.search("figure2/check", spec)
     count = runs.count_held_out(context, horizon)
-    values = spec.values({name: float(value) for name, value in winner.params.items()})
+    values = spec.resolve_params({name: float(value) for name, value in winner.params.items()})
     played = runs._make_evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
     baseline = np.array(runs.run_defined_baseline(context, [horizon])["regrets"][0])
     sample = -100.0 * relative_shares(played[0, :, 0], baseline)

@@ -69,7 +69,9 @@ def test_published_cells_agree_with_an_independent_run(document: ReproductionRes
 def test_grid_agrees_with_the_reference_implementation() -> None:
     alpha0, beta0 = np.array([0.5, 1.0, 5.0]), np.array([0.5, 5.0, 1.0])
     spec = GridSpec(scenario="published-blips", horizon=300)
-    values = [spec.values({"alpha0": a, "beta0": b, "epsilon": 0.1}) for a, b in zip(alpha0, beta0, strict=True)]
+    values = [
+        spec.resolve_params({"alpha0": a, "beta0": b, "epsilon": 0.1}) for a, b in zip(alpha0, beta0, strict=True)
+    ]
     ours = Evaluator(grid_problem(spec)).play(values, Stream.GRID, 0, 400)[..., REGRET]
     plain = plain_grid.regrets(alpha0, beta0, 0.1, 300, 400, seed=5)
     error = np.hypot(ours.std(axis=1), plain.std(axis=1)) / 20

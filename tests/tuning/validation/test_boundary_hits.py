@@ -12,7 +12,7 @@ from tuning.validation.recommend import boundary_hits
 
 def found(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:
     resolved = spec.resolved()
-    middle = {name: spec.values({})[name] for name in resolved.space}
+    middle = {name: spec.resolve_params({})[name] for name in resolved.space}
     return {edge.param: (edge.low, edge.high) for edge in boundary_hits(spec, {**middle, **values})}
 
 

@@ -52,7 +52,7 @@ def study_of(
     held = [to_trial_params(spec, one) for one in params]
     if values is None:
         played = evaluator.play(
-            [spec.values(from_trial_params(spec, one)) for one in held if one is not None],
+            [spec.resolve_params(from_trial_params(spec, one)) for one in held if one is not None],
             Stream.SEARCH,
             0,
             spec.replications,
@@ -162,7 +162,7 @@ def test_report_stream_does_not_affect_the_selection() -> None:
 def test_the_three_streams_are_different_worlds() -> None:
     spec = small()
     streams, worlds = (Stream.SEARCH, Stream.SELECTION, Stream.REPORT), 400
-    regrets = [Evaluator(spec).play([spec.values({})], stream, 0, worlds)[0, :, REGRET] for stream in streams]
+    regrets = [Evaluator(spec).play([spec.resolve_params({})], stream, 0, worlds)[0, :, REGRET] for stream in streams]
     for one, other in combinations(regrets, 2):
         assert not np.isin(one, other).any()
         assert abs(np.corrcoef(one, other)[0, 1]) < 4 / worlds**0.5
@@ -172,7 +172,7 @@ def test_reported_numbers_match_the_report_stream() -> None:
     spec = small(scenario="variance-drift", horizon=1000)
     found = recommend(spec, study_of(spec, drawn(spec, 6)), Evaluator(spec))
     regret = Evaluator(spec).play(
-        [spec.values(dict(found.params)), *(spec.values(dict(rival.params)) for rival in found.versus)],  # type: ignore[arg-type]
+        [spec.resolve_params(found.params), *(spec.resolve_params(rival.params) for rival in found.versus)],
         Stream.REPORT, 0, spec.report,
     )[..., REGRET]  # fmt: skip
     assert (found.regret.mean, found.regret.low, found.regret.high) == mean_interval(regret[0], spec.seed)

@@ -20,7 +20,7 @@ from studies.storage.keys import read_recommendation
 from tests.command import refused
 from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
-from tests.studies.made import finished_trials
+from tests.studies.examples import finished_trials
 from tuning.cli.app import run
 from tuning.validation.recorded import play_on_trace
 from tuning.workers.problem import Evaluator
@@ -148,14 +148,14 @@ def test_search_space_scales_with_the_rewards(tmp_path: Path) -> None:
     )
     for name, power in (("alpha0", 1), ("beta0", 0), ("epsilon", 2)):
         np.testing.assert_allclose(large.space[name].low, 100**power * small.space[name].low, rtol=0.01)
-        usual = [float(spec.values({})[name]) for spec in (small, large)]
+        usual = [float(spec.resolve_params({})[name]) for spec in (small, large)]
         np.testing.assert_allclose(usual[1], 100**power * usual[0], rtol=1e-6)
 
 
 def test_contributions_of_rows(file: Path) -> None:
     spec = parse_study_spec({"trace": str(file), "horizon": 40})
     evaluator = Evaluator(spec)
-    values = [spec.values({}), spec.values({"alpha0": 5.0})]
+    values = [spec.resolve_params({}), spec.resolve_params({"alpha0": 5.0})]
     placed = play_on_trace(evaluator, values, Stream.REPORT, 50)
     assert placed.parts.shape == (2, 150)
     for parts in (placed.parts, placed.fixed_parts):

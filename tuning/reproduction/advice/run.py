@@ -115,7 +115,7 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
         {},
     ]
     evaluator = Evaluator(spec, context.workers)
-    regrets = evaluator.play([spec.values(each) for each in params], Stream.REPORT, 0, worlds)[..., REGRET]
+    regrets = evaluator.play([spec.resolve_params(each) for each in params], Stream.REPORT, 0, worlds)[..., REGRET]
     names = ("recommended", "advice", "defaults")
     return {
         "params": params[0],

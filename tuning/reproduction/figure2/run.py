@@ -169,7 +169,7 @@ def run_defined(context: RunContext, horizon: int) -> PieceData:
         winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec)
         params = {name: float(value) for name, value in winner.params.items()}
         regrets = _make_evaluator(context, spec.policy, horizon).play(
-            [spec.values(params)], Stream.REPORT, 0, count_held_out(context, horizon)
+            [spec.resolve_params(params)], Stream.REPORT, 0, count_held_out(context, horizon)
         )
         out[spec.policy] = {
             "params": params,

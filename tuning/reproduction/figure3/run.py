@@ -66,7 +66,7 @@ def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData
     worlds = count_worlds(context, optimum.horizon)
     spec = GridSpec(scenario=scenario, horizon=optimum.horizon, replications=worlds, seed=context.seed).resolved()
     evaluator = Evaluator(grid_problem(spec), context.workers)
-    candidates = [spec.values(cell) for cell in spec.cells()]
+    candidates = [spec.resolve_params(cell) for cell in spec.cells()]
     regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
     printed = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(optimum.cell)
     lowest = regrets.mean(axis=1).argmin()

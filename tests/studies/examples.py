@@ -23,7 +23,7 @@ WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 "
 LINES = f"{WILD[:99]}\n\x1b[31m"
 """A name with a line break and a terminal control code."""
 
-EVEN = optuna.distributions.FloatDistribution(0.01, 10.0, log=True)
+LOG_DISTRIBUTION = optuna.distributions.FloatDistribution(0.01, 10.0, log=True)
 
 
 def url(path: Path) -> str:
@@ -36,7 +36,7 @@ def finished_trials(place: str) -> dict[str, list[tuple[int, Any]]]:
     return {study.study_name: [(trial.number, trial.datetime_complete) for trial in study.trials] for study in studies}
 
 
-def recommendation(**changes: Any) -> Recommendation:
+def make_recommendation(**changes: Any) -> Recommendation:
     """Make a plausible recommendation."""
     given: dict[str, Any] = {
         "policy": "raven-ucb",
@@ -64,7 +64,7 @@ def recommendation(**changes: Any) -> Recommendation:
     return Recommendation(**given)
 
 
-def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None = None) -> optuna.Study:
+def store_study(storage: Any, spec: StudySpec, done: int, found: Recommendation | None = None) -> optuna.Study:
     """Store a study with trials, one of them pruned if there are more than two."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage, direction="minimize")
     write_spec(study, spec)
@@ -74,7 +74,7 @@ def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None
             optuna.trial.create_trial(
                 state=optuna.trial.TrialState.PRUNED if pruned else optuna.trial.TrialState.COMPLETE,
                 params={"alpha0": 0.1 * (number % 99 + 1), "beta0": 1.0},
-                distributions={"alpha0": EVEN, "beta0": EVEN},
+                distributions={"alpha0": LOG_DISTRIBUTION, "beta0": LOG_DISTRIBUTION},
                 value=1.0 if pruned else 50.0 - number,
                 intermediate_values={0: 3.0, 1: 2.0} if pruned else {},
                 user_attrs={"stderr": 1.5, "replications": 200, "seconds": 0.01},
@@ -85,7 +85,7 @@ def store(storage: Any, spec: StudySpec, done: int, found: Recommendation | None
     return study
 
 
-def stored(path: Path, *found: Recommendation) -> str:
+def store_recommendations(path: Path, *found: Recommendation) -> str:
     """Create a storage with a study per recommendation and return its URL."""
     storage = open_storage(url(path), create=True)
     for each in found:
@@ -99,7 +99,7 @@ def stored(path: Path, *found: Recommendation) -> str:
             arms=each.arms,
             trials=4,
         )
-        store(storage, spec, 4, each)
+        store_study(storage, spec, 4, each)
     storage.engine.dispose()
     return url(path)
 

@@ -13,7 +13,7 @@ from environments.world import Floats, fill_rewards
 SEED = 2026
 
 
-def full_trace(name: str, number: int, horizon: int = 10_000, arms: int = 10, **settings: Any) -> Floats:
+def simulate_trace(name: str, number: int, horizon: int = 10_000, arms: int = 10, **settings: Any) -> Floats:
     """Return one world of a scenario as a trace; NaN where an arm is closed."""
     worlds = draw_worlds(find_scenario(name, settings), horizon, arms, SEED, first=number)
     means = np.empty((horizon, worlds.level.shape[2]))
@@ -24,7 +24,7 @@ def full_trace(name: str, number: int, horizon: int = 10_000, arms: int = 10, **
     return rewards
 
 
-def seen_one_at_a_time(table: Floats, seed: int) -> Floats:
+def keep_one_arm_per_row(table: Floats, seed: int) -> Floats:
     """Keep one random open arm per row, as in a log."""
     rng = np.random.default_rng(seed)
     picked = np.where(np.isnan(table), -1.0, rng.random(table.shape)).argmax(axis=1)
