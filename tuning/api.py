@@ -145,7 +145,7 @@ def tune_robust(
     spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
     limit = _check_timeout(timeout)
     with open_workers(jobs, backend, cluster) as workers:
-        return run_robust(spec, storage_url(storage), workers, limit).found
+        return run_robust(spec, storage_url(storage), workers, limit).result
 
 
 def grid(

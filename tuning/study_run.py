@@ -40,12 +40,12 @@ VALIDATION_BUDGET = ("candidates", "selection", "report")
 
 @dataclass(frozen=True)
 class FinishedStudy:
-    """A study with its recommendation. `fresh` is False if an earlier run had already finished it."""
+    """A study with its recommendation. `already_complete` if an earlier run had finished it."""
 
     study: str
     trials: int
     recommendation: Recommendation
-    fresh: bool
+    already_complete: bool
     finished: ClassVar[bool] = True
 
 
@@ -56,7 +56,7 @@ class UnfinishedStudy:
     study: str
     trials: int
     recommendation: ClassVar[None] = None
-    fresh: ClassVar[bool] = True
+    already_complete: ClassVar[bool] = False
     finished: ClassVar[bool] = False
 
 
@@ -109,17 +109,17 @@ def run_study(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    fresh = False
+    already_complete = True
 
     def run(storage: RDBStorage) -> StudyRun:
-        nonlocal fresh
+        nonlocal already_complete
         study = open_study(storage, name, keys.SPEC, [_direction(spec)], lambda new: keys.write_spec(new, spec))
         resolved = _resume(spec, study)
         count = len(study.get_trials(deepcopy=False))
         recommendation = keys.read_recommendation(study)
         if recommendation is not None and count >= resolved.trials:
-            return FinishedStudy(name, count, recommendation, fresh)
-        fresh = True
+            return FinishedStudy(name, count, recommendation, already_complete)
+        already_complete = False
         evaluator = Evaluator(resolved, workers)
         listener.begin(resolved, count)
         if not search(resolved, study, evaluator, listener.batch, deadline):
@@ -130,7 +130,7 @@ def run_study(
         recommendation = recommend(resolved, study, evaluator)
         keys.write_recommendation(study, recommendation)
         listener.finish()
-        return FinishedStudy(name, resolved.trials, recommendation, fresh)
+        return FinishedStudy(name, resolved.trials, recommendation, already_complete)
 
     return run_as_driver(url, name, run)
 

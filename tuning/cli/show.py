@@ -99,7 +99,7 @@ def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyCo
         return StudyContents("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
     if keys.ROBUST in study.user_attrs:
         spec, result = keys.read_robust_spec(study), keys.read_robust(study)
-        return StudyContents("tune --robust", "trials", "found", spec, result, print_robust)
+        return StudyContents("tune --robust", "trials", "robust", spec, result, print_robust)
     if comparison is not None:
         played = read_comparison(study, trials)
         ranking = None if played is None else analyze_comparison(played)

@@ -185,7 +185,7 @@ def _print_studies(ran: Sequence[StudyRun], as_json: bool) -> None:
     elif recommendations:
         _print_recommendations(recommendations)
     for run in ran:
-        if not run.fresh:
+        if run.already_complete:
             typer.echo(f"{run.study}: already complete.", err=True)
         elif not run.finished:
             typer.echo(
@@ -285,9 +285,9 @@ def _run_robust(
     with Reporter(quiet) as reporter, describing_interrupts(reporter, url):
         for spec in specs:
             ran.append(run_robust(spec, url, crew, timeout, reporter.listener))
-            finished = [run.study for run in ran[-1].own if run.recommendation is not None]
-            attach_to_studies(url, finished if ran[-1].found is None else [*finished, ran[-1].study])
-    results = [run.found for run in ran if run.found is not None]
+            finished = [run.study for run in ran[-1].scenario_runs if run.recommendation is not None]
+            attach_to_studies(url, finished if ran[-1].result is None else [*finished, ran[-1].study])
+    results = [run.result for run in ran if run.result is not None]
     if csv is not None and results:
         with atomic_write(csv) as file:
             file.write(write_robust(results))
@@ -297,9 +297,9 @@ def _run_robust(
         for result in results:
             print_robust(result)
     for run in ran:
-        if not run.fresh:
+        if run.already_complete:
             typer.echo(f"{run.study}: already complete.", err=True)
-        elif run.found is None:
+        elif run.result is None:
             typer.echo(f"{run.study}: time limit reached; rerun the same command to resume.", err=True)
     return bool(results)
 

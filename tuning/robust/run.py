@@ -1,7 +1,8 @@
 """Running a robust study: tune each scenario, then search over all of them.
 
-The scenarios' own studies run first, as `tune` runs them. The robust search measures regret relative to the settings
-that they recommend. These settings are stored before the first trial, so that a resumed search uses the same ones.
+The studies of the single scenarios run first, as `tune` runs them. The robust search measures regret relative to the
+settings that they recommend. These settings are stored before the first trial, so that a resumed search uses the same
+ones.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RobustRun:
-    """Result of a run. `own` are the scenarios' own studies; `found` is None if the time limit was reached first.
-
-    `fresh` is False if an earlier run had already finished the study.
-    """
+    """Result of a run."""
 
     study: str
     trials: int
-    fresh: bool
-    own: list[StudyRun]
-    found: RobustRecommendation | Front | None
+    already_complete: bool
+    """Whether an earlier run had finished the study."""
+    scenario_runs: list[StudyRun]
+    """Runs of the studies of the single scenarios."""
+    result: RobustRecommendation | Front | None
+    """None if the time limit was reached first."""
 
 
 def run_robust(
@@ -67,26 +68,26 @@ def run_robust(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    own: list[StudyRun] = []
-    fresh = False
+    scenario_runs: list[StudyRun] = []
+    already_complete = True
 
     def run(storage: RDBStorage) -> RobustRun:
-        nonlocal fresh
+        nonlocal already_complete
         study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
         resolved = _resume(spec, study)
         result, count = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if result is not None and count >= resolved.base.trials:
-            return RobustRun(name, count, fresh, own, result)
-        fresh = True
+            return RobustRun(name, count, already_complete, scenario_runs, result)
+        already_complete = False
         tuned = keys.read_tuned(study)
         if tuned is None:
-            own[:] = _run_scenarios(resolved, url, workers, deadline, make_listener)
-            finished = [each for each in own if isinstance(each, FinishedStudy)]
+            scenario_runs[:] = _run_scenarios(resolved, url, workers, deadline, make_listener)
+            finished = [run for run in scenario_runs if isinstance(run, FinishedStudy)]
             if len(finished) < len(resolved.scenarios):
-                return RobustRun(name, count, fresh, own, found=None)
+                return RobustRun(name, count, already_complete, scenario_runs, result=None)
             tuned = [
-                TunedSetting(scenario=scenario, study=each.study, params=each.recommendation.params)
-                for scenario, each in zip(resolved.scenarios, finished, strict=True)
+                TunedSetting(scenario=scenario, study=run.study, params=run.recommendation.params)
+                for scenario, run in zip(resolved.scenarios, finished, strict=True)
             ]
             keys.write_tuned(study, tuned)
         base, listener = resolved.base, make_listener()
@@ -95,14 +96,14 @@ def run_robust(
         evaluator = ScenariosEvaluator(resolved, workers) if resolved.pareto else _relative(resolved, tuned, workers)
         callback = _multiply_steps(listener.batch, 1 if resolved.pareto else len(resolved.scenarios))
         if not search(base, study, evaluator, callback, deadline, first):
-            return RobustRun(name, len(study.get_trials(deepcopy=False)), fresh, own, found=None)
+            return RobustRun(name, len(study.get_trials(deepcopy=False)), already_complete, scenario_runs, result=None)
         listener.validate()
         if isinstance(evaluator, RelativeEvaluator):
             result = recommend_robust(resolved, study, evaluator, tuned)
         else:
             result = find_front(resolved, study, evaluator, tuned)
         keys.write_robust(study, result)
-        return RobustRun(name, result.trials, fresh, own, result)
+        return RobustRun(name, result.trials, already_complete, scenario_runs, result)
 
     return run_as_driver(url, name, run)
 
@@ -110,7 +111,7 @@ def run_robust(
 def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:
     """Return the first trials: the defaults, the paper's advice for each scenario and each tuned setting."""
     advice = [advice_for(spec.base, name) or {} for name in spec.scenarios]
-    return inside_search_space(spec.base, [{}, *advice, *(each.params for each in tuned)])
+    return inside_search_space(spec.base, [{}, *advice, *(setting.params for setting in tuned)])
 
 
 def _run_scenarios(
@@ -129,11 +130,11 @@ def _run_scenarios(
         return run_study(scenario, url, workers, left, make_listener())
 
     runs = run_concurrently(workers, [partial(run, scenario) for scenario in spec.scenario_specs()])
-    return [each for each in runs if each is not None]
+    return [run for run in runs if run is not None]
 
 
 def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], workers: Workers) -> RelativeEvaluator:
-    values = [tuned_candidate(spec.base, each).values for each in tuned]
+    values = [tuned_candidate(spec.base, setting).values for setting in tuned]
     return RelativeEvaluator(spec, parse_measure(spec.measure), values, workers)
 
 

@@ -51,27 +51,27 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RobustRun, str]:
     return run_robust(small(), url), url
 
 
-def found_in(ran: tuple[RobustRun, str]) -> RobustRecommendation:
-    found = ran[0].found
-    assert isinstance(found, RobustRecommendation)
-    return found
+def recommended_by(ran: tuple[RobustRun, str]) -> RobustRecommendation:
+    result = ran[0].result
+    assert isinstance(result, RobustRecommendation)
+    return result
 
 
 def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
     return optuna.load_study(study_name=name, storage=open_storage(url, create=False)).get_trials(deepcopy=False)
 
 
-def plain_relative(found: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
+def plain_relative(result: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
     """Relative regret [R, S], with each scenario's tuned setting simulated separately."""
-    least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(found.tuned)]
+    least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(result.tuned)]
     return np.asarray(regrets(params, stream, count) / np.array(least))
 
 
 def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str]) -> None:
-    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert len(trials) == 12
     for trial in trials[::5]:
-        relative = plain_relative(found, trial.params, Stream.SEARCH, 8)
+        relative = plain_relative(result, trial.params, Stream.SEARCH, 8)
         means, errors = relative.mean(axis=0), relative.std(axis=0, ddof=1) / 8**0.5
         assert trial.value == pytest.approx(means.max(), rel=1e-9)
         tied = errors[means > means.max() - 1e-9]
@@ -80,39 +80,40 @@ def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str])
 
 
 def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRun, str]) -> None:
-    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
-    assert all(each.params in tried for each in found.tuned)
+    assert all(each.params in tried for each in result.tuned)
     spec = parse_robust_spec({"scenarios": ["periodic", "blips"], "horizon": 1000})
     assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
 
 
 def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) -> None:
-    found = found_in(ran)
-    assert [one.study for one in ran[0].own] == [each.study for each in found.tuned]
-    assert [one.recommendation.params for one in ran[0].own if one.recommendation] == [e.params for e in found.tuned]
+    result = recommended_by(ran)
+    assert [run.study for run in ran[0].scenario_runs] == [each.study for each in result.tuned]
+    finished = [run.recommendation for run in ran[0].scenario_runs if run.recommendation is not None]
+    assert [recommendation.params for recommendation in finished] == [setting.params for setting in result.tuned]
     alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
-    assert alone[0].params == found.tuned[2].params
+    assert alone[0].params == result.tuned[2].params
 
 
 def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:
-    found, trials = found_in(ran), trials_of(ran[1], ran[0].study)
+    result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
     entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
-    entered += [each.params for each in found.tuned] + [trials[0].params]
-    values = [plain_relative(found, params, Stream.SELECTION, 40).mean(axis=0).max() for params in entered]
-    assert found.params == entered[int(np.argmin(values))]
-    assert found.params in found.indistinguishable
+    entered += [each.params for each in result.tuned] + [trials[0].params]
+    values = [plain_relative(result, params, Stream.SELECTION, 40).mean(axis=0).max() for params in entered]
+    assert result.params == entered[int(np.argmin(values))]
+    assert result.params in result.indistinguishable
 
 
 def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) -> None:
-    found = found_in(ran)
-    assert [each.name for each in found.contenders] == [
+    result = recommended_by(ran)
+    assert [each.name for each in result.contenders] == [
         "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
     ]  # fmt: skip
-    least = np.stack([regrets(each.params, Stream.REPORT, 40)[:, s] for s, each in enumerate(found.tuned)], axis=-1)
-    for each in found.contenders:
+    least = np.stack([regrets(each.params, Stream.REPORT, 40)[:, s] for s, each in enumerate(result.tuned)], axis=-1)
+    for each in result.contenders:
         played = regrets(each.params, Stream.REPORT, 40)
         for s, world in enumerate(each.worlds):
             regret = (world.regret.mean, world.regret.low, world.regret.high)
@@ -122,8 +123,8 @@ def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) 
         ratios = played.mean(axis=0) / least.mean(axis=0) - 1.0
         assert each.price.mean == pytest.approx(ratios.max(), abs=1e-9)
         assert each.price.high >= max(world.price.high for world in each.worlds) - 1e-9
-    assert found.price == found.contenders[0].price
-    for s, each in enumerate(found.contenders[1:4]):
+    assert result.price == result.contenders[0].price
+    for s, each in enumerate(result.contenders[1:4]):
         assert each.worlds[s].price.mean == pytest.approx(0.0, abs=1e-12)
 
 
@@ -162,55 +163,55 @@ def test_result_does_not_depend_on_workers_or_interruptions(measure: str, pareto
         except KeyboardInterrupt:
             cuts += 1
     assert cuts == 3 * 2
-    assert pieces.found == whole.found
+    assert pieces.result == whole.result
     for name in (spec.study_name(), *(own.study_name() for own in spec.scenario_specs())):
         ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{each}.sqlite3", name) for each in "ab")
         assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
     again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
-    assert not again.fresh
-    assert again.found == whole.found
+    assert again.already_complete
+    assert again.result == whole.result
 
 
 def test_front_matches_the_held_out_worlds(ran: tuple[RobustRun, str]) -> None:
     names = SCENARIOS[:2]
-    found = run_robust(small(names, pareto=True), ran[1]).found
-    assert isinstance(found, Front)
-    trials = trials_of(ran[1], found.study)
+    result = run_robust(small(names, pareto=True), ran[1]).result
+    assert isinstance(result, Front)
+    trials = trials_of(ran[1], result.study)
     for trial in trials[::6]:
         np.testing.assert_allclose(trial.values, regrets(trial.params, Stream.SEARCH, 8, names).mean(axis=0), rtol=1e-9)
     values = np.array([trial.values for trial in trials])
     best = {trial.number for trial in optuna.load_study(
-        study_name=found.study, storage=open_storage(ran[1], create=False)
+        study_name=result.study, storage=open_storage(ran[1], create=False)
     ).best_trials}  # fmt: skip
     assert best == set(np.flatnonzero(pareto_mask(values)).tolist())
-    assert {member.trial for member in found.members if member.trial is not None} <= best
-    selected = [regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in found.members]
-    assert [member.kept for member in found.members] == pareto_mask(np.array(selected)).tolist()
-    for member in found.members[:2]:
+    assert {member.trial for member in result.members if member.trial is not None} <= best
+    selected = [regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in result.members]
+    assert [member.kept for member in result.members] == pareto_mask(np.array(selected)).tolist()
+    for member in result.members[:2]:
         means = regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
         np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
 
 
-def test_result_stored_before_a_lost_connection_is_fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_result_stored_before_a_lost_connection_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The result was stored, but the connection broke before the confirmation; the retry finds it complete."""
     url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     write = keys.write_robust
 
-    def written_and_lost(study: optuna.Study, found: RobustRecommendation | Front | None) -> None:
-        write(study, found)
+    def written_and_lost(study: optuna.Study, result: RobustRecommendation | Front | None) -> None:
+        write(study, result)
         raise LostConnection(url, "the server went away")
 
     monkeypatch.setattr(keys, "write_robust", written_and_lost)
-    found = run_robust(spec, url)
-    assert found.found is not None
-    assert found.fresh
-    assert [one.study for one in found.own] == [one.study_name() for one in spec.scenario_specs()]
-    assert not run_robust(spec, url).fresh
+    run = run_robust(spec, url)
+    assert run.result is not None
+    assert not run.already_complete
+    assert [scenario.study for scenario in run.scenario_runs] == [one.study_name() for one in spec.scenario_specs()]
+    assert run_robust(spec, url).already_complete
 
 
 def test_other_kinds_of_study_are_refused(ran: tuple[RobustRun, str]) -> None:
-    with raises_naming(ravenlab.InputError, found_in(ran).tuned[0].study):
-        run_robust(small(name=found_in(ran).tuned[0].study), ran[1])
+    with raises_naming(ravenlab.InputError, recommended_by(ran).tuned[0].study):
+        run_robust(small(name=recommended_by(ran).tuned[0].study), ran[1])
     with raises_naming(ravenlab.InputError, ran[0].study):
         ravenlab.tune("blips", name=ran[0].study, storage=ran[1], **SMALL)
     with raises_naming(ravenlab.InputError, "replications", "8", "9"):
@@ -220,7 +221,7 @@ def test_other_kinds_of_study_are_refused(ran: tuple[RobustRun, str]) -> None:
 def test_empty_study_is_resumed(tmp_path: Path) -> None:
     url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     optuna.create_study(study_name=spec.study_name(), storage=open_storage(url, create=True))
-    assert run_robust(spec, url).found is not None
+    assert run_robust(spec, url).result is not None
 
 
 def test_scenario_without_regret_is_refused(tmp_path: Path) -> None:
