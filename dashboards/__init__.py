@@ -1,1 +1,1 @@
-"""What a person looks at."""
+"""Figures, web pages and the Optuna dashboard."""

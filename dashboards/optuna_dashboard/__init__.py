@@ -1,0 +1,1 @@
+"""The Optuna dashboard: server, access control, and the notes and figures attached to studies."""

@@ -1,1 +1,1 @@
-"""Web pages: one folder per page with its model, template and style sheet."""
+"""Web pages: the model of each page; templates and style sheets are in `templates`."""

@@ -1,1 +1,1 @@
-"""What all policies share: contract, compiled loops, online state, loading and simulation."""
+"""Common parts of all policies: contract, compiled loops, online state, loading and simulation."""

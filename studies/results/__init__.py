@@ -1,0 +1,1 @@
+"""Results: recommendations, grids, robust settings and comparisons."""

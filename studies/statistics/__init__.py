@@ -1,0 +1,1 @@
+"""Statistics of arrays: intervals, paired tests, bootstrap and step-down selection."""
