@@ -91,7 +91,7 @@ def grid_problem(spec: GridSpec) -> Problem:
     100
     """
     resolved = spec.resolved()
-    scenario = resolved.open_scenario()
+    scenario = resolved.source.open()
     return Problem(GRID_POLICY, scenario, resolved.horizon, resolved.arms, resolved.seed, burn_in=0)
 
 

@@ -264,7 +264,7 @@ MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
 def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
     """Plot mean cumulative regret with 95 % bands, best policies first; `order` determines colors and dashes."""
     spec = result.comparison.spec
-    changes = change_steps(spec.open_scenario(), spec.horizon)
+    changes = change_steps(spec.source.open(), spec.horizon)
     entry, shapes = make_change_lines(changes)
     traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - MAX_VISIBLE_CURVES)

@@ -132,7 +132,7 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
     return CaseSection(
         id=name,
         title=f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}",
-        meaning=spec.open_scenario().meaning,
+        meaning=spec.source.open().meaning,
         results=describe_result(result),
         note=describe_search(result),
         standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -300,18 +301,14 @@ def describe_search(result: ComparisonResult) -> str | None:
 
 def describe_overview(results: Sequence[ComparisonResult]) -> str:
     """Describe which policies are best most often over several scenarios and horizons."""
-    wins: dict[str, int] = {}
-    among: dict[str, int] = {}
-    for result in results:
-        wins[result.main.best.policy] = wins.get(result.main.best.policy, 0) + 1
-        for standing in result.main.standings:
-            among[standing.policy] = among.get(standing.policy, 0) + standing.among_the_best
-    ordered = sorted(among, key=lambda policy: (-wins.get(policy, 0), -among[policy], policy))
+    standings = [standing for result in results for standing in result.main.standings]
+    wins = Counter(standing.policy for standing in standings if standing.behind is None)
+    among = Counter(standing.policy for standing in standings if standing.among_the_best)
+    ordered = sorted(wins, key=lambda policy: (-wins[policy], -among[policy], policy))
     sentences = [
         f"{policy} is best in {wins[policy]} of {len(results)} cases and best or indistinguishable from the best in"
         f" {among[policy]}"
         for policy in ordered[:3]
-        if policy in wins
     ]
     return f"With {SETTINGS[results[0].main.setting]}: {'; '.join(sentences)}."
 

@@ -83,27 +83,17 @@ class RobustRecommendation(_Outcome):
 
     def rows(self) -> list[Recommendation]:
         """Convert to ordinary recommendations, one per scenario, for tables."""
+        shared = {name: value for name, value in self if name in Recommendation.model_fields}
         return [
-            Recommendation(
-                study=self.study,
-                policy=self.policy,
-                scenario=world.scenario,
-                settings=self.settings,
-                horizon=self.horizon,
-                arms=self.arms,
-                params=self.params,
-                objective=f"robust:{self.measure}",
-                regret=world.regret,
-                search_estimate=self.search_estimate,
-                indistinguishable=self.indistinguishable,
-                box=self.box,
-                versus=[],
-                importance=self.importance,
-                edge=self.edge,
-                scale=scale,
-                trials=self.trials,
-                seed=self.seed,
-                version=self.version,
+            Recommendation.model_validate(
+                {
+                    **shared,
+                    "scenario": world.scenario,
+                    "objective": f"robust:{self.measure}",
+                    "regret": world.regret,
+                    "versus": [],
+                    "scale": scale,
+                }
             )
             for world, scale in zip(self.contenders[0].worlds, self.scales, strict=True)
         ]

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from policies import find_policy
 from policies.engine.base import Value
 from studies.registry import ComparisonDefaults
-from studies.spec.fields import SimulatedSpec, hash_unless_default
+from studies.spec.fields import Replications, SimulatedSpec, Trials, hash_unless_default
 from studies.spec.study import StudySpec
 
 # The policies of the paper's Table 3, in its order.
@@ -45,14 +45,14 @@ class ComparisonSpec(SimulatedSpec):
     """
 
     policies: tuple[str, ...] = Field(default=PAPER_POLICIES, min_length=1, max_length=1000)
-    tune: int = Field(default=ComparisonDefaults.tune, strict=True, ge=0, le=1_000_000)
-    search_replications: int = Field(default=ComparisonDefaults.search_replications, strict=True, ge=2, le=10_000_000)
+    tune: Trials = Field(default=ComparisonDefaults.tune, ge=0)
+    search_replications: Replications = ComparisonDefaults.search_replications
     replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MAX_WORLDS)
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
         horizon, arms = self.size()
-        scenario = self.open_scenario()
+        scenario = self.source.open()
         scenario.check(horizon, arms)
         for policy in self.policies:
             policy_class = find_policy(policy)

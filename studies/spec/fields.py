@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 
-from environments import Scenario
 from environments.errors import unknown_name
 from environments.scenario import MAX_HORIZON
 from studies.registry import PRUNERS, SAMPLERS, StudyDefaults
@@ -29,6 +28,12 @@ class FrozenModel(BaseModel):
 
 ShortText = Annotated[str, Field(strict=True, max_length=200)]
 ParamName = Annotated[str, Field(min_length=1, max_length=100)]
+ScenarioName = Annotated[str, Field(max_length=300)]
+Settings = Annotated[dict[ParamName, StrictInt | StrictFloat | ShortText], Field(max_length=100)]
+Size = Annotated[int, Field(strict=True, ge=1, le=MAX_HORIZON)]  # horizon or number of arms
+Replications = Annotated[int, Field(strict=True, ge=2, le=10_000_000)]
+Trials = Annotated[int, Field(strict=True, le=1_000_000)]
+Seed = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
 
 
 def check_printable(name: str | None) -> str | None:
@@ -42,7 +47,7 @@ def check_printable(name: str | None) -> str | None:
     return name
 
 
-StudyName = Annotated[str | None, AfterValidator(check_printable)]
+StudyName = Annotated[str | None, Field(min_length=1, max_length=400), AfterValidator(check_printable)]
 
 
 def check_registered(field: str, choices: Mapping[str, object], name: str) -> str:
@@ -103,21 +108,17 @@ def describe_differences(requested: Mapping[str, Any], stored: Mapping[str, Any]
 class SimulatedSpec(FrozenModel, ABC):
     """Fields that grids and comparisons share: a simulated scenario, its size, and a seed."""
 
-    scenario: str = Field(max_length=300)
-    settings: dict[ParamName, StrictInt | StrictFloat | ShortText] = Field(default_factory=dict, max_length=100)
-    horizon: int | None = Field(default=None, strict=True, ge=1, le=MAX_HORIZON)
-    arms: int | None = Field(default=None, strict=True, ge=1, le=MAX_HORIZON)
-    seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1)
-    name: StudyName = Field(default=None, min_length=1, max_length=400)
+    scenario: ScenarioName
+    settings: Settings = Field(default_factory=dict)
+    horizon: Size | None = None
+    arms: Size | None = None
+    seed: Seed = StudyDefaults.seed
+    name: StudyName = None
 
     @property
     def source(self) -> ScenarioSource:
         """The scenario as the source of rewards."""
         return ScenarioSource(self.scenario, self.settings)
-
-    def open_scenario(self) -> Scenario:
-        """Return the scenario with its settings."""
-        return self.source.open()
 
     def size(self) -> tuple[int, int]:
         """Return horizon and number of arms; the scenario's defaults where none are given."""

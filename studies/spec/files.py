@@ -26,6 +26,11 @@ TABLES = ("study", "robust")
 # Keys of a scenario table that names a file.
 FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize")}
 
+HORIZON_ERRORS = {
+    "trace": "horizon cannot be given for a trace; set window in the scenario's table instead.",
+    "log": "horizon cannot be given for a log: it follows from the number of matching events.",
+}
+
 # Placeholders in the name of a table that creates several studies.
 PLACEHOLDERS = ("{policy}", "{scenario}", "{horizon}")
 
@@ -89,60 +94,42 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8 (line {line}).") from None
 
 
-class RecordedTable:
-    """The value of `scenario = { trace = "file.csv", window = 100, minimize = true }` or `{ log = … }`.
+def read_scenario(value: Any, folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the name of a scenario, and the fields of its study. Paths of data files are relative to `folder`.
 
-    The path is relative to the study file.
-    """
-
-    def __init__(self, kind: str, table: Mapping[str, Any]) -> None:
-        for key in table:
-            if key not in FILE_KEYS[kind]:
-                raise InputError(f"scenario: {unknown_key_error(key, FILE_KEYS[kind])}")
-        if not isinstance(table[kind], str):
-            raise InputError(f"scenario.{kind} must be a file name but got {shorten_value(table[kind])}.")
-        self.kind, self.table = kind, table
-
-    def __str__(self) -> str:
-        return recording_name(self.kind, self.table[self.kind])
-
-    def horizon_error(self) -> InputError:
-        """Make the error for a horizon given outside the scenario's table."""
-        if self.kind == "log":
-            return InputError("horizon cannot be given for a log: it follows from the number of matching events.")
-        return InputError("horizon cannot be given for a trace; set window in the scenario's table instead.")
-
-    def fields(self, folder: Path) -> dict[str, Any]:
-        """Return the fields of the study."""
-        fields = {self.kind: str(folder / self.table[self.kind]), "minimize": self.table.get("minimize", False)}
-        return {**fields, **({"horizon": self.table["window"]} if "window" in self.table else {})}
-
-
-def read_scenario(value: Any) -> tuple[str | RecordedTable, dict[str, Any]]:
-    """Return the name or file of a scenario, and its settings.
-
-    >>> read_scenario({"effects": ["blips", "periodic"], "blips": {"every": 50}})
-    ('blips+periodic', {'every': 50})
+    >>> read_scenario({"effects": ["blips", "periodic"], "blips": {"every": 50}}, Path())
+    ('blips+periodic', {'scenario': 'blips+periodic', 'settings': {'every': 50}})
     """
     if not isinstance(value, Mapping):
         if not isinstance(value, str):
             raise InputError(f"scenario must be a name, a table or a list of these but got {shorten_value(value)}.")
-        return value, {}
+        return value, {"scenario": value}
     for kind in FILE_KEYS:
         if kind in value:
-            return RecordedTable(kind, value), {}
+            return _read_recorded(kind, value, folder)
     settings = dict(value)
     name, effects = settings.pop("name", None), settings.pop("effects", None)
     if (name is None) == (effects is None):
         raise InputError(f"scenario must have a name, effects, a trace or a log but got {shorten_value(dict(value))}.")
-    if name is not None:
-        if not isinstance(name, str):
-            raise InputError(f"scenario.name must be text but got {shorten_value(name)}.")
-        return name, _flatten(settings, name)
-    if not isinstance(effects, list) or not effects or not all(isinstance(effect, str) for effect in effects):
-        raise InputError(f"scenario.effects must be a list of names but got {shorten_value(effects)}.")
-    name = combine(effects).name
-    return name, _flatten(settings, name)
+    if name is None:
+        if not isinstance(effects, list) or not effects or not all(isinstance(effect, str) for effect in effects):
+            raise InputError(f"scenario.effects must be a list of names but got {shorten_value(effects)}.")
+        name = combine(effects).name
+    elif not isinstance(name, str):
+        raise InputError(f"scenario.name must be text but got {shorten_value(name)}.")
+    return name, {"scenario": name, "settings": _flatten(settings, name)}
+
+
+def _read_recorded(kind: str, table: Mapping[str, Any], folder: Path) -> tuple[str, dict[str, Any]]:
+    """Read `scenario = { trace = "file.csv", window = 100, minimize = true }` or `{ log = … }`."""
+    for key in table:
+        if key not in FILE_KEYS[kind]:
+            raise InputError(f"scenario: {unknown_key_error(key, FILE_KEYS[kind])}")
+    path = table[kind]
+    if not isinstance(path, str):
+        raise InputError(f"scenario.{kind} must be a file name but got {shorten_value(path)}.")
+    fields = {kind: str(folder / path), "minimize": table.get("minimize", False), "horizon": table.get("window")}
+    return recording_name(kind, path), fields
 
 
 def _flatten(settings: dict[str, Any], name: str) -> dict[str, Any]:
@@ -205,41 +192,51 @@ def _load_table(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[
     """Create one study per scenario and horizon of a table."""
     with prefix_errors(where):
         check_plain_data(table)
-        scenarios = [read_scenario(value) for value in _as_list(table, "scenario")]
+        scenarios = [read_scenario(value, folder) for value in _as_list(table, "scenario")]
         horizons = _as_list(table, "horizon")
-        for scenario, _ in scenarios:
-            if isinstance(scenario, RecordedTable) and horizons:
-                raise scenario.horizon_error()
-        name, settings = table.get("name"), table.get("settings", {})
-        count = max(1, len(scenarios)) * max(1, len(horizons))
-        if count > 1 and isinstance(name, str) and not any(placeholder in name for placeholder in PLACEHOLDERS):
-            placeholders = " or ".join(PLACEHOLDERS[1:])
-            raise InputError(
-                f"name must contain {placeholders}, because the table creates {count} studies, "
-                f"but got {shorten_value(name)}."
-            )
-        if isinstance(name, str) and "{horizon}" in name and not horizons:
-            raise InputError(
-                f"name must not contain {{horizon}} without a horizon in the table but got {shorten_value(name)}."
-            )
+        for kind, message in HORIZON_ERRORS.items():
+            if horizons and any(kind in fields for _, fields in scenarios):
+                raise InputError(message)
+        _check_name(table.get("name"), max(1, len(scenarios)) * max(1, len(horizons)), bool(horizons))
     files = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}
-    variants: list[tuple[str | RecordedTable | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
-    for variant, own_settings in variants:
-        location = f"{where} ({variant})" if len(scenarios) > 1 else where
+    variants: list[tuple[str | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
+    for scenario, scenario_fields in variants:
+        location = f"{where} ({scenario})" if len(scenarios) > 1 else where
+        with prefix_errors(location):
+            settings = _merge_settings(table, scenario_fields.get("settings", {}))
         for horizon in horizons or [None]:
-            fields = {**table, **files, "scenario": variant, "horizon": horizon}
-            if isinstance(variant, RecordedTable):
-                fields |= {"scenario": None, **variant.fields(folder)}
-            if own_settings and isinstance(settings, Mapping):
-                twice = sorted(set(own_settings) & {*settings, *(["noise"] if "noise" in table else [])})
-                if twice:
-                    raise InputError(f"{location}: {twice[0]} is given twice: in the scenario's table and outside.")
-                fields["settings"] = {**settings, **own_settings}
-            if isinstance(name, str):
-                values = (table.get("policy", StudyDefaults.policy), variant, horizon)
+            fields = {**table, **files, "scenario": None, "horizon": horizon, **scenario_fields, "settings": settings}
+            if isinstance(table.get("name"), str):
+                values = (table.get("policy", StudyDefaults.policy), scenario, horizon)
                 for placeholder, value in zip(PLACEHOLDERS, values, strict=True):
                     fields["name"] = fields["name"].replace(placeholder, str(value))
             yield parse_study_spec({key: value for key, value in fields.items() if value is not None}, location)
+
+
+def _check_name(name: object, count: int, has_horizon: bool) -> None:
+    """Raise InputError if the names of the studies of a table would be equal or incomplete."""
+    if not isinstance(name, str):
+        return
+    if count > 1 and not any(placeholder in name for placeholder in PLACEHOLDERS):
+        raise InputError(
+            f"name must contain {' or '.join(PLACEHOLDERS[1:])}, because the table creates {count} studies, "
+            f"but got {shorten_value(name)}."
+        )
+    if "{horizon}" in name and not has_horizon:
+        raise InputError(
+            f"name must not contain {{horizon}} without a horizon in the table but got {shorten_value(name)}."
+        )
+
+
+def _merge_settings(table: Mapping[str, Any], scenario_settings: Mapping[str, Any]) -> Any:
+    """Add the settings in a scenario's table to those of the study."""
+    settings = table.get("settings", {})
+    if not isinstance(settings, Mapping):
+        return settings
+    for name in sorted(scenario_settings):
+        if name in settings or (name == "noise" and "noise" in table):
+            raise InputError(f"{name} is given twice: in the scenario's table and outside.")
+    return {**settings, **scenario_settings}
 
 
 def _as_list(table: Mapping[str, Any], key: str) -> list[Any]:

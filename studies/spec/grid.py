@@ -11,7 +11,7 @@ from environments.text import format_count
 from policies import find_policy
 from policies.engine.base import Value
 from studies.registry import GridDefaults
-from studies.spec.fields import MAX_RESULTS, SimulatedSpec, hash_unless_default
+from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, hash_unless_default
 
 GRID_POLICY = "raven-ucb"
 
@@ -34,12 +34,12 @@ class GridSpec(SimulatedSpec):
     alpha0: tuple[StrictFloat, ...] = Field(default=GridDefaults.alpha0, min_length=1, max_length=1000)
     beta0: tuple[StrictFloat, ...] = Field(default=GridDefaults.beta0, min_length=1, max_length=1000)
     epsilon: StrictFloat = GridDefaults.epsilon
-    replications: int = Field(default=GridDefaults.replications, strict=True, ge=2, le=10_000_000)
+    replications: Replications = GridDefaults.replications
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
         horizon, arms = self.size()
-        self.open_scenario().check(horizon, arms)
+        self.source.open().check(horizon, arms)
         for axis, values in (("alpha0", self.alpha0), ("beta0", self.beta0)):
             if len(set(values)) != len(values) or list(values) != sorted(values):
                 raise ValueError(f"{axis} must be strictly increasing but got {', '.join(f'{v:g}' for v in values)}")

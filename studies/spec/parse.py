@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 # Length of the path to a field as users write it; Pydantic appends parts of its own.
 PATH_LENGTHS = {"settings": 2, "fixed": 2, "space": 3}
 
+LIMITS = {
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "string_too_long": "must not be longer than {max_length}",
+    "too_long": "must not be longer than {max_length}",
+}
+
 EXPECTED = {
     "int_type": "an integer",
     "int_from_float": "an integer",
@@ -77,16 +85,10 @@ def _format_error(first: ErrorDetails, parts: list[str]) -> str:
         return f"{place} must be given."
     if kind == "extra_forbidden":
         return f"{format_path(parts[:-1])}: {unknown_key_error(parts[-1], Range.model_fields)}"
-    if kind == "literal_error":
-        return f"{place} must be {context['expected']} {got}"
-    if kind == "greater_than_equal":
-        return f"{place} must be at least {context['ge']} {got}"
-    if kind == "less_than_equal":
-        return f"{place} must be at most {context['le']} {got}"
     if kind == "string_too_short":
         return f"{place} must not be empty."
-    if kind in ("string_too_long", "too_long"):
-        return f"{place} must not be longer than {context['max_length']} {got}"
+    if kind in LIMITS:
+        return f"{place} {LIMITS[kind].format(**context)} {got}"
     if parts and parts[0] in ("settings", "fixed") and len(parts) == 2:
         return f"{place} must be a number or text {got}"
     return f"{place} must be {EXPECTED[kind]} {got}" if kind in EXPECTED else f"{place}: {first['msg']}, {got}"

@@ -30,7 +30,7 @@ from studies.spec.fields import FrozenModel, describe_differences, short_hash
 from studies.spec.objective import mean_of_largest, tail_count
 from studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from studies.spec.source import ScenarioSource
-from studies.spec.study import UNHASHED_FIELDS, ResolvedStudy, StudySpec, check_results_fit
+from studies.spec.study import HASHED_FIELDS, ResolvedStudy, StudySpec, check_results_fit
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,9 @@ class Measure:
     def sample(self, relative: Floats) -> Floats:
         """Return, for regrets [..., R, S], the mean over the worst scenarios per replication; its mean is the value."""
         scenarios = relative.shape[-1]
-        order = np.argsort(relative.mean(axis=-2), axis=-1, kind="stable")[
-            ..., scenarios - self.worst_count(scenarios) :
-        ]
-        return np.asarray(np.take_along_axis(relative, order[..., None, :], axis=-1).mean(axis=-1))
+        order = np.argsort(relative.mean(axis=-2), axis=-1, kind="stable")
+        worst = order[..., scenarios - self.worst_count(scenarios) :]
+        return np.asarray(np.take_along_axis(relative, worst[..., None, :], axis=-1).mean(axis=-1))
 
 
 # How many of the worst scenarios each registered measure averages.
@@ -145,15 +144,15 @@ class RobustSpec(FrozenModel):
 
     def scenario_specs(self) -> list[ResolvedStudy]:
         """Return one study per scenario, with the same policy, search space, size, budget and seed."""
-        return [self._scenario_spec(name) for name in self.scenarios]
-
-    def _scenario_spec(self, scenario: str) -> ResolvedStudy:
         fields = self.base.resolved().model_dump()
-        name = None if self.base.name is None else f"{self.base.name}/{scenario}"
-        try:
-            return StudySpec.model_validate({**fields, "scenario": scenario, "name": name}).resolved()
-        except ValidationError as error:
-            raise InputError(f"{scenario}: {to_input_error(error)}") from None
+        specs = []
+        for scenario in self.scenarios:
+            name = None if self.base.name is None else f"{self.base.name}/{scenario}"
+            try:
+                specs.append(StudySpec.model_validate({**fields, "scenario": scenario, "name": name}).resolved())
+            except ValidationError as error:
+                raise InputError(f"{scenario}: {to_input_error(error)}") from None
+        return specs
 
     def resolved(self) -> ResolvedRobustSpec:
         """Return the specification with every default filled in, as it is stored."""
@@ -168,7 +167,7 @@ class RobustSpec(FrozenModel):
         name = f"{kind}/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
         if self.measure == StudyDefaults.measure and "~" not in base.study_name().rpartition("/")[2]:
             return name
-        hashed = [base.model_dump(mode="json", exclude=set(UNHASHED_FIELDS)), self.measure]
+        hashed = [base.model_dump(mode="json", include=HASHED_FIELDS), self.measure]
         return f"{name}{short_hash(json.dumps(hashed, sort_keys=True))}"
 
     def differences(self, stored: RobustSpec) -> list[str]:
@@ -198,8 +197,8 @@ def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
     ...
     environments.errors.InputError: robust must have at least 2 scenarios but got 1.
     """
-    own = {key: fields[key] for key in ("measure", "pareto") if key in fields}
-    rest = {key: value for key, value in fields.items() if key not in ("scenarios", *own)}
+    options = {key: fields[key] for key in ("measure", "pareto") if key in fields}
+    rest = {key: value for key, value in fields.items() if key not in ("scenarios", *options)}
     scenarios = fields.get("scenarios")
     with prefix_errors(where):
         if "scenario" in rest or not isinstance(scenarios, Sequence) or isinstance(scenarios, str):
@@ -209,6 +208,6 @@ def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
         base = parse_study_spec({**rest, "scenario": scenarios[0]})
         known = [find_scenario(str(name), dict(base.settings)).name for name in scenarios]
         try:
-            return RobustSpec.model_validate({"base": base, "scenarios": known, **own})
+            return RobustSpec.model_validate({"base": base, "scenarios": known, **options})
         except ValidationError as error:
             raise to_input_error(error) from None

@@ -24,6 +24,34 @@ SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "mi
 
 SINGLE_VALUE = {"type": ["number", "string"]}
 
+RANGE_OR_VALUE = {
+    "anyOf": [
+        SINGLE_VALUE,
+        {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+        {"$ref": "#/$defs/Range"},
+    ]
+}
+
+SCENARIO_TABLE = {
+    "description": "A scenario, given by its name, its effects or a file, with its parameters.",
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "Name of a scenario; its parameters are keys of the same table."},
+        "effects": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "description": "Combined effects; their parameters are keys of the same table.",
+        },
+        "trace": {"type": "string", "description": "CSV or Parquet file of rewards; relative to the study file."},
+        "log": {"type": "string", "description": "CSV or Parquet file of logged events; relative to the study file."},
+        "window": {"type": "integer", "minimum": 1, "description": "Rows per window of the trace."},
+        "minimize": {"type": "boolean", "description": "Whether the file holds costs, not rewards."},
+    },
+    "oneOf": [{"required": [key]} for key in ("name", "effects", "trace", "log")],
+    "additionalProperties": {"anyOf": [SINGLE_VALUE, {"type": "object", "additionalProperties": SINGLE_VALUE}]},
+}
+
 
 def study_file_schema() -> dict[str, Any]:
     """Return the schema as a JSON object.
@@ -31,34 +59,7 @@ def study_file_schema() -> dict[str, Any]:
     >>> list(study_file_schema()["properties"])
     ['study', 'robust']
     """
-    model = StudySpec.model_json_schema()
-    fields: dict[str, Any] = {
-        key: _without_null(field) for key, field in model["properties"].items() if key in STUDY_FIELDS
-    }
-    horizon = {key: value for key, value in fields["horizon"].items() if key not in ("description", "title")}
-    fields["horizon"] = {
-        "description": "Steps T, or a list of horizons; the scenario's default if absent.",
-        "anyOf": [horizon, {"type": "array", "items": horizon, "minItems": 1}],
-    }
-    single = [{"type": "string"}, {"$ref": "#/$defs/Scenario"}]
-    fields["scenario"] = {
-        "description": "A name, effects joined by '+', a table, or a list of these.",
-        "anyOf": [*single, {"type": "array", "items": {"anyOf": single}, "minItems": 1}],
-    }
-    fields["noise"] = {"type": "string", "enum": list(NOISES), "description": "Short for the setting of the same name."}
-    fields["settings"]["additionalProperties"] = SINGLE_VALUE
-    fields["fixed"]["additionalProperties"] = SINGLE_VALUE
-    fields["space"] = {
-        "type": "object",
-        "description": "Search range of each parameter; a single value fixes it.",
-        "additionalProperties": {
-            "anyOf": [
-                SINGLE_VALUE,
-                {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-                {"$ref": "#/$defs/Range"},
-            ]
-        },
-    }
+    fields = _study_fields()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A ravenlab study file",
@@ -75,7 +76,7 @@ def study_file_schema() -> dict[str, Any]:
                 "type": "object",
                 "anyOf": [{"required": ["scenario"]}, {"required": ["trace"]}, {"required": ["log"]}],
                 "additionalProperties": False,
-                "properties": dict(sorted(fields.items(), key=lambda item: _field_order(item[0]))),
+                "properties": fields,
             },
             "Robust": {
                 "description": "A search for one setting that works on several scenarios.",
@@ -84,51 +85,48 @@ def study_file_schema() -> dict[str, Any]:
                 "additionalProperties": False,
                 "properties": _robust_fields(fields),
             },
-            "Scenario": {
-                "description": "A scenario, given by its name, its effects or a file, with its parameters.",
-                "type": "object",
-                "properties": {
-                    "name": {
-                        "type": "string",
-                        "description": "Name of a scenario; its parameters are keys of the same table.",
-                    },
-                    "effects": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "minItems": 1,
-                        "description": "Combined effects; their parameters are keys of the same table.",
-                    },
-                    "trace": {
-                        "type": "string",
-                        "description": "CSV or Parquet file of rewards; relative to the study file.",
-                    },
-                    "log": {
-                        "type": "string",
-                        "description": "CSV or Parquet file of logged events; relative to the study file.",
-                    },
-                    "window": {"type": "integer", "minimum": 1, "description": "Rows per window of the trace."},
-                    "minimize": {"type": "boolean", "description": "Whether the file holds costs, not rewards."},
-                },
-                "oneOf": [{"required": [key]} for key in ("name", "effects", "trace", "log")],
-                "additionalProperties": {
-                    "anyOf": [SINGLE_VALUE, {"type": "object", "additionalProperties": SINGLE_VALUE}]
-                },
-            },
+            "Scenario": SCENARIO_TABLE,
             "Range": _range_schema(),
         },
     }
 
 
+def _study_fields() -> dict[str, Any]:
+    """Return the fields of a study, extended by the short forms and lists that files allow."""
+    properties = StudySpec.model_json_schema()["properties"]
+    fields: dict[str, Any] = {key: _without_null(properties[key]) for key in properties if key in STUDY_FIELDS}
+    horizon = {key: value for key, value in fields["horizon"].items() if key != "description"}
+    fields["horizon"] = {
+        "description": "Steps T, or a list of horizons; the scenario's default if absent.",
+        "anyOf": [horizon, {"type": "array", "items": horizon, "minItems": 1}],
+    }
+    single = [{"type": "string"}, {"$ref": "#/$defs/Scenario"}]
+    fields["scenario"] = {
+        "description": "A name, effects joined by '+', a table, or a list of these.",
+        "anyOf": [*single, {"type": "array", "items": {"anyOf": single}, "minItems": 1}],
+    }
+    fields["settings"]["additionalProperties"] = SINGLE_VALUE
+    fields["fixed"]["additionalProperties"] = SINGLE_VALUE
+    fields["space"] = {
+        "type": "object",
+        "description": "Search range of each parameter; a single value fixes it.",
+        "additionalProperties": RANGE_OR_VALUE,
+    }
+    noise = {"type": "string", "enum": list(NOISES), "description": "Short for the setting of the same name."}
+    names = list(fields)
+    names.insert(names.index("settings") + 1, "noise")
+    return {name: {**fields, "noise": noise}[name] for name in names}
+
+
 def _robust_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a robust search."""
-    own = RobustSpec.model_json_schema()["properties"]
-    shared = {key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS}
-    shared["sampler"] = {**fields["sampler"], "enum": robust_samplers()}
+    properties = RobustSpec.model_json_schema()["properties"]
     names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
     return {
         "scenarios": {**names, "description": "Two or more scenarios; effects may be joined by '+'."},
-        **{key: _without_null(own[key]) for key in ("measure", "pareto")},
-        **dict(sorted(shared.items(), key=lambda item: _field_order(item[0]))),
+        **{key: _without_null(properties[key]) for key in ("measure", "pareto")},
+        **{key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS},
+        "sampler": {**fields["sampler"], "enum": robust_samplers()},
     }
 
 
@@ -152,11 +150,6 @@ def _without_null(field: dict[str, Any]) -> dict[str, Any]:
         (only,) = [option for option in out.pop("anyOf") if option != {"type": "null"}]
         out |= only
     return out
-
-
-def _field_order(key: str) -> int:
-    order = list(StudySpec.model_fields)
-    return order.index("settings" if key == "noise" else key)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,7 @@ class RecordedSource(ABC, Generic[Content]):
     """Scale of the rewards relative to the scale that default ranges assume; None before the study is resolved."""
 
     kind: ClassVar[Literal["trace", "log"]]
+    extra_arms: ClassVar[int] = 0
 
     @abstractmethod
     def read(self) -> Content:
@@ -98,11 +99,6 @@ class RecordedSource(ABC, Generic[Content]):
     def name(self) -> str:
         """The name that replaces the name of a scenario."""
         return recording_name(self.kind, self.path)
-
-    @property
-    def extra_arms(self) -> int:
-        """Number of arms beyond K: none."""
-        return 0
 
     def reward_factor(self, policy: type[Policy]) -> float:
         """Return the scale of the rewards relative to the scale that the policy's default ranges assume."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, StrictFloat, StrictInt, ValidationError, field_validator, model_validator
+from pydantic import Field, StrictFloat, ValidationError, field_validator, model_validator
 
-from environments.blocks import AnyScenario
 from environments.recorded.log_world import MIN_REPLAYS
-from environments.scenario import MAX_HORIZON
 from environments.text import format_count, join_words
 from policies import find_policy
 from policies.engine.base import ParamContext, Policy, Value
@@ -22,9 +20,15 @@ from studies.spec.fields import (
     FrozenModel,
     ParamName,
     PrunerName,
+    Replications,
     SamplerName,
+    ScenarioName,
+    Seed,
+    Settings,
     ShortText,
+    Size,
     StudyName,
+    Trials,
     describe_differences,
     short_hash,
 )
@@ -40,6 +44,8 @@ from studies.spec.source import (
 )
 from studies.spec.space import Range, default_range
 
+FileName = Annotated[str, Field(min_length=1, max_length=1000)]
+
 
 class StudyFields(FrozenModel):
     """The fields of a study. For a trace or a log, the scenario is named after its file.
@@ -48,36 +54,17 @@ class StudyFields(FrozenModel):
     'log:ads'
     """
 
-    name: StudyName = Field(
-        default=None,
-        min_length=1,
-        max_length=400,
-        description="Name of the study; derived from the other fields if absent.",
-    )
+    name: StudyName = Field(default=None, description="Name of the study; derived from the other fields if absent.")
     policy: str = Field(
         default=StudyDefaults.policy, max_length=100, description="Policy whose parameters are searched."
     )
-    scenario: str = Field(max_length=300, description="Name of a scenario, or effects joined by '+'.")
-    settings: dict[ParamName, StrictInt | StrictFloat | ShortText] = Field(
-        default_factory=dict, max_length=100, description="Parameters of the scenario, such as every or noise."
-    )
-    horizon: int | None = Field(
-        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Steps T; the scenario's default if absent."
-    )
-    arms: int | None = Field(
-        default=None, strict=True, ge=1, le=MAX_HORIZON, description="Arms K; the scenario's default if absent."
-    )
-    trace: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=1000,
-        description="CSV or Parquet file of rewards, instead of a scenario.",
-    )
-    log: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=1000,
-        description="CSV or Parquet file of logged events, instead of a scenario.",
+    scenario: ScenarioName = Field(description="Name of a scenario, or effects joined by '+'.")
+    settings: Settings = Field(default_factory=dict, description="Parameters of the scenario, such as every or noise.")
+    horizon: Size | None = Field(default=None, description="Steps T; the scenario's default if absent.")
+    arms: Size | None = Field(default=None, description="Arms K; the scenario's default if absent.")
+    trace: FileName | None = Field(default=None, description="CSV or Parquet file of rewards, instead of a scenario.")
+    log: FileName | None = Field(
+        default=None, description="CSV or Parquet file of logged events, instead of a scenario."
     )
     minimize: bool = Field(default=False, strict=True, description="Whether the trace or log holds costs, not rewards.")
     digest: str | None = Field(default=None, max_length=64, description="SHA-256 of the file's content.")
@@ -98,13 +85,9 @@ class StudyFields(FrozenModel):
     )
     sampler: SamplerName = Field(default=StudyDefaults.sampler, description="Method that proposes candidates.")
     pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Method that stops poor candidates early.")
-    trials: int = Field(
-        default=StudyDefaults.trials, strict=True, ge=1, le=1_000_000, description="Number of candidates."
-    )
+    trials: Trials = Field(default=StudyDefaults.trials, ge=1, description="Number of candidates.")
     batch: int = Field(default=StudyDefaults.batch, strict=True, ge=1, le=10_000, description="Candidates per batch.")
-    replications: int = Field(
-        default=StudyDefaults.replications, strict=True, ge=2, le=10_000_000, description="Worlds per candidate."
-    )
+    replications: Replications = Field(default=StudyDefaults.replications, description="Worlds per candidate.")
     candidates: int = Field(
         default=StudyDefaults.candidates,
         strict=True,
@@ -112,13 +95,9 @@ class StudyFields(FrozenModel):
         le=1000,
         description="Number of finalists that are validated.",
     )
-    selection: int = Field(
-        default=StudyDefaults.selection, strict=True, ge=2, le=10_000_000, description="Held-out worlds for selection."
-    )
-    report: int = Field(
-        default=StudyDefaults.report, strict=True, ge=2, le=10_000_000, description="Held-out worlds for the report."
-    )
-    seed: int = Field(default=StudyDefaults.seed, strict=True, ge=0, le=2**63 - 1, description="Random seed.")
+    selection: Replications = Field(default=StudyDefaults.selection, description="Held-out worlds for selection.")
+    report: Replications = Field(default=StudyDefaults.report, description="Held-out worlds for the report.")
+    seed: Seed = Field(default=StudyDefaults.seed, description="Random seed.")
 
     @field_validator("objective")
     @classmethod
@@ -223,32 +202,19 @@ def _check_params(spec: StudySpec, policy: type[Policy], context: ParamContext) 
 def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], context: ParamContext) -> None:
     """Raise ValueError if a corner of the search space is not allowed or needs too much memory."""
     for corner in itertools.product(*(range_.bounds() for range_ in space.values())):
-        given: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
-        values = policy.resolve(given, context.arms, context.horizon)
+        params: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
+        values = policy.resolve(params, context.arms, context.horizon)
         sizes = policy.sizes(context.arms, values)
         if 8 * (sizes.rows * context.arms + sizes.cells + sizes.memory) > MAX_POLICY_BYTES:
-            params = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
-            raise ValueError(f"{spec.policy} needs too much memory with {params}")
+            numbers = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
+            raise ValueError(f"{spec.policy} needs too much memory with {numbers}")
 
 
 # Fields that may change when a study is resumed.
 BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 
-# Fields that only studies on a trace or a log have.
-RECORDED_FIELDS = ("trace", "log", "minimize", "digest", "scale")
-
-UNHASHED_FIELDS = (
-    *BUDGET_FIELDS,
-    "policy",
-    "scenario",
-    "horizon",
-    "arms",
-    "name",
-    "seed",
-    "replications",
-    "batch",
-    *RECORDED_FIELDS,
-)
+# Fields that a study's default name identifies by a hash if they differ from their defaults.
+HASHED_FIELDS = {"settings", "space", "fixed", "objective", "sampler", "pruner"}
 
 
 class StudySpec(StudyFields):
@@ -272,7 +238,7 @@ class StudySpec(StudyFields):
         """Return the given ranges, and the policy's default ranges for all other parameters that are not fixed."""
         arms += self.source.extra_arms
         fixed, factor = self.resolved_fixed(), self.source.reward_factor(policy)
-        given: dict[str, Value] = {**fixed, **{name: range_.bounds()[0] for name, range_ in self.space.items()}}
+        chosen: dict[str, Value] = {**fixed, **{name: range_.bounds()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
         for param in policy.parameters:
@@ -281,7 +247,7 @@ class StudySpec(StudyFields):
                 space[param.name] = self.space[param.name]
             elif param.name not in fixed and param.low is not None and param.high is not None:
                 space[param.name] = default_range(param, context, factor**param.power)
-            values[param.name] = param.resolve(given.get(param.name), context)
+            values[param.name] = param.resolve(chosen.get(param.name), context)
         return space
 
     def resolved_fixed(self) -> dict[str, float | str]:
@@ -290,10 +256,6 @@ class StudySpec(StudyFields):
         bounds = self.source.reward_bounds()
         free = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
         return {**fixed, **bounds} if bounds.keys() <= free else fixed
-
-    def open_scenario(self) -> AnyScenario:
-        """Return the scenario with its settings, or the file. Raises InputError if the file has changed."""
-        return self.source.open()
 
     def resolved(self) -> ResolvedStudy:
         """Return the study with every default filled in, as it is stored."""
@@ -346,11 +308,11 @@ class StudySpec(StudyFields):
                 return describe_differences(requested, existing)
 
     def resolve_params(self, params: Mapping[str, Value]) -> dict[str, Value]:
-        """Return all parameters of a candidate: the given, the fixed and the default ones."""
+        """Return all parameters of a candidate: searched, fixed and default ones."""
         spec = self.resolved()
         policy = find_policy(self.policy)
-        given: dict[str, Value] = {**spec.scaled_defaults(policy), **spec.fixed, **params}
-        return policy.resolve(given, spec.arms + self.source.extra_arms, spec.horizon)
+        chosen: dict[str, Value] = {**spec.scaled_defaults(policy), **spec.fixed, **params}
+        return policy.resolve(chosen, spec.arms + self.source.extra_arms, spec.horizon)
 
     def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
         """Return the policy's defaults that depend on the scale of the rewards, converted to the file's scale."""
@@ -391,7 +353,7 @@ class ResolvedStudy(StudySpec):
     def default_name(self) -> str:
         """Return the name of a study that was not given one."""
         name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
-        hashed = self.model_dump(mode="json", exclude=set(UNHASHED_FIELDS))
+        hashed = self.model_dump(mode="json", include=HASHED_FIELDS)
         if hashed == self._hashed_defaults():
             return name
         return f"{name}{short_hash(json.dumps(hashed, sort_keys=True, ensure_ascii=False))}"
@@ -402,4 +364,4 @@ class ResolvedStudy(StudySpec):
             plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **self.source.fields())
         except ValidationError:
             return None
-        return plain.resolved().model_dump(mode="json", exclude=set(UNHASHED_FIELDS))
+        return plain.resolved().model_dump(mode="json", include=HASHED_FIELDS)

@@ -164,7 +164,7 @@ def _play(
     spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, workers: Workers
 ) -> ComparisonEntry:
     source = POLICIES.source(policy)
-    problem = Problem(policy, spec.open_scenario(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
+    problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.resolve_params(policy, params or {})
     played = play_entry(Evaluator(problem, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else spec.budget(policy)

@@ -53,7 +53,7 @@ class Problem:
         study = spec.resolved()
         burn_in = parse_objective(study.objective).burn_in(study.horizon)
         source = POLICIES.source(study.policy)
-        return Problem(study.policy, study.open_scenario(), study.horizon, study.arms, study.seed, burn_in, source)
+        return Problem(study.policy, study.source.open(), study.horizon, study.arms, study.seed, burn_in, source)
 
 
 class _WorldCache:

@@ -258,7 +258,7 @@ def simulate_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
     """Simulate the best cells of a grid on a few other worlds; empty if that would take too long."""
     spec = grid.spec
     order = np.argsort(grid.mean, axis=None, kind="stable")[:BEST_CELLS]
-    scenario = spec.open_scenario()
+    scenario = spec.source.open()
     worlds = _affordable_worlds(spec.horizon * (spec.arms + scenario.extra_arms) * order.size, grids)
     if worlds < MIN_WORLDS:
         return {}

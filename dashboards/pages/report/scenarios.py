@@ -116,7 +116,7 @@ def _grid_key(part: GridData) -> str:
 def _default_arms(study: StudyData) -> int:
     """The scenario's default number of arms; the study's own if the scenario is not available."""
     try:
-        return study.spec.open_scenario().arms
+        return study.spec.source.open().arms
     except InputError:
         return study.spec.arms
 
