@@ -105,7 +105,7 @@ class StartedStudy:
     name: str
     total: int
     unit: str
-    landed: int = 0
+    stored: int = 0
 
 
 class Reporter(ProgressScreen):
@@ -114,7 +114,7 @@ class Reporter(ProgressScreen):
     def __init__(self, quiet: bool = False, many: bool = False) -> None:
         super().__init__(quiet)
         self.many = many
-        self.begun: dict[str, StartedStudy] = {}
+        self.started_studies: dict[str, StartedStudy] = {}
 
     def columns(self) -> list[ProgressColumn]:
         """Return the columns: name, bar, count, note and time left."""
@@ -177,7 +177,7 @@ class StudyProgress:
         self.name, self.total, self.unit, self.before, self.steps = name, total, unit, stored, 0.0
         self.started = self.printed = time.monotonic()
         if self.counted:
-            self.reporter.begun[name] = StartedStudy(name, total, unit, stored)
+            self.reporter.started_studies[name] = StartedStudy(name, total, unit, stored)
         bars = self.reporter.bars
         if bars is not None and self.task is None:
             self.task = self.reporter.add_bar(bars, name, total, stored)
@@ -189,7 +189,7 @@ class StudyProgress:
         """Show the state after a batch."""
         self.steps += progress.steps
         if self.counted:
-            self.reporter.begun[self.name].landed = progress.trials
+            self.reporter.started_studies[self.name].stored = progress.trials
         seconds = max(time.monotonic() - self.started, 1e-9)
         best = "none yet" if progress.best is None else format_number(progress.best)
         note = f"best {best}, {self.steps / seconds / 1e6:.0f} M steps/s"
@@ -249,7 +249,7 @@ class ComparisonReporter(Reporter):
 
     def _begin_comparison(self, spec: ComparisonSpec, stored: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
-        self.begun[name] = self.current = StartedStudy(name, self.entries, "entries", stored)
+        self.started_studies[name] = self.current = StartedStudy(name, self.entries, "entries", stored)
         if stored == self.entries:
             self.line(f"{name}: already complete.")
         elif self.bars is not None:
@@ -266,7 +266,7 @@ class ComparisonReporter(Reporter):
     def _store_entry(self, count: int, entry: ComparisonEntry) -> None:
         mean = format_number(float(entry.regret.mean()))
         if self.current is not None:
-            self.current.landed = count
+            self.current.stored = count
         if self.bars is not None and self.task is not None:
             self.bars.update(self.task, completed=count, note=f"{entry.policy} {mean}")
         elif count == self.entries or time.monotonic() - self.printed > LINE_INTERVAL:

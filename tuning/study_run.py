@@ -40,13 +40,13 @@ VALIDATION_BUDGET = ("candidates", "selection", "report")
 
 @dataclass(frozen=True)
 class FinishedStudy:
-    """A study with its recommendation. `already_complete` if an earlier run had finished it."""
+    """A study with its recommendation."""
 
     study: str
     trials: int
     recommendation: Recommendation
     already_complete: bool
-    finished: ClassVar[bool] = True
+    """Whether an earlier run had finished it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,6 @@ class UnfinishedStudy:
     trials: int
     recommendation: ClassVar[None] = None
     already_complete: ClassVar[bool] = False
-    finished: ClassVar[bool] = False
 
 
 StudyRun = FinishedStudy | UnfinishedStudy
@@ -109,7 +108,7 @@ def run_study(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
-    already_complete = True
+    already_complete = True  # a run that is repeated after a lost connection finds what this call stored
 
     def run(storage: RDBStorage) -> StudyRun:
         nonlocal already_complete

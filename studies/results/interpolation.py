@@ -8,7 +8,6 @@ so no regret is stated for it.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -36,8 +35,10 @@ class RecommendedParameters:
     params: dict[str, Value]
     sources: tuple[Recommendation, ...]
     """The study itself, its two neighbors, or the nearest study."""
-    command: str | None
-    """The command that tunes for this horizon; None if such a study is stored."""
+
+
+class NoRecommendationError(InputError):
+    """No stored recommendation matches a query."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,6 @@ class RecommendationQuery:
     policy: str = StudyDefaults.policy
     arms: int | None = None
     """Number of arms; by default that of the scenario."""
-    storage: str | None = None
-    """Storage of the command, if it is not the default."""
 
     def resolved_arms(self) -> int:
         """Return the number of arms."""
@@ -61,32 +60,18 @@ class RecommendationQuery:
         find_policy(self.policy)
         find_scenario(self.scenario).check(self.horizon, self.resolved_arms())
 
-    def command(self) -> str:
-        """Return the command that tunes for this query.
-
-        >>> RecommendationQuery("blips", 3000, arms=5).command()
-        'ravenlab tune blips --horizon 3000 --arms 5'
-        """
-        words = ["ravenlab", "tune", self.scenario, "--horizon", str(self.horizon)]
-        if self.policy != StudyDefaults.policy:
-            words += ["--policy", self.policy]
-        if self.arms is not None:
-            words += ["--arms", str(self.arms)]
-        if self.storage is not None:
-            words += ["--storage", self.storage]
-        return shlex.join(words)
-
 
 def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
     """Derive parameters from the stored recommendations.
 
     Raises:
-        InputError: The query is invalid, or no stored recommendation matches it.
+        NoRecommendationError: No stored recommendation matches the query.
+        InputError: The query is invalid.
     """
     query.check()
     by_horizon = _index_by_horizon(query, stored)
     if not by_horizon:
-        raise InputError(_describe_missing(query, stored))
+        raise NoRecommendationError(_describe_missing(query, stored))
     below = max((horizon for horizon in by_horizon if horizon <= query.horizon), default=None)
     above = min((horizon for horizon in by_horizon if horizon >= query.horizon), default=None)
     if below is None or above is None:
@@ -137,10 +122,8 @@ def _adapt(query: RecommendationQuery, params: dict[str, Value]) -> dict[str, Va
 def _make_result(
     kind: Kind, query: RecommendationQuery, params: dict[str, Value], sources: tuple[Recommendation, ...]
 ) -> RecommendedParameters:
-    command = None if kind == "exact" else query.command()
-    return RecommendedParameters(
-        kind, query.policy, query.scenario, query.horizon, query.resolved_arms(), params, sources, command
-    )
+    arms = query.resolved_arms()
+    return RecommendedParameters(kind, query.policy, query.scenario, query.horizon, arms, params, sources)
 
 
 def _index_by_horizon(query: RecommendationQuery, stored: Sequence[Recommendation]) -> dict[int, Recommendation]:
@@ -172,9 +155,7 @@ def _describe_missing(query: RecommendationQuery, stored: Sequence[Recommendatio
         for recommendation in stored
         if (recommendation.policy, recommendation.scenario) == (query.policy, query.scenario)
     }
-    others = [str(count) for count in sorted(arms - {query.resolved_arms()})]
+    wanted = query.resolved_arms()
+    others = [str(count) for count in sorted(arms - {wanted})]
     hint = f" (there are some with {join_words(others)} arms)" if others else ""
-    return (
-        f"no recommendation is stored for {query.policy} in {query.scenario} with {query.resolved_arms()} arms{hint};"
-        f" run: {query.command()}"
-    )
+    return f"no recommendation is stored for {query.policy} in {query.scenario} with {wanted} arms{hint}."

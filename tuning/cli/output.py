@@ -127,14 +127,14 @@ def describing_interrupts(reporter: Reporter, url: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt as interrupt:
         acknowledge_interrupt()
-        begun = list(reporter.begun.values())
-        if begun:
-            interrupt.add_note(describe_stored(begun, _count_stored(url, begun)))
+        started = list(reporter.started_studies.values())
+        if started:
+            interrupt.add_note(describe_stored(started, _count_stored(url, started)))
         raise
 
 
-def describe_stored(begun: Sequence[StartedStudy], stored: Sequence[int]) -> str:
-    """Describe how much is stored of studies that were begun.
+def describe_stored(started: Sequence[StartedStudy], stored: Sequence[int]) -> str:
+    """Describe how much is stored of started studies.
 
     >>> from tuning.progress import StartedStudy
     >>> describe_stored([StartedStudy("raven-ucb/blips/T1000/K10", 200, "trials")], [24])
@@ -142,26 +142,26 @@ def describe_stored(begun: Sequence[StartedStudy], stored: Sequence[int]) -> str
     """
     if not any(stored):
         return "nothing was saved yet; rerun the same command to start again"
-    unit = begun[0].unit
-    if len(begun) > MAX_NAMED_STUDIES:
-        total = sum(study.total for study in begun)
-        parts = [f"{sum(stored):,} of {total:,} {unit} of {len(begun):,} studies"]
+    unit = started[0].unit
+    if len(started) > MAX_NAMED_STUDIES:
+        total = sum(study.total for study in started)
+        parts = [f"{sum(stored):,} of {total:,} {unit} of {len(started):,} studies"]
     else:
         parts = [
-            f"{count:,} of {study.total:,} {unit} of {study.name}" for study, count in zip(begun, stored, strict=True)
+            f"{count:,} of {study.total:,} {unit} of {study.name}" for study, count in zip(started, stored, strict=True)
         ]
     return f"{' and '.join(parts)} are saved; rerun the same command to resume"
 
 
-def _count_stored(url: str, begun: Sequence[StartedStudy]) -> list[int]:
+def _count_stored(url: str, started: Sequence[StartedStudy]) -> list[int]:
     """Count trials in the storage; if it does not answer, use the last counts that were reported."""
     from studies.storage.database import use_storage
 
     try:
         with use_storage(url) as storage:
-            return [storage.get_n_trials(storage.get_study_id_from_name(study.name)) for study in begun]
+            return [storage.get_n_trials(storage.get_study_id_from_name(study.name)) for study in started]
     except Exception:  # nothing may keep an interrupt from ending the program
-        return [study.landed for study in begun]
+        return [study.stored for study in started]
 
 
 def command_name() -> str:

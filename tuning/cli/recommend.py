@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from tuning.cli import completion
 from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption, integer, option
 
 if TYPE_CHECKING:
-    from studies.results.interpolation import RecommendedParameters
+    from studies.results.interpolation import RecommendationQuery, RecommendedParameters
 
 
 def recommend(
@@ -34,29 +35,51 @@ def recommend(
         # as JSON
         ravenlab recommend variance-drift --horizon 3000 --json
     """
-    from studies.results.interpolation import RecommendationQuery, recommend_parameters
+    from environments.errors import InputError
+    from studies.results.interpolation import NoRecommendationError, RecommendationQuery, recommend_parameters
     from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations
-    from studies.storage.urls import mask_url, sqlite_file, storage_url
+    from studies.storage.urls import sqlite_file, storage_url
     from tuning.cli.output import print_json
 
-    if storage is not None:
-        sqlite_file(storage)
-    query = RecommendationQuery(scenario, horizon, policy, arms, None if storage is None else mask_url(storage))
+    query = RecommendationQuery(scenario, horizon, policy, arms)
     query.check()
     path = sqlite_file(storage_url(storage))
-    if path is not None and not path.exists():
-        result = recommend_parameters(query, [])
-    else:
-        with use_storage(storage) as store:
-            result = recommend_parameters(query, read_recommendations(store))
+    command = tune_command(query, storage)
+    try:
+        if path is not None and not path.exists():
+            result = recommend_parameters(query, [])
+        else:
+            with use_storage(storage) as store:
+                result = recommend_parameters(query, read_recommendations(store))
+    except NoRecommendationError as error:
+        raise InputError(f"{str(error).rstrip('.')}; run: {command}") from None
     if as_json:
-        print_json(_result_object(result))
+        print_json(_result_object(result, command))
     else:
-        _print_result(result)
+        _print_result(result, command)
 
 
-def _result_object(result: RecommendedParameters) -> dict[str, Any]:
+def tune_command(query: RecommendationQuery, storage: str | None) -> str:
+    """Return the command that tunes for a query.
+
+    >>> from studies.results.interpolation import RecommendationQuery
+    >>> tune_command(RecommendationQuery("blips", 3000, arms=5), storage="sqlite:///my file")
+    "ravenlab tune blips --horizon 3000 --arms 5 --storage 'sqlite:///my file'"
+    """
+    from studies.storage.urls import mask_url
+
+    words = ["ravenlab", "tune", query.scenario, "--horizon", str(query.horizon)]
+    if query.policy != StudyDefaults.policy:
+        words += ["--policy", query.policy]
+    if query.arms is not None:
+        words += ["--arms", str(query.arms)]
+    if storage is not None:
+        words += ["--storage", mask_url(storage)]
+    return shlex.join(words)
+
+
+def _result_object(result: RecommendedParameters, command: str) -> dict[str, Any]:
     """Return the JSON object of a result; regret is known only for a study of this very horizon."""
     exact = result.kind == "exact"
     return {
@@ -68,11 +91,11 @@ def _result_object(result: RecommendedParameters) -> dict[str, Any]:
         "params": result.params,
         "regret": result.sources[0].regret.model_dump() if exact else None,
         "studies": [source.study for source in result.sources],
-        "command": result.command,
+        "command": None if exact else command,
     }
 
 
-def _print_result(result: RecommendedParameters) -> None:
+def _print_result(result: RecommendedParameters, command: str) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
     from tuning.cli.output import say
@@ -96,4 +119,4 @@ def _print_result(result: RecommendedParameters) -> None:
             " They were not evaluated at this horizon, so no regret is stated."
         )
     say(f"From {' and '.join(source.study for source in result.sources)}. To evaluate this horizon, run:")
-    typer.echo(f"  {result.command}")
+    typer.echo(f"  {command}")

@@ -187,7 +187,7 @@ def _print_studies(ran: Sequence[StudyRun], as_json: bool) -> None:
     for run in ran:
         if run.already_complete:
             typer.echo(f"{run.study}: already complete.", err=True)
-        elif not run.finished:
+        elif run.recommendation is None:
             typer.echo(
                 f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume.",
                 err=True,

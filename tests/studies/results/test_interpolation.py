@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from environments import InputError
-from studies.results.interpolation import RecommendationQuery, recommend_parameters
+from studies.results.interpolation import NoRecommendationError, RecommendationQuery, recommend_parameters
 from studies.results.recommendation import Recommendation
 from tests.messages import raises_naming
 from tests.studies.examples import make_recommendation
@@ -25,7 +25,7 @@ def query(horizon: int, **changes: object) -> RecommendationQuery:
 
 def test_exact() -> None:
     result = recommend_parameters(query(1000), STORED)
-    assert (result.kind, result.params, result.command) == ("exact", STORED[0].params, None)
+    assert (result.kind, result.params) == ("exact", STORED[0].params)
     assert result.sources == (STORED[0],)
 
 
@@ -35,7 +35,6 @@ def test_log_parameters_are_interpolated_geometrically() -> None:
     assert result.params["alpha0"] == pytest.approx(2.0)
     assert result.params["beta0"] == 2.0
     assert [source.horizon for source in result.sources] == [1000, 100_000]
-    assert result.command == "ravenlab tune variance-drift --horizon 10000"
 
 
 def test_the_nearest_neighbors_are_used() -> None:
@@ -47,7 +46,6 @@ def test_the_nearest_neighbors_are_used() -> None:
 def test_extrapolation_uses_the_nearest_horizon(horizon: int, alpha0: float) -> None:
     result = recommend_parameters(query(horizon), STORED)
     assert (result.kind, result.params["alpha0"]) == ("extrapolated", alpha0)
-    assert result.command is not None
 
 
 def test_rates_integers_categories_and_parameters_of_one_neighbor() -> None:
@@ -80,7 +78,7 @@ def test_other_settings_objectives_arms_and_policies_are_ignored() -> None:
     ]
     assert recommend_parameters(query(3000), [*STORED, *others]).kind == "interpolated"
     assert recommend_parameters(query(3000, arms=5), [*STORED, *others]).params["alpha0"] == 7.0
-    with raises_naming(InputError, "5 or 10", "--horizon 3000 --arms 7"):
+    with raises_naming(NoRecommendationError, "7", "5 or 10"):
         recommend_parameters(query(3000, arms=7), [*STORED, *others])
 
 
@@ -93,11 +91,8 @@ def test_a_study_with_the_default_name_is_preferred() -> None:
 
 
 def test_nothing_stored() -> None:
-    with pytest.raises(InputError) as caught:
-        recommend_parameters(query(3000, policy="ucb1", arms=7, storage="sqlite:///my file"), [])
-    assert str(caught.value).endswith(
-        "ravenlab tune variance-drift --horizon 3000 --policy ucb1 --arms 7 --storage 'sqlite:///my file'"
-    )
+    with raises_naming(NoRecommendationError, "ucb1", "variance-drift", "7"):
+        recommend_parameters(query(3000, policy="ucb1", arms=7), [])
 
 
 def test_invalid_queries_are_rejected() -> None:
