@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from studies.paper.numbers import PUBLISHED, SCENARIOS, printed_rows
+from studies.paper.numbers import PUBLISHED, printed_rows, read_optima
 
 EPSILON = 0.1
 SHORT_HORIZON = 3000  # horizons below this count as short
@@ -39,10 +39,7 @@ def paper_advice(scenario: str, horizon: int, policy: str = ADVISED) -> dict[str
 
 @lru_cache(maxsize=1)
 def _read_best_cells() -> dict[tuple[str, int], tuple[float, float]]:
-    return {
-        (SCENARIOS[row["scenario"]], int(row["horizon"])): (float(row["alpha0"]), float(row["beta0"]))
-        for row in printed_rows("parameter_selection.csv")
-    }
+    return {(optimum.scenario, optimum.horizon): optimum.cell for optimum in read_optima()}
 
 
 @lru_cache(maxsize=1)

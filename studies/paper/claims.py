@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Verdict(StrEnum):
@@ -53,8 +54,7 @@ def index_claims(claims: list[Claim]) -> dict[str, Claim]:
     return by_key
 
 
-@dataclass(frozen=True)
-class Measurement:
+class Measurement(NamedTuple):
     """A measured value with its 95 % confidence interval."""
 
     value: float

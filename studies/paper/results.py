@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from studies.paper.claims import ClaimResult
@@ -75,7 +75,7 @@ def _to_object(verdict: ClaimResult) -> dict[str, Any]:
         "printed": claim.printed,
         "unit": claim.unit,
         "protocol": verdict.protocol,
-        "measurement": None if verdict.measurement is None else asdict(verdict.measurement),
+        "measurement": None if verdict.measurement is None else verdict.measurement._asdict(),
         "verdict": verdict.verdict,
         "rule": verdict.rule,
         "reason": verdict.reason,

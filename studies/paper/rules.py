@@ -196,27 +196,15 @@ def judge_cell(among_best: bool, best_share: float) -> Verdict:
     return NOISE if best_share >= MIN_BEST_SHARE else REFUTED
 
 
-def judge_cost(cost: Measurement) -> Verdict:
-    """Judge a recommendation by its excess regret as a share.
-
-    >>> judge_cost(Measurement(0.3, 0.25, 0.35)).value
-    'refuted'
-    """
-    if cost.high < MAX_COST:
-        return CONFIRMED
-    return REFUTED if cost.low > MAX_COST else INCONCLUSIVE
-
-
 def judge_costs(costs: Sequence[Measurement]) -> Verdict:
-    """Judge several excess regrets together: all must be small, and one large one refutes.
+    """Judge excess regrets, as shares: all must be small, and one large one refutes.
 
     >>> judge_costs([Measurement(0.01, 0.0, 0.02), Measurement(0.3, 0.25, 0.35)]).value
     'refuted'
     """
-    verdicts = [judge_cost(cost) for cost in costs]
-    if REFUTED in verdicts:
+    if any(cost.low > MAX_COST for cost in costs):
         return REFUTED
-    return CONFIRMED if all(verdict is CONFIRMED for verdict in verdicts) else INCONCLUSIVE
+    return CONFIRMED if all(cost.high < MAX_COST for cost in costs) else INCONCLUSIVE
 
 
 def judge_smallest(printed: float, ours: Measurement, low: float, high: float) -> Verdict:
@@ -279,9 +267,7 @@ def judge_growth(change: Measurement) -> Verdict:
     >>> judge_growth(Measurement(0.1, -0.1, 0.3)).value
     'inconclusive'
     """
-    if change.low > 0.0:
-        return CONFIRMED
-    return REFUTED if change.high < 0.0 else INCONCLUSIVE
+    return judge_all_above(0.0, [change])
 
 
 def judge_definition(violations: float) -> Verdict:
@@ -299,9 +285,7 @@ def judge_typical(share: Measurement) -> Verdict:
     >>> judge_typical(Measurement(0.406, 0.397, 0.416)).value
     'refuted'
     """
-    if share.low > 0.5:
-        return CONFIRMED
-    return REFUTED if share.high < 0.5 else INCONCLUSIVE
+    return judge_all_above(0.5, [share])
 
 
 def judge_equation(ratios: Sequence[float]) -> Verdict:

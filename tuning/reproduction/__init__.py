@@ -1,8 +1,8 @@
 """Reproduction of the paper: one folder per figure or table, listed here in the order of the page.
 
 A folder contains the simulations (`run.py`), the claims and verdicts (`verdicts.py`) and the section of the page
-(`section.py`); its `__init__.py` combines them as `EXPERIMENT`. Figures 4 and 5 use the runs of Table 3, and the paper
-makes no separate claims about them.
+(`section.py`); its `__init__.py` combines them as `EXPERIMENT`. Figures 4 and 5 are single modules: they use the
+runs of Table 3, and the paper makes no separate claims about them.
 """
 
 from __future__ import annotations

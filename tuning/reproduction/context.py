@@ -124,7 +124,7 @@ class Experiment:
     """One figure or table of the paper."""
 
     pieces: Callable[[RunContext], list[RunPiece]]
-    """What is to be computed; experiments may share pieces."""
+    """All computations; experiments may share pieces."""
     evaluate: Callable[[RunContext, Mapping[str, PieceData]], ExperimentResult]
     """Tables, facts and verdicts from the pieces."""
     section: Callable[[ExperimentResult, ReproductionResult], ReproductionSection]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 HOVER_TEXT = "%{text}<extra></extra>"
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
+PANEL_HEIGHT, PANEL_GAP = 216, 74  # pixels of each panel, and between two rows of panels
 TOP, BOTTOM = 116, 84  # pixels above and below all panels, for the title and for the legend with the last axis
 GUTTER = 0.14  # horizontal space between panels as a share of the width
 
@@ -105,7 +106,7 @@ class DotSeries:
     ) -> DotSeries:
         """Read values from a column, and limits from those called `_low` and `_high` if the table has them."""
         columns = (column, f"{column}_low", f"{column}_high") if f"{column}_low" in rows[0] else (column,) * 3
-        value, low, high = ([scale * row[each] for row in rows] for each in columns)
+        value, low, high = ([scale * row[name] for row in rows] for name in columns)
         return cls(name, value, low, high, marker)
 
 
@@ -118,19 +119,15 @@ def plot_dots(
     extra_traces: Sequence[PlotlyTrace] = (),
     **layout: Any,
 ) -> go.Figure:
-    """Plot several series with intervals, one row per label, the first at the top.
-
-    >>> ours = DotSeries("ours", [1.0], [0.5], [1.5], {"symbol": "circle"})
-    >>> plot_dots(["UCB"], [ours], "Regret", ["T = 100"], {}).layout.yaxis.ticktext
-    ('UCB',)
-    """
+    """Plot several series with intervals, one row per label, the first at the top."""
     step = 0.56 / len(series)
-    traces = [_plot_series(labels, each, (i - (len(series) - 1) / 2) * step) for i, each in enumerate(series)]
+    middle = (len(series) - 1) / 2
+    traces = [_plot_series(labels, dots, (index - middle) * step) for index, dots in enumerate(series)]
     plain = [label.replace("<br>", ", ") for label in labels]
     return make_figure(
         [*traces, *extra_traces],
         format_title(title, *context),
-        f"{title}. " + " ".join(_describe_series(plain, each) for each in series),
+        f"{title}. " + " ".join(_describe_series(plain, dots) for dots in series),
         height=170 + (26 + 10 * len(series)) * len(labels),
         xaxis=x_axis,
         yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
@@ -173,26 +170,17 @@ def stack_panels(count: int, gap: float) -> list[list[float]]:
     return [[max(0.0, round(top - height, 6)), round(top, 6)] for top in tops]
 
 
-def make_note(text: str, x: float, y: float, x_anchor: str = "left", **more: Any) -> dict[str, Any]:
+def make_note(text: str, x: float, y: float, x_anchor: str = "left") -> dict[str, Any]:
     """Make an annotation without an arrow; x and y are shares of the plot area."""
     position = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": x_anchor, "yanchor": "bottom"}
-    return {"text": text, **position, "align": x_anchor, "showarrow": False, "font": {"size": 12}} | more
+    return {"text": text, **position, "align": x_anchor, "showarrow": False, "font": {"size": 12}}
 
 
-def combine_panels(
-    figures: Sequence[tuple[str, go.Figure]], title: str, alt: str, *, height: int = 216, gap: int = 74
-) -> go.Figure:
-    """Combine titled figures as panels that share a legend; axes are titled only at the edges.
-
-    >>> from plotly.graph_objects import Figure
-    >>> one = Figure([{"type": "scatter", "x": [1], "y": [2], "name": "a"}])
-    >>> both = combine_panels([("left", one), ("right", one)], "Two", "Two points.")
-    >>> [trace.yaxis for trace in both.data], [trace.showlegend for trace in both.data]
-    (['y', 'y2'], [True, False])
-    """
+def combine_panels(figures: Sequence[tuple[str, go.Figure]], title: str, alt: str) -> go.Figure:
+    """Combine titled figures as panels that share a legend; axes are titled only at the edges."""
     rows = -(-len(figures) // COLUMNS)
-    inner = rows * height + (rows - 1) * gap
-    y_domains = stack_panels(rows, gap / inner)
+    inner = rows * PANEL_HEIGHT + (rows - 1) * PANEL_GAP
+    y_domains = stack_panels(rows, PANEL_GAP / inner)
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
@@ -201,14 +189,12 @@ def combine_panels(
         number = axis_number(index)
         content = figure.to_plotly_json()
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        traces += [
-            trace | axes | ({"showscale": False} if trace["type"] == "heatmap" else {}) for trace in content["data"]
-        ]
+        traces += [trace | axes for trace in content["data"]]
         left = column * (1 + GUTTER) / COLUMNS
         x_domain, y_domain = [left, left + (1 - GUTTER) / COLUMNS], y_domains[row]
         is_lowest = index + COLUMNS >= len(figures)
-        layout[f"xaxis{number}"] = _panel_axis(content["layout"].get("xaxis"), x_domain, f"y{number}", is_lowest)
-        layout[f"yaxis{number}"] = _panel_axis(content["layout"].get("yaxis"), y_domain, f"x{number}", column == 0)
+        layout[f"xaxis{number}"] = _panel_axis(content["layout"]["xaxis"], x_domain, f"y{number}", is_lowest)
+        layout[f"yaxis{number}"] = _panel_axis(content["layout"]["yaxis"], y_domain, f"x{number}", column == 0)
         notes.append(make_note(f"<b>{name}</b>", left, y_domain[1]))
     margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
     traces = show_names_once(traces)
@@ -233,19 +219,19 @@ def show_names_once(traces: Sequence[PlotlyTrace]) -> list[PlotlyTrace]:
     return out
 
 
-def _panel_axis(settings: dict[str, Any] | None, domain: list[float], anchor: str, titled: bool) -> dict[str, Any]:
-    out = dict(settings or {}) | {"domain": domain, "anchor": anchor}
-    if not titled:
-        out.pop("title", None)
-    return out
+def _panel_axis(settings: dict[str, Any], domain: list[float], anchor: str, titled: bool) -> dict[str, Any]:
+    shown = {key: value for key, value in settings.items() if titled or key != "title"}
+    return shown | {"domain": domain, "anchor": anchor}
+
+
+def format_worlds(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Format the number of worlds at each horizon, for a title."""
+    worlds = {row["horizon"]: row["worlds"] for row in rows}
+    return ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
 
 
 def show_table(caption: str, rows: Sequence[Mapping[str, str]], folded: bool = False) -> PageTable:
-    """Make a table from rows of formatted cells; their keys are the column titles.
-
-    >>> show_table("Regret", [{"policy": "UCB1", "regret": "12"}]).columns
-    ['policy', 'regret']
-    """
+    """Make a table from rows of formatted cells; their keys are the column titles."""
     from pandas import DataFrame
 
     return PageTable(caption, DataFrame(rows), folded)

@@ -19,7 +19,6 @@ from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMI
 from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.base import Value
-from policies.engine.simulation import Simulation
 from studies.paper.numbers import POLICIES as PAPER_POLICIES
 from studies.paper.numbers import PUBLISHED, printed_rows
 from studies.spec.study import StudySpec
@@ -94,22 +93,12 @@ PRINTED_MARK = {"symbol": "x-thin", "size": 10, "color": VERMILION, "line": {"co
 
 
 def list_comparisons(context: RunContext) -> list[str]:
-    """List the comparisons of the requested protocols.
-
-    >>> from tuning.workers.local import SERIAL
-    >>> list_comparisons(RunContext(0, 50, ("defined",), SERIAL, ""))
-    ['defaults', 'tuned']
-    """
+    """List the comparisons of the requested protocols."""
     return [comparison for protocol in context.protocols for comparison in COMPARISONS[protocol]]
 
 
 def describe_size(context: RunContext) -> dict[str, Any]:
-    """Facts that the sections of all three experiments mention.
-
-    >>> from tuning.workers.local import SERIAL
-    >>> describe_size(RunContext(0, 50, ("defined",), SERIAL, ""))
-    {'horizon': 50000, 'arms': 100, 'worlds': 50}
-    """
+    """Facts that the sections of all three experiments mention."""
     return {"horizon": HORIZON, "arms": ARMS, "worlds": context.count(PAPER_WORLDS)}
 
 
@@ -143,7 +132,7 @@ def searches_by_policy(pieces: Mapping[str, PieceData]) -> dict[str, PieceData]:
 def samples_by_policy(pieces: Mapping[str, PieceData], comparison: str, measure: str) -> dict[str, Floats]:
     """One number per world [R] by policy."""
     played = played_by_policy(pieces, comparison)
-    return {name: np.array(each["worlds"][measure]) for name, each in played.items()}
+    return {name: np.array(piece["worlds"][measure]) for name, piece in played.items()}
 
 
 def list_measures(comparison: str) -> list[str]:
@@ -171,17 +160,20 @@ def search_budget(context: RunContext) -> dict[str, int]:
     }
 
 
-def simulate(
+def play(
     context: RunContext,
     comparison: str,
     policy: str,
     params: Mapping[str, Value],
     checkpoints: range | None = None,
     worlds: int = PAPER_WORLDS,
-) -> Simulation:
-    """Play a policy on the worlds of a comparison; `worlds` is their number at the default precision."""
+) -> PieceData:
+    """Play a policy on the worlds of a comparison; `worlds` is their number at the default precision.
+
+    The result has the measures of every world and, with checkpoints, mean and standard error of the curves.
+    """
     scenario, stream = WORLDS[comparison]
-    return context.workers.simulate(
+    simulation = context.workers.simulate(
         policy,
         scenario,
         replications=context.count(worlds),
@@ -190,10 +182,6 @@ def simulate(
         checkpoints=checkpoints,
         stream=stream,
     )
-
-
-def summarize(simulation: Simulation) -> PieceData:
-    """What a piece stores: the numbers of every world, and mean and standard error of the curves."""
     out: dict[str, Any] = {
         "params": dict(simulation.params),
         "worlds": {measure: values.tolist() for measure, values in simulation.measures().items()},
@@ -214,10 +202,9 @@ def summarize(simulation: Simulation) -> PieceData:
 
 
 def _play(comparison: str, name: str, context: RunContext) -> PieceData:
-    if comparison == "published":
-        return summarize(simulate(context, comparison, f"{PUBLISHED}{name}", {}, CHECKPOINTS))
+    policy = f"{PUBLISHED}{name}" if comparison == "published" else name
     params = _search(name, context)["params"] if comparison == "tuned" else {}
-    return summarize(simulate(context, comparison, name, params, CHECKPOINTS))
+    return play(context, comparison, policy, params, CHECKPOINTS)
 
 
 def _search(name: str, context: RunContext) -> PieceData:

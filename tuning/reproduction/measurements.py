@@ -41,21 +41,13 @@ def subtract(first: Measurement, second: Measurement) -> Measurement:
     return Measurement(value, low, value + hypot(first.high - first.value, second.value - second.low))
 
 
-def to_percent(value: float, low: float, high: float) -> Measurement:
-    """Convert a share with its interval to percent.
-
-    >>> to_percent(0.5, 0.25, 0.75)
-    Measurement(value=50.0, low=25.0, high=75.0)
-    """
-    return Measurement(100.0 * value, 100.0 * low, 100.0 * high)
+def to_percent(interval: Sequence[float]) -> Measurement:
+    """Convert a share with its interval, (value, low, high), to percent."""
+    return Measurement(*(100.0 * value for value in interval))
 
 
 def interval_columns(name: str, interval: Sequence[float]) -> dict[str, float]:
-    """Put a value with its interval, (value, low, high), in three columns of a table.
-
-    >>> interval_columns("cost", (0.5, 0.25, 0.75))
-    {'cost': 0.5, 'cost_low': 0.25, 'cost_high': 0.75}
-    """
+    """Put a value with its interval, (value, low, high), in three columns: `name`, `name_low` and `name_high`."""
     return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
 
 

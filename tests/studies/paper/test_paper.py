@@ -21,7 +21,7 @@ from studies.paper.rules import (
     judge_all_above,
     judge_best,
     judge_cell,
-    judge_cost,
+    judge_costs,
     judge_growth,
     judge_number,
 )
@@ -101,7 +101,7 @@ def test_intervals_decide_thresholds(pairs: list[tuple[float, float]], threshold
         assert grown == (
             Verdict.CONFIRMED if each.low > 0 else Verdict.REFUTED if each.high < 0 else Verdict.INCONCLUSIVE
         )
-        cost = judge_cost(each)
+        cost = judge_costs([each])
         assert cost == (
             Verdict.CONFIRMED
             if each.high < MAX_COST

@@ -8,7 +8,7 @@ import pytest
 
 from studies.paper.claims import Measurement, Verdict
 from studies.paper.results import ReproductionResult
-from studies.paper.rules import judge_cost
+from studies.paper.rules import judge_costs
 from studies.tables import to_records
 from tuning.reproduction.advice.run import list_cases
 from tuning.reproduction.context import RunContext
@@ -42,7 +42,7 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
     for row in to_records(result.tables["costs"]):
         assert row["cost"] == pytest.approx(row["advised_regret"] / row["recommended_regret"] - 1, abs=1e-9)
         assert row["cost_low"] <= row["cost"] <= row["cost_high"]
-        assert row["verdict"] == judge_cost(Measurement(row["cost"], row["cost_low"], row["cost_high"]))
+        assert row["verdict"] == judge_costs([Measurement(row["cost"], row["cost_low"], row["cost_high"])])
     assert [verdict.claim.key for verdict in document.verdicts()] == [
         "advice-1-long",
         "advice-2-long",

@@ -66,14 +66,14 @@ def list_cases(protocols: Sequence[str]) -> list[AdviceCase]:
     horizons = {"short" if optimum.horizon < SHORT_HORIZON else "long": optimum.horizon for optimum in read_optima()}
     return [
         AdviceCase(
-            row["advice"],
-            row["context"],
-            row["horizon"],
-            horizons[row["horizon"]],
-            float(row["alpha0"]),
-            float(row["beta0"]),
-            protocol,
-            scenario,
+            number=row["advice"],
+            context=row["context"],
+            term=row["horizon"],
+            horizon=horizons[row["horizon"]],
+            alpha0=float(row["alpha0"]),
+            beta0=float(row["beta0"]),
+            protocol=protocol,
+            scenario=scenario,
         )
         for protocol in protocols
         for row in printed_rows("recommended_parameters.csv")
@@ -115,11 +115,11 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
         {},
     ]
     evaluator = Evaluator(spec, context.workers)
-    regrets = evaluator.play([spec.resolve_params(each) for each in params], Stream.REPORT, 0, worlds)[..., REGRET]
+    candidates = [spec.resolve_params(setting) for setting in params]
+    regrets = evaluator.play(candidates, Stream.REPORT, 0, worlds)[..., REGRET]
     names = ("recommended", "advice", "defaults")
     return {
         "params": params[0],
-        "edge": [edge.param for edge in recommendation.edge],
         "worlds": worlds,
         **{name: list(mean_interval(sample, context.seed)) for name, sample in zip(names, regrets, strict=True)},
         "cost": list(relative_interval(regrets[1], regrets[0], context.seed)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
@@ -15,7 +14,7 @@ from studies.paper.rules import MAX_COST
 from studies.symbols import format_params
 from studies.tables import to_records
 from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import DotSeries, make_guide_line, plot_dots, show_table
+from tuning.reproduction.figures import DotSeries, format_worlds, make_guide_line, plot_dots, show_table
 from tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
 
 if TYPE_CHECKING:
@@ -67,8 +66,6 @@ def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
     """Excess regret of the advice and of the defaults over the recommendation, with 95 % intervals."""
     limit = 100 * MAX_COST
     y, label = [-0.5, len(rows) - 0.5], f"{limit:g} %: limit for advice"
-    worlds = {row["horizon"]: row["worlds"] for row in rows}
-    counts = ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
     return plot_dots(
         [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows],
         [
@@ -76,7 +73,7 @@ def _plot_costs(rows: list[dict[str, Any]]) -> go.Figure:
             DotSeries.from_rows("the defaults", rows, "defaults_cost", {"symbol": "square", "color": ORANGE}, 100.0),
         ],
         "Excess regret of the advice",
-        ["over our recommendation", "raven-ucb", "K = 10 arms", counts],
+        ["over our recommendation", "raven-ucb", "K = 10 arms", format_worlds(rows)],
         make_axis("excess regret (%)"),
         extra_traces=[make_guide_line([limit, limit], y, label, "dash", VERMILION)],
         shapes=[make_shading(0, limit, fade(GREEN, 0.15))],
@@ -121,4 +118,4 @@ def _regret_table(rows: list[dict[str, Any]]) -> PageTable:
 
 
 def _read_percent(row: dict[str, Any], name: str) -> Measurement:
-    return to_percent(*astuple(read_measurement(row, name)))
+    return to_percent(read_measurement(row, name))

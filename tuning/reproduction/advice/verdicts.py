@@ -9,7 +9,7 @@ from environments.text import capitalize_first, format_number
 from studies.paper.advice import EPSILON
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import judge_cost, judge_costs
+from studies.paper.rules import judge_costs
 from studies.symbols import format_params
 from studies.tables import make_table
 from tuning.reproduction.advice.run import HELD_OUT, MIN_TRIALS, REPLICATIONS, SELECTION, TRIALS, AdviceCase, list_cases
@@ -63,7 +63,7 @@ def _make_row(case: AdviceCase, data: PieceData) -> dict[str, Any]:
         **interval_columns("defaults_regret", data["defaults"]),
         **interval_columns("cost", data["cost"]),
         **interval_columns("defaults_cost", data["defaults_cost"]),
-        "verdict": judge_cost(Measurement(*data["cost"])),
+        "verdict": judge_costs([Measurement(*data["cost"])]),
     }
 
 
@@ -71,15 +71,16 @@ def _judge(cases: Sequence[AdviceCase], pieces: Mapping[str, PieceData]) -> Iter
     """One verdict per claim and protocol; the number shown is the largest cost over the scenarios."""
     for key, protocol in dict.fromkeys((case.claim_key, case.protocol) for case in cases):
         data = {case: pieces[case.piece_key] for case in cases if (case.claim_key, case.protocol) == (key, protocol)}
-        verdict = judge_costs([Measurement(*each["cost"]) for each in data.values()])
-        largest = max((to_percent(*each["cost"]) for each in data.values()), key=lambda cost: cost.value)
-        reason = "; ".join(_describe(case, each) for case, each in data.items())
-        yield ClaimResult(CLAIMS[key], protocol, largest, verdict, "cost", f"{capitalize_first(reason)}.")
+        costs = [Measurement(*piece["cost"]) for piece in data.values()]
+        largest = max(costs, key=lambda cost: cost.value)
+        reason = "; ".join(_describe(case, piece) for case, piece in data.items())
+        verdict = judge_costs(costs)
+        yield ClaimResult(CLAIMS[key], protocol, to_percent(largest), verdict, "cost", f"{capitalize_first(reason)}.")
 
 
 def _describe(case: AdviceCase, data: PieceData) -> str:
     where = f"in {case.played_scenario}, T = {case.horizon:,}"
-    cost = to_percent(*data["cost"])
+    cost = to_percent(data["cost"])
     if cost.value == cost.low == cost.high == 0.0:
         return f"{where}, the search recommends the same parameters"
     return (

@@ -196,21 +196,20 @@ def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
 
 def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
     """Regret per step by decade, one panel per problem."""
-    rates = tables["rates"]
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     parts, notes = [], []
     for panel, (problem, domain) in enumerate(zip(PROBLEMS, stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
         y_axis = f"y{axis_number(panel)}"
-        mine = select(rates, problem=problem)
+        shown = select(tables["rates"], problem=problem)
         title = PROBLEMS[problem].title
-        values = [value for value in mine["rate"] if value > 0.0]
+        values = [value for value in shown["rate"] if value > 0.0]
         layout[f"yaxis{axis_number(panel)}"] = make_axis(
             "regret per step", "log", choose_log_ticks(values, 5), domain=domain
         )
         notes.append(_panel_title(title, domain[1]))
-        for setting in unique(mine, "setting"):
-            rows = [row for row in to_records(select(mine, setting=setting)) if row["rate"] > 0.0]
+        for setting in unique(shown, "setting"):
+            rows = [row for row in to_records(select(shown, setting=setting)) if row["rate"] > 0.0]
             if not rows:
                 continue
             x, y = [sqrt(row["from"] * row["to"]) for row in rows], [row["rate"] for row in rows]
@@ -219,7 +218,7 @@ def _plot_rates(tables: Mapping[str, DataFrame]) -> go.Figure:
             look = {"yaxis": y_axis, "showlegend": panel == 0}
             traces += make_interval_line(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
-        traces.append(_plot_logarithmic(mine, y_axis, panel == 0))
+        traces.append(_plot_logarithmic(shown, y_axis, panel == 0))
     return make_figure(
         traces,
         format_title("Regret per step in each decade", "a linear tail is horizontal", "95 % bands"),
@@ -242,7 +241,7 @@ def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrac
     """The slope of growth like ln T, through the last rate of UCB1."""
     rows = to_records(select(rates, setting="ucb1"))
     x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
-    y = [rows[-1]["rate"] * x[-1] / each for each in x]
+    y = [rows[-1]["rate"] * x[-1] / step for step in x]
     return make_guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
 
 
@@ -259,8 +258,8 @@ def _plot_assumption(assumption: DataFrame) -> go.Figure:
         traces.append(make_line(steps, played, f"played, {title}", color, 0))
         traces.append(make_line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
         for index, sigma in enumerate(sigmas):
-            mine = to_records(select(assumption, setting=setting, sigma=sigma))
-            ratio = [row["played"] / row["required"] for row in mine]
+            sides = select(assumption, setting=setting, sigma=sigma)
+            ratio = (sides["played"] / sides["required"]).tolist()
             name = f"played / required, σ = {sigma:g}, {title}"
             traces.append(make_line(steps, ratio, name, color, index, yaxis="y2", mode="lines", showlegend=False))
             parts.append(f"{title}, σ = {sigma:g}: {format_number(ratio[-1])}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -125,11 +124,10 @@ def _arm_rows(problem: FixedProblem) -> list[dict[str, Any]]:
 def _tail_columns(problem: FixedProblem, data: PieceData) -> dict[str, Any]:
     """The start of a linear tail, the share of runs that lost the best arm, and the crossings with the bounds."""
     tail = find_tail([None if ratio is None else Measurement(*ratio) for ratio in data["ratios"]])
-    lost = measure_share(data["lost"], data["replications"])
     out: dict[str, Any] = {
         "tail_from": None if tail is None else DECADES[tail],
         "last_rate": data["rates"][-1][0],
-        **interval_columns("lost", astuple(lost)),
+        **interval_columns("lost", measure_share(data["lost"], data["replications"])),
     }
     for name, bound in BOUNDS.items():
         where, how = _find_crossing(partial(bound, problem), data, tail is not None)
@@ -202,8 +200,10 @@ def _judge_tighter(tables: Tables, protocol: str) -> ClaimResult:
     setting, last = f"raven-{protocol}", max(tables["rates"]["to"])
     saved, rates = {}, {}
     for name in PROBLEMS:
-        rows = [select_row(tables["rates"], problem=name, setting=each, to=last) for each in ("ucb1", setting)]
-        ucb1, raven = (read_measurement(row, "rate") for row in rows)
+        ucb1, raven = (
+            read_measurement(select_row(tables["rates"], problem=name, setting=policy, to=last), "rate")
+            for policy in ("ucb1", setting)
+        )
         saved[name], rates[name] = subtract(ucb1, raven), (ucb1.value, raven.value)
     worst = min(saved, key=lambda name: saved[name].value)
     claimed, proven = (

@@ -5,7 +5,6 @@ As published, 100 samples of each size; as defined, many more, so that sampling 
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from functools import partial
 from typing import Any
 
@@ -63,9 +62,7 @@ def _run(context: RunContext, protocol: str) -> PieceData:
             if protocol == "published":
                 dots += [{"n": size, "statistic": statistic, "value": float(value)} for value in values]
         too_low = int((statistics["variance"] < TRUE_VALUES["variance"]).sum())
-        below.append(
-            {"n": size, "samples": samples, **interval_columns("share", astuple(measure_share(too_low, samples)))}
-        )
+        below.append({"n": size, "samples": samples, **interval_columns("share", measure_share(too_low, samples))})
     return {"spreads": spreads, "below": below, "dots": dots}
 
 

@@ -80,7 +80,7 @@ def _judge_large_variance(tables: dict[str, DataFrame], protocol: str) -> ClaimR
     below = read_measurement(smallest, "share")
     above = Measurement(1.0 - below.value, 1.0 - below.high, 1.0 - below.low)
     row = select_row(tables["spreads"], protocol=protocol, statistic="variance", n=SIZES[0])
-    share = to_percent(above.value, above.low, above.high)
+    share = to_percent(above)
     reason = (
         f"With {SIZES[0]} rewards the sample variance is above the true variance in {format_measurement(share)} of"
         f" {smallest['samples']:,} samples. Its median is {row['median']:.2f} and its average {row['average']:.3f}"

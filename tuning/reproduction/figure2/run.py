@@ -72,22 +72,17 @@ def load_studies() -> dict[int, StudySpec]:
     return {spec.resolved().horizon: spec for spec in load_study_file(find_study_file("figure2"))}
 
 
-def make_spec(context: RunContext, horizon: int) -> StudySpec:
-    """The search at any horizon: 50 worlds per trial, or fewer below the default precision.
+def first_study() -> StudySpec:
+    """The search at the shortest horizon; those at other horizons differ only in the horizon."""
+    return next(iter(load_studies().values()))
 
-    >>> from tuning.workers.local import SERIAL
-    >>> make_spec(RunContext(0, 500, ("defined",), SERIAL, ""), 200_000).replications
-    50
-    """
-    spec = next(iter(load_studies().values()))
+
+def make_spec(context: RunContext, horizon: int) -> StudySpec:
+    """The search at any horizon: 50 worlds per trial, or fewer below the default precision."""
+    spec = first_study()
     counts = {"replications": spec.replications, "selection": SELECTION, "report": REPORT}
     budget = {name: min(count, context.count(count, MIN_REPLICATIONS)) for name, count in counts.items()}
     return spec.model_copy(update={"horizon": horizon, "candidates": FINALISTS, **budget})
-
-
-def make_ucb1_spec(context: RunContext, horizon: int) -> StudySpec:
-    """The same search, with the same trials and worlds, for the constant c of UCB1."""
-    return make_spec(context, horizon).model_copy(update={"policy": UCB1, "space": {}})
 
 
 def draw_candidates(seed: int, repeat: int, horizon: int) -> list[dict[str, Value]]:
@@ -134,7 +129,7 @@ def _group(horizon: int) -> int:
 
 def run_published(context: RunContext, horizon: int) -> PieceData:
     """Repeat the authors' search: mean regrets of the winners on the worlds that selected them and on others."""
-    worlds = load_studies()[horizon].replications
+    worlds = first_study().replications
     evaluator = _make_evaluator(context, RAVEN, horizon)
     winners: list[dict[str, Value]] = []
     on_selection, on_held_out = [], []
@@ -152,7 +147,7 @@ def run_published(context: RunContext, horizon: int) -> PieceData:
 def run_published_baseline(context: RunContext) -> PieceData:
     """Mean regret of UCB1 [horizon, repeat] on the worlds of each search and on the held-out ones."""
     horizons, repeats = list(load_studies()), count_repeats(context)
-    worlds = load_studies()[horizons[0]].replications
+    worlds = first_study().replications
 
     def mean_by_repeat(stream: Stream) -> list[list[float]]:
         regret = _run_baseline(context, horizons, stream, repeats * worlds)
@@ -164,18 +159,16 @@ def run_published_baseline(context: RunContext) -> PieceData:
 
 def run_defined(context: RunContext, horizon: int) -> PieceData:
     """Tune RAVEN-UCB and UCB1 with the same budget; return the winners and their regrets on held-out worlds."""
+    raven = make_spec(context, horizon)
+    ucb1 = raven.model_copy(update={"policy": UCB1, "space": {}})  # the only parameter searched is the constant c
     out = {}
-    for spec in (make_spec(context, horizon), make_ucb1_spec(context, horizon)):
+    for spec in (raven, ucb1):
         winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec)
         params = {name: float(value) for name, value in winner.params.items()}
         regrets = _make_evaluator(context, spec.policy, horizon).play(
             [spec.resolve_params(params)], Stream.REPORT, 0, count_held_out(context, horizon)
         )
-        out[spec.policy] = {
-            "params": params,
-            "search": winner.search_estimate,
-            "regrets": regrets[0, :, REGRET].tolist(),
-        }
+        out[spec.policy] = {"params": params, "regrets": regrets[0, :, REGRET].tolist()}
     return out
 
 
@@ -196,4 +189,4 @@ def _make_evaluator(context: RunContext, policy: str, horizon: int) -> Evaluator
 
 
 def _arms() -> int:
-    return next(iter(load_studies().values())).resolved().arms
+    return first_study().resolved().arms

@@ -6,7 +6,6 @@ Reduction = 1 − mean regret of RAVEN-UCB / mean regret of UCB1, in percent, on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,14 +59,16 @@ Samples = dict[int, Floats]
 
 CLAIM_HORIZON = 5000  # the horizon of the claim about T ≈ 5,000
 GROUPS = 400  # samples of at least twice this size are averaged in groups before bootstrapping
-PAPER_WORLDS = 50  # worlds per point of the paper's figure
+PAPER_SIZES = {"published": 1, "defined": 50}
+"""Values per point of the paper's figure: one run, or 50 worlds."""
+
 RUN_QUANTILES = (0.05, 0.95)  # spread of single runs: the central 90 %
 POINTS = "percentage points"
 
 
 def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
     """Reductions by line and horizon, the winners and the verdicts."""
-    spec = next(iter(run.load_studies().values()))
+    spec = run.first_study()
     facts: dict[str, Any] = {
         "arms": spec.arms,
         "trials": spec.trials,
@@ -130,14 +131,14 @@ def _line_rows(line: str, samples: Samples, context: RunContext, single_runs: bo
 
 
 def _columns(name: str, sample: Floats, context: RunContext) -> dict[str, float]:
-    return interval_columns(name, astuple(measure_groups(sample, context.seed)))
+    return interval_columns(name, measure_groups(sample, context.seed))
 
 
 def _selection_bias(selection: Samples, held_out: Samples, context: RunContext) -> Iterator[dict[str, Any]]:
     """The optimistic bias of winners on the worlds that selected them."""
-    for horizon, own in selection.items():
-        means = {"selection": own.mean(), "held_out": held_out[horizon].mean()}
-        yield {"horizon": horizon, **means, **_columns("difference", own - held_out[horizon], context)}
+    for horizon, sample in selection.items():
+        means = {"selection": sample.mean(), "held_out": held_out[horizon].mean()}
+        yield {"horizon": horizon, **means, **_columns("difference", sample - held_out[horizon], context)}
 
 
 def _winner(horizon: int, pieces: Mapping[str, PieceData]) -> dict[str, Any]:
@@ -150,15 +151,13 @@ def _judge_published(samples: Samples, seed: int) -> list[ClaimResult]:
     horizons = list(samples)
     first, last = horizons[0], horizons[-1]
     average = np.mean([samples[horizon] for horizon in horizons], axis=0)
-
-    def about(key: str, sample: Floats, where: str) -> ClaimResult:
-        return _judge_about(key, "published", sample, float(sample.std(ddof=1)), where, seed)
-
+    where_average = f"averaged over {len(horizons)} horizons"
+    where_limit = f"at T = {last:,}, the longest horizon of the paper,"
     return [
         _judge_above("published", samples, seed),
-        about("figure2-84", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}"),
-        about("figure2-average-84", average, f"averaged over {len(horizons)} horizons"),
-        about("figure2-limit-84", samples[last], f"at T = {last:,}, the longest horizon of the paper,"),
+        _judge_about("figure2-84", "published", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}", seed),
+        _judge_about("figure2-average-84", "published", average, where_average, seed),
+        _judge_about("figure2-limit-84", "published", samples[last], where_limit, seed),
         _judge_growth(samples[last] - samples[first], first, last, seed),
     ]
 
@@ -167,15 +166,12 @@ def _judge_defined(samples: Samples, paper_horizons: Sequence[int], seed: int) -
     """Judge from held-out worlds [horizon][world], at the paper's horizons and beyond."""
     first, last, longest = paper_horizons[0], paper_horizons[-1], max(samples)
     average = np.mean([samples[horizon] for horizon in paper_horizons], axis=0)
-
-    def about(key: str, sample: Floats, where: str) -> ClaimResult:
-        return _judge_about(key, "defined", sample, float(sample.std(ddof=1) / PAPER_WORLDS**0.5), where, seed)
-
+    where_average = f"averaged over the paper's {len(paper_horizons)} horizons"
     return [
         _judge_above("defined", {horizon: samples[horizon] for horizon in paper_horizons}, seed),
-        about("figure2-84", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}"),
-        about("figure2-average-84", average, f"averaged over the paper's {len(paper_horizons)} horizons"),
-        _judge_about("figure2-limit-84", "defined", samples[longest], None, f"at T = {longest:,}", seed),
+        _judge_about("figure2-84", "defined", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}", seed),
+        _judge_about("figure2-average-84", "defined", average, where_average, seed),
+        _judge_about("figure2-limit-84", "defined", samples[longest], f"at T = {longest:,}", seed, in_paper=False),
         _judge_growth_beyond(samples, first, last, longest, seed),
     ]
 
@@ -195,11 +191,12 @@ def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
     return ClaimResult(claim, protocol, ours[worst], verdict, "all above", reason)
 
 
-def _judge_about(
-    key: str, protocol: str, sample: Floats, paper_error: float | None, where: str, seed: int
-) -> ClaimResult:
+def _judge_about(key: str, protocol: str, sample: Floats, where: str, seed: int, in_paper: bool = True) -> ClaimResult:
+    """Judge "about x"; noise of the paper explains no difference at horizons that it did not run."""
     claim, ours = CLAIMS[key], measure_groups(sample, seed)
-    error = float(sample.std(ddof=1)) / sample.size**0.5
+    spread = float(sample.std(ddof=1))
+    error = spread / sample.size**0.5
+    paper_error = spread / PAPER_SIZES[protocol] ** 0.5 if in_paper else None
     verdict = judge_about(claim.printed_number, ours, error, paper_error)
     reason = f"The reduction {where} is {format_measurement(ours)}; {_describe_position(claim.printed_number, ours)}"
     if paper_error is not None:
@@ -235,7 +232,7 @@ def _judge_growth_beyond(samples: Samples, first: int, last: int, longest: int, 
         f"From T = {first:,} to T = {last:,} the reduction changes by {format_measurement(early, POINTS)}, and from "
         f"there to T = {longest:,} by {format_measurement(late, POINTS)}."
     )
-    weaker = min(early, late, key=lambda each: each.low)
+    weaker = min(early, late, key=lambda change: change.low)
     return ClaimResult(CLAIMS["figure2-growth"], "defined", weaker, verdict, "all above", reason)
 
 

@@ -34,7 +34,7 @@ from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
 from tuning.reproduction.figure3.run import PAPER_REPLICATIONS
 from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
-from tuning.reproduction.figures import DotSeries, combine_panels, make_markers, plot_dots
+from tuning.reproduction.figures import HOVER_TEXT, DotSeries, combine_panels, format_worlds, make_markers, plot_dots
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -108,8 +108,8 @@ def plot_selection(cells: DataFrame, protocol: str) -> go.Figure:
 
 def plot_surface(cells: DataFrame, protocol: str) -> go.Figure:
     """The authors' 3-D surface: variance drift at the longer horizon."""
-    _, grid = [each for each in _read_grids(cells, protocol) if each[0].startswith("variance-drift")][-1]
-    return figures.plot_surface(grid)
+    grids = [grid for title, grid in _read_grids(cells, protocol) if title.startswith("variance-drift")]
+    return figures.plot_surface(grids[-1])
 
 
 def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
@@ -125,7 +125,7 @@ def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
         DotSeries.from_rows(cell_mean, rows, "cell_mean", diamond),
         DotSeries.from_rows("mean of the printed cell, 95 %", rows, "regret", circle),
     ]
-    limits = [value for each in series for value in (*each.low, *each.high)]
+    limits = [value for dots in series for value in (*dots.low, *dots.high)]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
     x_axis = make_axis("regret (reward units)", "log", choose_log_ticks(limits))
     title, margin = "Printed regret and its sampling distribution", {"t": 70, "r": 16, "b": 118, "l": 60}
@@ -160,14 +160,14 @@ def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
                 f"{_plain(title)}, {name}: median {format_number(row['q50'])}, mean {format_number(row['regret'])}"
             )
         labels.append(title)
-    mine = select(cells, protocol=protocol)
+    whiskers = select(cells, protocol=protocol)[["q05", "q95"]]
     return make_figure(
         traces,
         _make_title("Regret of single worlds", protocol, cells),
         f"Box plots, as {protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
         f"{'; '.join(parts)}.",
         height=190 + 62 * len(labels),
-        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks([*mine["q05"], *mine["q95"]])),
+        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks(whiskers.to_numpy().flat)),
         yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
     )
 
@@ -175,10 +175,10 @@ def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
 def _read_grids(cells: DataFrame, protocol: str) -> list[tuple[str, Grid]]:
     """The grids of a protocol with their titles: by scenario, shorter horizon first."""
     out = []
-    mine = select(cells, protocol=protocol)
-    for scenario in unique(mine, "scenario"):
-        for horizon in sorted(unique(mine, "horizon")):
-            rows = select(mine, scenario=scenario, horizon=horizon)
+    played = select(cells, protocol=protocol)
+    for scenario in unique(played, "scenario"):
+        for horizon in sorted(unique(played, "horizon")):
+            rows = select(played, scenario=scenario, horizon=horizon)
             alpha0, beta0 = (tuple(unique(rows, name)) for name in ("alpha0", "beta0"))
             spec = GridSpec(
                 scenario=rows["world"].iloc[0],
@@ -218,7 +218,7 @@ def _plot_cells(
         "colorscale": COLOR_SCALE,
         "reversescale": True,
         "showscale": False,
-        "hovertemplate": "%{text}<extra></extra>",
+        "hovertemplate": HOVER_TEXT,
     }
     labels: PlotlyTrace = {
         "type": "scatter",
@@ -304,8 +304,5 @@ def _make_title(main: str, protocol: str, table: DataFrame) -> str:
 
 
 def _describe_setting(protocol: str, table: DataFrame) -> list[str]:
-    """The protocol and the number of worlds at each horizon, for a title."""
-    mine = select(table, protocol=protocol)
-    worlds = dict(zip(mine["horizon"], mine["worlds"], strict=True))
-    counts = ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
-    return [f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", counts]
+    worlds = format_worlds(to_records(select(table, protocol=protocol)))
+    return [f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", worlds]

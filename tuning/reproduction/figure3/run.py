@@ -52,12 +52,7 @@ def piece_key(protocol: str, optimum: Optimum) -> str:
 
 
 def count_worlds(context: RunContext, horizon: int) -> int:
-    """Worlds of a grid: enough to distinguish its cells; long horizons cost more.
-
-    >>> from tuning.workers.local import SERIAL
-    >>> count_worlds(RunContext(0, 50, (), SERIAL, ""), 1000)
-    4000
-    """
+    """Worlds of a grid: enough to distinguish its cells; long horizons cost more."""
     return context.count(4000 if horizon <= 1000 else 2000, least=40)
 
 

@@ -35,11 +35,7 @@ SMALLEST_COLUMNS = ("smallest_low", "smallest", "smallest_high")
 
 
 def format_cell(alpha0: float, beta0: float) -> str:
-    """Format the parameters of a cell.
-
-    >>> format_cell(0.5, 10.0)
-    'α₀ = 0.5, β₀ = 10'
-    """
+    """Format the parameters of a cell."""
     return f"α₀ = {alpha0:g}, β₀ = {beta0:g}"
 
 
@@ -125,8 +121,8 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         for optimum in read_optima()
     ]
     by_protocol = {name: [grid for grid in grids if grid.protocol == name] for name in context.protocols}
-    results = [result for protocol, mine in by_protocol.items() for result in _judge(protocol, mine)]
-    verdicts = {(each.claim.key, each.protocol): each.verdict for each in results}
+    results = [result for protocol, played in by_protocol.items() for result in _judge(protocol, played)]
+    verdicts = {(result.claim.key, result.protocol): result.verdict for result in results}
     return ExperimentResult(
         tables={
             "cells": make_table(row for grid in grids for row in _cell_rows(grid)),
@@ -136,7 +132,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         facts={
             "replications": PAPER_REPLICATIONS,
             "resamples": RESAMPLES,
-            "one_problem": {name: _is_one_problem(mine) for name, mine in by_protocol.items()},
+            "one_problem": {name: _is_one_problem(played) for name, played in by_protocol.items()},
         },
         verdicts=results,
     )
@@ -196,9 +192,8 @@ def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], Verdict]) 
 
 
 def _sensitivity_rows(grid: PlayedGrid) -> Iterator[dict[str, Any]]:
-    for each in grid.data["sensitivity"]:
-        values = {name: each[name] for name in ("param", "other", "best", "worst")}
-        yield {**_grid_columns(grid), **values, **interval_columns("cost", each["cost"])}
+    for line in grid.data["sensitivity"]:
+        yield {**_grid_columns(grid), **line, **interval_columns("cost", line["cost"])}
 
 
 def _is_one_problem(grids: Sequence[PlayedGrid]) -> bool:
@@ -229,7 +224,7 @@ def _judge_cell(grid: PlayedGrid) -> ClaimResult:
         reason = f"{printed} and is statistically indistinguishable from {lowest}; {selected}."
     else:
         reason = f"{printed} and is worse than {lowest}; {selected}."
-    claim, cost = CLAIMS[f"{grid.optimum.claim_prefix}-cell"], to_percent(*grid.data["printed_cost"])
+    claim, cost = CLAIMS[f"{grid.optimum.claim_prefix}-cell"], to_percent(grid.data["printed_cost"])
     return ClaimResult(claim, grid.protocol, cost, judge_cell(is_among_best, share), "cell", reason)
 
 
@@ -300,7 +295,7 @@ def _judge_problems(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResult:
 
 def _judge_sensitivity(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResult:
     """Judge both parameters; the number shown is that of β₀, which the paper plots."""
-    rows = [(grid, each, Measurement(*each["cost"])) for grid in grids for each in grid.data["sensitivity"]]
+    rows = [(grid, line, Measurement(*line["cost"])) for grid in grids for line in grid.data["sensitivity"]]
     verdict = judge_costs([cost for _, _, cost in rows])
     (beta_grid, beta, beta_cost), (alpha_grid, alpha, alpha_cost) = (
         max((row for row in rows if row[1]["param"] == param), key=lambda row: row[2].value)
@@ -312,8 +307,7 @@ def _judge_sensitivity(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResul
         f"α₀ = {alpha['worst']:g} is {100.0 * alpha_cost.value:.0f} % higher than that of α₀ = {alpha['best']:g} "
         f"({alpha_grid.title})."
     )
-    cost = to_percent(*beta["cost"])
-    return ClaimResult(CLAIMS["figure3-insensitive"], protocol, cost, verdict, "insensitive", reason)
+    return ClaimResult(CLAIMS["figure3-insensitive"], protocol, to_percent(beta_cost), verdict, "insensitive", reason)
 
 
 def format_share(value: float) -> str:

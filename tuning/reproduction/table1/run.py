@@ -7,7 +7,6 @@ as the authors' script implements them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple
 from functools import partial
 from typing import Any
 
@@ -111,6 +110,6 @@ def _check(context: RunContext, name: str, protocol: str) -> dict[str, Any]:
         "violation": description,
         "worlds": count,
         "violations": violations,
-        **interval_columns("share", astuple(measure_share(violations, count))),
+        **interval_columns("share", measure_share(violations, count)),
         "changing_steps": changing / count,
     }

@@ -13,7 +13,7 @@ from studies.paper.results import ExperimentResult
 from studies.paper.rules import judge_definition
 from studies.tables import make_table, to_records
 from tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
-from tuning.reproduction.measurements import to_percent
+from tuning.reproduction.measurements import read_measurement, to_percent
 from tuning.reproduction.table1.run import ARMS_CHECKED, ARMS_PLOTTED, HORIZON
 
 TEXTS = {
@@ -44,5 +44,5 @@ def _judge(row: dict[str, Any]) -> ClaimResult:
         f"In {row['violations']} of {row['worlds']} worlds of {HORIZON:,} steps {row['violation']}; on average"
         f" something changes at {format_number(row['changing_steps'])} steps of a world."
     )
-    claim, share = CLAIMS[f"table1-{row['scenario']}"], to_percent(row["share"], row["share_low"], row["share_high"])
+    claim, share = CLAIMS[f"table1-{row['scenario']}"], to_percent(read_measurement(row, "share"))
     return ClaimResult(claim, row["protocol"], share, judge_definition(row["share"]), "definition", reason)

@@ -18,7 +18,7 @@ from policies.published.published_raven_ucb import NUMBERS
 from policies.raven_ucb import ESTIMATORS, next_variance
 from tuning.reproduction import logistics
 from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.logistics import COMPARISONS, RAVEN, simulate, summarize
+from tuning.reproduction.logistics import COMPARISONS, RAVEN, play
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of rewards at which a recursion is evaluated
 SAMPLES, WORLDS = 100, 200  # samples and worlds per recursion at the default precision
@@ -88,7 +88,7 @@ def _play_variant(protocol: str, variant: str, context: RunContext) -> PieceData
         params["beta0"] = 0.0
     else:
         params["variance"] = variant
-    return summarize(simulate(context, COMPARISONS[protocol][0], RAVEN, params, worlds=WORLDS))
+    return play(context, COMPARISONS[protocol][0], RAVEN, params, worlds=WORLDS)
 
 
 def _piece_key(protocol: str, variant: str) -> str:

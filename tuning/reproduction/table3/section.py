@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import (
@@ -156,7 +155,7 @@ def _plot_variances(variances: DataFrame) -> go.Figure:
     for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
         rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
         mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
-        positive = [max(each, min(mean) / 3) for each in low]  # a log axis has no zero
+        positive = [max(value, min(mean) / 3) for value in low]  # a log axis has no zero
         hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
         traces += make_interval_line(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
     last = sizes[-1]
@@ -195,11 +194,11 @@ def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, fol
     kinds = {"regret_constant": ", relative to 0.8", "regret": ", relative to the best arm"}
     rows = []
     for policy, name in NAMES.items():
-        mine = [row for row in to_records(select(scores, policy=policy)) if row["measure"] in measures]
+        shown = [row for row in to_records(select(scores, policy=policy)) if row["measure"] in measures]
         cells = {"policy": name}
-        if mine[0]["paper"] is not None:
-            cells["paper"] = f"{mine[0]['paper']:,.1f}"
-        cells |= {f"{names[row['comparison']]}{kinds.get(row['measure'], '')}": _format_score(row) for row in mine}
+        if shown[0]["paper"] is not None:
+            cells["paper"] = f"{shown[0]['paper']:,.1f}"
+        cells |= {f"{names[row['comparison']]}{kinds.get(row['measure'], '')}": _format_score(row) for row in shown}
         rows.append(cells)
     return show_table(f"{caption}: mean ± standard error and 95 % interval", rows, folded)
 
@@ -209,7 +208,7 @@ def _format_score(row: Mapping[str, Any]) -> str:
 
 
 def _format_difference(row: Mapping[str, Any], name: str) -> str:
-    value, low, high = map(format_signed, astuple(read_measurement(row, name)))
+    value, low, high = map(format_signed, read_measurement(row, name))
     return f"{value} ({low} to {high})"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,7 +120,7 @@ def _reduction_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any
         for measure in by_measure:
             if measure.startswith("regret"):
                 ours, _ = measure_reduction(by_measure[measure], seed)
-                interval = interval_columns("percent", astuple(ours))
+                interval = interval_columns("percent", ours)
                 out.append({"comparison": comparison, "measure": measure, **interval})
     return out
 

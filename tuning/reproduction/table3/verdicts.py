@@ -19,6 +19,7 @@ from tuning.reproduction.logistics import (
     CCB,
     NAMES,
     PAPER_WORLDS,
+    PRINTED_COLUMNS,
     RAVEN,
     describe_size,
     printed_by_policy,
@@ -30,10 +31,8 @@ from tuning.reproduction.table3.tables import Samples, collect_samples, make_tab
 
 NUMBERS_GROUP = "The numbers of Table 3"
 
-PRINTED_MEASURES = {"regret_constant": "regret", "reward": "reward", "suboptimal_pulls": "pulls"}
-"""Measures that the paper's table prints, and their name in the keys of claims."""
-
-MEASURE_TEXTS = {"regret": "cumulative regret", "reward": "cumulative reward", "pulls": "suboptimal pulls"}
+SHORT_NAMES = {"regret_constant": "regret", "reward": "reward", "suboptimal_pulls": "pulls"}
+"""Names of the printed measures in the keys of claims."""
 
 ESTIMATOR_OF = {"published": "accumulated", "defined": "welford"}
 """The recursion for the variance that RAVEN-UCB uses under each protocol."""
@@ -44,19 +43,14 @@ CONSTANT = "With regret relative to the constant 0.8"
 
 def _number_claims() -> list[Claim]:
     """One claim per number of the table."""
-    printed = {short: printed_by_policy(measure) for measure, short in PRINTED_MEASURES.items()}
-    return [
-        Claim(
-            f"table3-{name}-{short}",
-            "Section 4.3, Table 3",
-            f"{title}: {MEASURE_TEXTS[short]} {printed[short][name]:,.1f}.",
-            printed[short][name],
-            short,
-            NUMBERS_GROUP,
-        )
-        for name, title in NAMES.items()
-        for short in PRINTED_MEASURES.values()
-    ]
+    printed = {measure: printed_by_policy(measure) for measure in SHORT_NAMES}
+    out = []
+    for name, title in NAMES.items():
+        for measure, short in SHORT_NAMES.items():
+            value, words = printed[measure][name], PRINTED_COLUMNS[measure].replace("_", " ")
+            text = f"{title}: {words} {value:,.1f}."
+            out.append(Claim(f"table3-{name}-{short}", "Section 4.3, Table 3", text, value, short, NUMBERS_GROUP))
+    return out
 
 
 CLAIMS = index_claims(
@@ -142,8 +136,8 @@ def _judge_defined(tuned: Mapping[str, Samples], defaults: Mapping[str, Samples]
     out = []
     for key, measure, sign in (("table3-best-regret", "regret", 1.0), ("table3-best-reward", "reward", -1.0)):
         tuned_ranking, default_ranking = (
-            rank(RAVEN, {name: sign * values for name, values in each[measure].items()}, seed)
-            for each in (tuned, defaults)
+            rank(RAVEN, {name: sign * values for name, values in samples[measure].items()}, seed)
+            for samples in (tuned, defaults)
         )
         alternative = f"with all policies at their defaults it {default_ranking.describe()}"
         out.append(_judge_best(key, "defined", tuned_ranking, TUNED, alternative))
@@ -254,7 +248,7 @@ def _judge_numbers(samples: Mapping[str, Samples], seed: int) -> list[ClaimResul
     return [
         _judge_number(CLAIMS[f"table3-{name}-{short}"], samples[measure][name], seed)
         for name in NAMES
-        for measure, short in PRINTED_MEASURES.items()
+        for measure, short in SHORT_NAMES.items()
     ]
 
 

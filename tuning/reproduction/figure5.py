@@ -1,9 +1,11 @@
-"""The section of Figure 5."""
+"""Figure 5: regret, reward and suboptimal pulls of single worlds, from the runs of Table 3."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dashboards.figures.distributions import MEAN_MARKER
 from dashboards.figures.style import (
@@ -19,8 +21,11 @@ from dashboards.figures.style import (
 )
 from dashboards.pages.reproduction import ReproductionSection
 from environments.text import capitalize_first
+from environments.world import Floats
 from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.tables import select, to_records, unique
+from studies.statistics.intervals import mean_interval
+from studies.tables import make_table, select, to_records, unique
+from tuning.reproduction.context import Experiment, PieceData, RunContext
 from tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
 from tuning.reproduction.logistics import (
     AXIS_TITLES,
@@ -30,15 +35,58 @@ from tuning.reproduction.logistics import (
     NAMES,
     PRINTED_MARK,
     RAVEN,
+    describe_size,
+    list_comparisons,
+    list_measures,
+    make_pieces,
+    played_by_policy,
+    printed_by_policy,
+    samples_by_policy,
 )
+from tuning.reproduction.measurements import interval_columns
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     from pandas import DataFrame
 
 
-WHISKERS = ("low", "q1", "median", "q3", "high")
+QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
+"""Whiskers, quartiles and median of a box plot."""
+
 PRINTED_OFFSET = 0.42  # distance of a printed number from its box, so that it does not hide our mean
+
+
+def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+    """The statistics of a box plot per policy and measure, and the numbers of every world."""
+    boxes = [
+        _box_row(comparison, measure, name, values, context.seed)
+        for comparison in list_comparisons(context)
+        for measure in list_measures(comparison)
+        for name, values in samples_by_policy(pieces, comparison, measure).items()
+    ]
+    tables = {"boxes": make_table(boxes), "worlds": make_table(_world_rows(context, pieces))}
+    return ExperimentResult(tables, describe_size(context))
+
+
+def _box_row(comparison: str, measure: str, name: str, values: Floats, seed: int) -> dict[str, Any]:
+    return {
+        "comparison": comparison,
+        "measure": measure,
+        "policy": name,
+        **dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())), strict=True)),
+        **interval_columns("mean", mean_interval(values, seed)),
+        "paper": printed_by_policy(measure).get(name) if comparison == "published" else None,
+    }
+
+
+def _world_rows(context: RunContext, pieces: Mapping[str, PieceData]) -> Iterator[dict[str, Any]]:
+    """One row per world; regret relative to the constant is missing where it was not measured."""
+    for comparison in list_comparisons(context):
+        for name, piece in played_by_policy(pieces, comparison).items():
+            columns = {measure: piece["worlds"].get(measure) for measure in list_measures("published")}
+            for world in range(len(piece["worlds"]["regret"])):
+                values = {measure: column and column[world] for measure, column in columns.items()}
+                yield {"comparison": comparison, "policy": name, "world": world, **values}
 
 
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
@@ -46,10 +94,10 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
     table, facts = result.tables["boxes"], result.facts
     figures, results = [], []
     for comparison in unique(table, "comparison"):
-        mine = select(table, comparison=comparison)
+        boxes = select(table, comparison=comparison)
         context = [COMPARISON_TITLES[comparison], *format_sizes(facts["horizon"], facts["arms"], facts["worlds"])]
-        figures.append((f"figure5-{comparison}", _plot_boxes(mine, context)))
-        results.append(_describe_spread(mine, comparison))
+        figures.append((f"figure5-{comparison}", _plot_boxes(boxes, context)))
+        results.append(_describe_spread(boxes, comparison))
     methods = [
         f"The {facts['worlds']} worlds of each policy in Table 3, one number per world. Boxes contain half of the "
         "worlds, whiskers 90 %; the diamond is our mean with its 95 % interval."
@@ -92,7 +140,7 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
         number = axis_number(index)
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         traces += [
-            make_box(i, [row[key] for key in WHISKERS], LINE_STYLES[row["policy"]]["color"], **axes)
+            make_box(i, [row[key] for key in QUANTILES], LINE_STYLES[row["policy"]]["color"], **axes)
             for i, row in enumerate(rows)
         ]
         traces.append(_plot_means(rows) | axes)
@@ -133,3 +181,6 @@ def _plot_printed(rows: list[dict[str, Any]]) -> PlotlyTrace:
     text = [f"<b>{NAMES[row['policy']]}</b><br>printed in the paper: {row['paper']:,g}" for row in rows]
     y = [index - PRINTED_OFFSET for index in range(len(rows))]
     return make_markers([row["paper"] for row in rows], y, "printed in the paper", PRINTED_MARK, text)
+
+
+EXPERIMENT = Experiment(make_pieces, evaluate, make_section)

@@ -1,4 +1,4 @@
-"""The section of Figure 4."""
+"""Figure 4: cumulative regret and reward of the nine policies over time, from the runs of Table 3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from environments import find_scenario
 from environments.text import capitalize_first
 from environments.view import change_steps
 from studies.paper.results import ExperimentResult, Facts, ReproductionResult
-from studies.tables import select
+from studies.tables import make_table, select
+from tuning.reproduction.context import Experiment, PieceData, RunContext
 from tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
 from tuning.reproduction.logistics import (
     AXIS_TITLES,
@@ -22,8 +23,13 @@ from tuning.reproduction.logistics import (
     PRINTED_MARK,
     RAVEN,
     WORLDS,
+    describe_size,
+    list_comparisons,
+    make_pieces,
+    played_by_policy,
     printed_by_policy,
 )
+from tuning.reproduction.measurements import Z95
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,16 +47,43 @@ FIGURES = (
 MAX_POINTS = 50  # approximate number of points per line
 
 
+def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+    """Mean and 95 % band of each curve at every checkpoint, and the final values that the paper prints."""
+    curves = [
+        {
+            "comparison": comparison,
+            "measure": measure,
+            "policy": name,
+            "step": step,
+            "mean": mean,
+            "low": mean - Z95 * error,
+            "high": mean + Z95 * error,
+        }
+        for comparison in list_comparisons(context)
+        for name, piece in played_by_policy(pieces, comparison).items()
+        for measure, curve in piece["curves"].items()
+        for step, mean, error in zip(piece["steps"], curve["mean"], curve["error"], strict=True)
+    ]
+    tables = {"curves": make_table(curves)}
+    if "published" in context.protocols:
+        tables["printed"] = make_table(
+            {"measure": measure, "policy": name, "paper": value}
+            for measure in ("regret_constant", "reward")
+            for name, value in printed_by_policy(measure).items()
+        )
+    return ExperimentResult(tables, describe_size(context))
+
+
 def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
     """Curves with bands for each comparison."""
     curves, facts = result.tables["curves"], result.facts
     figures, results = [], []
     for comparison, panels in FIGURES:
-        mine = select(curves, comparison=comparison)
-        if len(mine):
+        shown = select(curves, comparison=comparison)
+        if len(shown):
             key = f"figure4-{comparison}-{'-'.join(panels)}".replace("_", "-")
-            figures.append((key, _plot_curves(mine, comparison, panels, facts)))
-            results.append(_describe_ends(mine, comparison, panels[0]))
+            figures.append((key, _plot_curves(shown, comparison, panels, facts)))
+            results.append(_describe_ends(shown, comparison, panels[0]))
     return ReproductionSection(
         title="Figure 4: regret and reward of nine policies over time",
         claims=[
@@ -107,9 +140,8 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], fact
     layout: dict[str, Any] = {}
     for index, (measure, domain) in enumerate(zip(panels, stack_panels(len(panels), gap=0.04), strict=True)):
         panel = {"yaxis": f"y{axis_number(index)}", "showlegend": index == 0}
-        mine = select(curves, measure=measure)
         for name in order:
-            traces += _plot_line(select(mine, policy=name), name, panel)
+            traces += _plot_line(select(curves, measure=measure, policy=name), name, panel)
         printed = printed_by_policy(measure)
         if comparison == "published" and printed:
             text = [f"<b>{NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()]
@@ -151,3 +183,6 @@ def _describe_panel(ends: Mapping[str, float], measure: str) -> str:
     best_first = sorted(((value, NAMES[name]) for name, value in ends.items()), reverse=measure == "reward")
     parts = ", ".join(f"{name} {value:,.0f}" for value, name in best_first)
     return f"Final {MEASURE_TITLES[measure]}, best first: {parts}."
+
+
+EXPERIMENT = Experiment(make_pieces, evaluate, make_section)
