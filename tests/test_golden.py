@@ -13,7 +13,7 @@ import pytest
 from dashboards.figures import get_alt_text, plot_heat_map, plot_pareto_front, plot_search_history, plot_world
 from environments import find_scenario
 from tests.command import refused, run_command
-from tests.dashboards.drawn import made_grid, names
+from tests.dashboards.figure_checks import legend_names, make_grid
 from tests.dashboards.figures.test_study import SPEC, made_rows
 from tests.dashboards.figures.test_worlds import made_front
 from tests.dashboards.outline import Outline
@@ -139,10 +139,10 @@ def test_comparison() -> None:
 def test_figures() -> None:
     """Title, legend and description of each figure; the report shows the others."""
     figures = [
-        plot_heat_map(made_grid(), make_recommendation()),
+        plot_heat_map(make_grid(), make_recommendation()),
         plot_search_history(made_rows(20), make_recommendation(), SPEC),
         plot_pareto_front(made_front(["blips", "periodic"])),
         plot_world(find_scenario("arm-churn"), 1000, 5),
     ]
-    lines = [(figure.layout.title.text, *names(figure), get_alt_text(figure)) for figure in figures]
+    lines = [(figure.layout.title.text, *legend_names(figure), get_alt_text(figure)) for figure in figures]
     assert_golden("figures", "\n\n".join("\n".join(each) for each in lines))

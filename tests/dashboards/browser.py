@@ -26,16 +26,16 @@ ARGUMENTS = [
     "--disable-gpu-rasterization",
     "--disable-gpu-compositing",
 ]
-"""Quiet, as any user, and with WebGL in software; the rest is drawn faster without a graphics card that is played."""
+"""No background traffic, no sandbox (tests may run as root), WebGL in software and the rest without a GPU."""
 
 
 def find_browser() -> str | None:
-    """Where a Chromium is, if anywhere."""
+    """Return the path of Chromium, if it is installed."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def needed_browser() -> str:
-    """Where it is; without one the test is skipped."""
+    """Return the path of Chromium; skip the test if it is not installed."""
     path = find_browser()
     if path is None:
         lacking("no Chromium was found (apt-get install chromium)")
@@ -44,7 +44,7 @@ def needed_browser() -> str:
 
 @contextmanager
 def launched(path: str) -> Iterator[Browser]:
-    """A headless browser."""
+    """Run a headless browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""One browser for all tests of a process, a fresh page for each."""
+"""One browser for all tests of a process, and a new page for each test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.dashboards.browser import launched, needed_browser
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-OURS = ("file:", "data:", "blob:")
+LOCAL = ("file:", "data:", "blob:")
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser_page(browser: Browser) -> Iterator[Page]:
-    """A page of 1400 × 900 that remembers nothing of other tests."""
+    """A page of 1400 × 900 pixels in a context of its own."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
     try:
@@ -34,10 +34,10 @@ def browser_page(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def offline_page(browser_page: Page) -> Iterator[Page]:
-    """A page for a file of ours: whatever it complains about or asks of a network is a failure."""
-    troubles: list[str] = []
-    browser_page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    browser_page.on("pageerror", lambda error: troubles.append(str(error)))
-    browser_page.on("request", lambda each: None if each.url.startswith(OURS) else troubles.append(each.url))
+    """A page for a local file; errors in the console and network requests fail the test."""
+    problems: list[str] = []
+    browser_page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    browser_page.on("pageerror", lambda error: problems.append(str(error)))
+    browser_page.on("request", lambda request: None if request.url.startswith(LOCAL) else problems.append(request.url))
     yield browser_page
-    assert troubles == []
+    assert problems == []

@@ -1,4 +1,4 @@
-"""What a browser would find in a page."""
+"""Elements, links, scripts and text of an HTML page."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ class Outline(HTMLParser):
         self.scripts: list[tuple[dict[str, str | None], str]] = []
         self.words = ""
         self.everything = ""
-        """All text: that of attributes, scripts and styles as well."""
+        """All text, including attributes, scripts and styles."""
         self.items: dict[str, list[dict[str, str | None]]] = {}
         self._in: str | None = None
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.items.setdefault(tag, []).append(found)
-        self.everything += " ".join(value or "" for value in found.values())
-        if found.get("id"):
-            self.ids.append(str(found["id"]))
+        attributes = dict(attrs)
+        self.items.setdefault(tag, []).append(attributes)
+        self.everything += " ".join(value or "" for value in attributes.values())
+        if attributes.get("id"):
+            self.ids.append(str(attributes["id"]))
         if tag == "a":
-            self.links.append(str(found["href"]))
+            self.links.append(str(attributes["href"]))
         if tag in ("script", "style"):
             self._in = tag
         if tag == "script":
-            self.scripts.append((found, ""))
+            self.scripts.append((attributes, ""))
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("script", "style"):
@@ -49,5 +49,5 @@ class Outline(HTMLParser):
         return next(text for attributes, text in self.scripts if attributes.get("id") == id)
 
     def names(self) -> set[str]:
-        """All elements and attributes that there are."""
+        """Return the names of all elements and attributes."""
         return {*self.items, *(name for each in self.items.values() for attributes in each for name in attributes)}

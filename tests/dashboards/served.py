@@ -1,4 +1,4 @@
-"""A dashboard served by the real command in a process of its own."""
+"""The dashboard, served by `ravenlab dashboard` in a separate process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.project import environment
 
 
 class Served(NamedTuple):
-    """Where it listens, the URL that it printed, and its process."""
+    """Port, printed URL and process of a server."""
 
     port: int
     url: str
@@ -24,7 +24,7 @@ class Served(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back."""
+    """Response to a request."""
 
     status: int
     headers: dict[str, str]
@@ -33,12 +33,12 @@ class Answer(NamedTuple):
 
 @contextmanager
 def listening(words: Sequence[str | Path], folder: Path) -> Iterator[Served]:
-    """Start a process that prints its URL first, wait for that, and end it."""
+    """Start a process, wait until it prints its URL, and end it."""
     process = subprocess.Popen(
         words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    ended = threading.Timer(120, process.kill)
-    ended.start()
+    timer = threading.Timer(120, process.kill)
+    timer.start()
     try:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -47,16 +47,16 @@ def listening(words: Sequence[str | Path], folder: Path) -> Iterator[Served]:
         url = line.split()[0]
         yield Served(int(url.rstrip("/").rsplit(":", 1)[1]), url, process)
     finally:
-        ended.cancel()
+        timer.cancel()
         process.kill()
         process.communicate()
 
 
 @contextmanager
 def served(storage: str, *words: str, folder: Path) -> Iterator[Served]:
-    """Start `ravenlab dashboard` on a free port, wait for its URL, and end it."""
-    with listening(command("dashboard", "--storage", storage, "--port", "0", *words), folder) as there:
-        yield there
+    """Start `ravenlab dashboard` on a free port, and end it."""
+    with listening(command("dashboard", "--storage", storage, "--port", "0", *words), folder) as server:
+        yield server
 
 
 def ask(
@@ -66,7 +66,7 @@ def ask(
     body: bytes | None = None,
     headers: dict[str, str] | None = None,
 ) -> Answer:
-    """One request over a connection of its own."""
+    """Send one request over a new connection."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, path, body, headers or {})
@@ -77,9 +77,9 @@ def ask(
 
 
 def gone(process: subprocess.Popen[str], seconds: float = 20.0) -> int:
-    """The exit code, once it has ended."""
+    """Wait until a process ends; return its exit code."""
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
-    assert process.returncode is not None, "it does not end"
+    assert process.returncode is not None, "the process did not end"
     return process.returncode

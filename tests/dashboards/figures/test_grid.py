@@ -10,7 +10,7 @@ import pytest
 
 from dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines, plot_surface
 from studies.results.grid import Grid
-from tests.dashboards.drawn import FINE, check, made_grid, names
+from tests.dashboards.figure_checks import FINE, check_figure, legend_names, make_grid
 from tests.messages import assert_names
 from tests.studies.examples import make_recommendation
 
@@ -18,26 +18,26 @@ RECOMMENDED = make_recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon"
 
 
 def test_the_heat_map_has_log_axes_and_every_mark() -> None:
-    figure = plot_heat_map(made_grid(), RECOMMENDED)
-    out = check(figure)
+    figure = plot_heat_map(make_grid(), RECOMMENDED)
+    out = check_figure(figure)
     assert out["layout"]["xaxis"]["type"] == out["layout"]["yaxis"]["type"] == "log"
     assert out["layout"]["xaxis"]["tickvals"] == [0.5, 1, 5, 10]
     assert "α₀" in out["layout"]["xaxis"]["title"]["text"]
     assert "β₀" in out["layout"]["yaxis"]["title"]["text"]
-    assert len(names(figure)) == 4
-    (star,) = [trace for trace in out["data"] if (trace.get("x"), trace.get("y")) == ([0.8], [2.2])]
-    assert star["name"] in names(figure)
+    assert legend_names(figure)[1:] == ["lowest cell", "the paper's advice", "recommended"]
+    (star,) = [trace for trace in out["data"] if trace.get("name") == "recommended"]
+    assert (star["x"], star["y"]) == ([0.8], [2.2])
     assert "41.5" in star["text"][0]
     assert_names(get_alt_text(figure), "13.55", "α₀ = 1, β₀ = 1")
 
 
-def test_cells_stand_where_they_belong_and_say_everything() -> None:
-    grid = made_grid(alpha0=(1.0, 10.0, 100.0), beta0=(1.0, 10.0))
-    cells = check(plot_heat_map(grid))["data"][0]
+def test_cells_have_their_position_and_all_values() -> None:
+    grid = make_grid(alpha0=(1.0, 10.0, 100.0), beta0=(1.0, 10.0))
+    cells = check_figure(plot_heat_map(grid))["data"][0]
     assert cells["x"] == pytest.approx([10**-0.5, 10**0.5, 10**1.5, 10**2.5], rel=1e-4)
     assert np.shape(cells["z"]) == (2, 3)
-    alpha0, beta0, mean, stderr, apart = cells["customdata"][1][2]
-    assert (alpha0, beta0, apart) == (100, 10, "yes")
+    alpha0, beta0, mean, stderr, worse = cells["customdata"][1][2]
+    assert (alpha0, beta0, worse) == (100, 10, "yes")
     assert mean == pytest.approx(grid.mean[2, 1], rel=1e-4)
     assert stderr == pytest.approx(grid.stderr[2, 1], rel=1e-2)
     for word in ("α₀", "β₀", "ε = 0.1", "standard error", "R = 500"):
@@ -46,7 +46,7 @@ def test_cells_stand_where_they_belong_and_say_everything() -> None:
 
 def test_the_region_is_outlined_exactly() -> None:
     """Every side between a cell inside and one outside is drawn, and no other."""
-    grid = made_grid(FINE, FINE)
+    grid = make_grid(FINE, FINE)
     inside = np.random.default_rng(1).random((25, 25)) < 0.4
     figure = plot_heat_map(Grid(grid.spec, grid.study, grid.mean, grid.stderr, inside))
     outline = next(trace for trace in figure.data if trace.type == "scatter" and trace.line.width == 3)
@@ -61,60 +61,60 @@ def test_the_region_is_outlined_exactly() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 1.0])
 def test_fine_grids_stay_small(share: float) -> None:
-    grid = made_grid(FINE, FINE)
+    grid = make_grid(FINE, FINE)
     inside = np.random.default_rng(0).random((25, 25)) < share
     fine = Grid(grid.spec, grid.study, grid.mean, grid.stderr, inside)
-    out = check(plot_heat_map(fine, RECOMMENDED), most=60_000)
+    out = check_figure(plot_heat_map(fine, RECOMMENDED), most=60_000)
     assert out["layout"]["xaxis"]["tickvals"] == [0.01, 0.1, 1, 10]
-    check(plot_surface(fine), most=40_000)
-    check(plot_sensitivity_lines(fine))
+    assert np.shape(check_figure(plot_surface(fine), most=40_000)["data"][0]["z"]) == (25, 25)
+    assert len(check_figure(plot_sensitivity_lines(fine))["data"]) == 2 * 6
 
 
-def test_a_wide_range_of_regret_is_coloured_on_a_log_scale() -> None:
-    grid = made_grid()
+def test_a_wide_range_of_regret_has_a_logarithmic_color_scale() -> None:
+    grid = make_grid()
     wide = Grid(grid.spec, grid.study, grid.mean**3, grid.stderr, grid.indistinguishable)
-    cells = check(plot_heat_map(wide))["data"][0]
+    cells = check_figure(plot_heat_map(wide))["data"][0]
     assert cells["z"][1][1] == pytest.approx(math.log10(13.55**3), rel=1e-4)
     assert cells["colorbar"]["ticktext"]
 
 
-def test_lines_have_bands_dashes_and_markers_of_their_own() -> None:
-    figure = plot_sensitivity_lines(made_grid())
-    out = check(figure)
-    assert names(figure) == ["β₀ = 0.5", "β₀ = 1", "β₀ = 5", "β₀ = 10"]
+def test_lines_differ_in_dash_and_marker_and_have_bands() -> None:
+    figure = plot_sensitivity_lines(make_grid())
+    out = check_figure(figure)
+    assert legend_names(figure) == ["β₀ = 0.5", "β₀ = 1", "β₀ = 5", "β₀ = 10"]
     lines = [trace for trace in out["data"] if trace["mode"] == "lines+markers"]
     bands = [trace for trace in out["data"] if trace.get("fill") == "toself"]
     assert len(bands) == len(lines) == 4
     assert len({trace["line"]["dash"] for trace in lines}) == len({trace["marker"]["symbol"] for trace in lines}) == 4
     assert out["layout"]["xaxis"]["type"] == "log"
-    grid = made_grid()
+    grid = make_grid()
     assert max(bands[0]["y"]) == pytest.approx((grid.mean + 1.96 * grid.stderr)[:, 0].max(), rel=1e-4)
 
 
 def test_many_lines_are_thinned_and_keep_the_best() -> None:
-    grid = made_grid(FINE, FINE)
+    grid = make_grid(FINE, FINE)
     figure = plot_sensitivity_lines(grid)
-    assert len(names(figure)) == 6
+    assert len(legend_names(figure)) == 6
     assert_names(figure.layout.title.text, "6 of 25")
-    assert f"β₀ = {grid.spec.beta0[grid.best[1]]:.4g}" in names(figure)
+    assert f"β₀ = {grid.spec.beta0[grid.best[1]]:.4g}" in legend_names(figure)
 
 
 @pytest.mark.parametrize("draw", [plot_heat_map, plot_sensitivity_lines, plot_surface])
 @pytest.mark.parametrize("alpha0", [(1.0,), (1.0, 2.0, 3.0)])
 @pytest.mark.parametrize("beta0", [(5.0,), (0.5, 10.0)])
 def test_narrow_grids(draw: Any, alpha0: tuple[float, ...], beta0: tuple[float, ...]) -> None:
-    out = check(draw(made_grid(alpha0, beta0)))
+    out = check_figure(draw(make_grid(alpha0, beta0)))
     if draw is plot_surface:
         narrow = min(len(alpha0), len(beta0)) == 1
         assert out["data"][0]["type"] == ("scatter3d" if narrow else "surface")
 
 
 def test_the_surface_has_log_axes() -> None:
-    scene = check(plot_surface(made_grid()))["layout"]["scene"]
+    scene = check_figure(plot_surface(make_grid()))["layout"]["scene"]
     assert scene["xaxis"]["type"] == scene["yaxis"]["type"] == "log"
     assert (scene["xaxis"]["title"]["text"], scene["yaxis"]["title"]["text"]) == ("α₀", "β₀")
 
 
 def test_a_scenario_without_advice_has_no_mark_for_it() -> None:
-    with_advice, without = (names(plot_heat_map(made_grid(scenario=name))) for name in ("variance-drift", "periodic"))
-    assert len(without) == len(with_advice) - 1
+    with_advice, without = (plot_heat_map(make_grid(scenario=name)) for name in ("variance-drift", "periodic"))
+    assert set(legend_names(with_advice)) - set(legend_names(without)) == {"the paper's advice"}

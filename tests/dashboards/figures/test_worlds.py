@@ -20,7 +20,7 @@ from studies.results.robust import (
     ScenarioOutcome,
     TunedSetting,
 )
-from tests.dashboards.drawn import check, names, shown_text
+from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.messages import assert_names
 
 WILD = "<b>%{x}"
@@ -77,21 +77,21 @@ def made_front(scenarios: list[str]) -> Front:
     return Front(**common(scenarios), members=members)
 
 
-def test_the_matrix_says_every_price() -> None:
+def test_the_matrix_shows_every_price() -> None:
     figure = plot_prices(made(["blips", WILD]))
-    out = check(figure)
+    out = check_figure(figure)
     cells, written = out["data"]
     assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
     assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
-    assert_names(get_alt_text(figure), "blips", "0.0 %", "150 %")
+    assert_names(get_alt_text(figure), "tuned for blips: 0.0 % in blips, 150 %")
     assert WILD not in shown_text(out)
 
 
 @pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
-def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
+def test_a_front_of_two_or_more_scenarios(scenarios: list[str]) -> None:
     figure = plot_pareto_front(made_front(scenarios))
-    out = check(figure)
-    assert len(names(figure)) == 4
+    out = check_figure(figure)
+    assert len(legend_names(figure)) == 4
     best = out["data"][-1]
     if len(scenarios) == 2:
         assert (best["x"], best["y"]) == ([60], [60])
@@ -99,16 +99,15 @@ def test_a_front_is_drawn_by_the_number_of_worlds(scenarios: list[str]) -> None:
     else:
         assert best["y"] == [20, 20, 20, None]
         assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
-    assert_names(get_alt_text(figure), "3")
+    assert_names(get_alt_text(figure), "3 settings", "50 to 75 in blips", "20 %")
     assert WILD not in shown_text(out)
 
 
-def test_note_and_report_say_the_price() -> None:
-    found, its_front = made(["blips", WILD]), made_front(["blips", "periodic"])
-    assert_names(robust_note(found), "2", "10 %")
-    assert_names(robust_note(its_front), "Pareto")
-    page = render_report(ReportData("here", [], robust=[found, its_front], unfinished_robust=["robust/begun"]))
-    assert_names(page, "10 %", "5.0 % to 15 %")
-    assert_names(page, "150 %")
-    assert "robust/begun" in page
+def test_note_and_report_state_the_price() -> None:
+    robust, front = made(["blips", WILD]), made_front(["blips", "periodic"])
+    assert_names(robust_note(robust), "α₀", 1.5, "β₀", 2, "10 %")
+    assert_names(robust_note(front), "Pareto", "3 of the 4", "20 %")
+    page = render_report(ReportData("here", [], robust=[robust, front], unfinished_robust=["robust/unfinished"]))
+    assert_names(page, "10 %", "5.0 % to 15 %", "150 %")
+    assert "robust/unfinished" in page
     assert WILD not in page.partition("<script")[0]

@@ -21,7 +21,7 @@ from studies.storage import keys
 from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
 from studies.storage.library import find_studies, read_recommendations
-from tests.dashboards.made import gridded, searched
+from tests.dashboards.storages import store_search, store_search_grid
 from tests.studies.examples import make_recommendation, snapshot, store_study, url
 from tuning.cli.app import run
 
@@ -42,7 +42,7 @@ def figures(study: optuna.Study) -> set[str]:
 
 
 def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> None:
-    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     assert attach_to_study(study) == 5
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# The recommendation is α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
@@ -55,13 +55,13 @@ def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> 
 
 def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    study = gridded(storage)
+    study = store_search_grid(storage)
     assert attach_to_grid(study) == 5
     assert figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
     assert "2 of 16 cells" in optuna_dashboard.get_note(study)
     before = load_figure(study, "ravenlab-heat-map")
-    searched(storage)
+    store_search(storage)
     assert attach_to_grid(study) >= 1
     assert "recommended" in json.dumps(load_figure(study, "ravenlab-heat-map"))
     assert load_figure(study, "ravenlab-heat-map") != before
@@ -70,7 +70,7 @@ def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) 
 def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
     storage = open_storage(url(path), create=True)
-    names = [searched(storage).study_name, gridded(storage).study_name]
+    names = [store_search(storage).study_name, store_search_grid(storage).study_name]
     for name in names:
         attach(optuna.load_study(study_name=name, storage=storage))
     before = rows(path)
@@ -82,9 +82,9 @@ def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
 
 def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    grid = gridded(storage)
+    grid = store_search_grid(storage)
     assert attach(grid, missing=True) == 5
-    study = searched(storage)
+    study = store_search(storage)
     assert attach(study, missing=True) == 5
     assert attach(grid, missing=True) >= 1, "there is a recommendation to mark now"
     with monkeypatch.context() as patched:
@@ -99,7 +99,7 @@ def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    names = [searched(storage).study_name, gridded(storage).study_name]
+    names = [store_search(storage).study_name, store_search_grid(storage).study_name]
     trials = [snapshot(storage, name) for name in names]
     attributes = [study.user_attrs for study in find_studies(storage, names)]
     exported = [export(read_recommendations(storage), kind) for kind in ("json", "toml", "csv")]
@@ -112,7 +112,7 @@ def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
 
 def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
-    study = searched(open_storage(url(path), create=True), done=200)
+    study = store_search(open_storage(url(path), create=True), done=200)
     attach(study)
     before = len(rows(path))
     keys.write_recommendation(study, None)
@@ -125,13 +125,13 @@ def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
 def test_figures_stay_small() -> None:
     """2000 trials and 625 cells: a row is 2 kB and a commit, and every page reads them all."""
     memory = optuna.storages.InMemoryStorage()
-    for study in (searched(memory, done=2000), gridded(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
+    for study in (store_search(memory, done=2000), store_search_grid(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
         assert attach(study) == 5
         assert len(memory.get_study_system_attrs(study._study_id)) < 60
 
 
 def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
-    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
     optuna_dashboard.save_note(study, "mine")
     assert attach(study) == 0
@@ -143,7 +143,7 @@ def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
 
 def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    study = searched(storage)
+    study = store_search(storage)
     optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")
     attach(study)
     assert "theirs" in figures(study)
@@ -153,7 +153,7 @@ def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_figure_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
-    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
     whole = load_figure(study, "ravenlab-history")
     study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
@@ -169,11 +169,11 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
     assert attach(study) > 0
     assert f"{done} of 10 trials" in optuna_dashboard.get_note(study)
     assert attach(study) == 0
-    assert attach(gridded(storage, finished=False)) == 0
+    assert attach(store_search_grid(storage, finished=False)) == 0
 
 
 def test_a_scenario_of_its_users_own_is_not_drawn_where_it_is_not_at_hand(tmp_path: Path) -> None:
-    study = searched(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
     assert attach(study) == 4
     assert figures(study) == {"ravenlab-history", "ravenlab-importances"}
@@ -182,7 +182,7 @@ def test_a_scenario_of_its_users_own_is_not_drawn_where_it_is_not_at_hand(tmp_pa
 
 def test_a_copy_is_complete(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    attach(searched(storage))
+    attach(store_search(storage))
     (study,) = find_studies(storage, [HARD])
     write_study_rows(read_study_rows(storage, study._study_id), storage, "copy")
     assert attach(optuna.load_study(study_name="copy", storage=storage)) == 0

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from studies.storage.database import open_storage
-from tests.dashboards.made import gridded, searched
 from tests.dashboards.served import Served, served
+from tests.dashboards.storages import store_search, store_search_grid
 from tests.studies.examples import WILD, url
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("dashboard")
     place = url(folder / "s.sqlite3")
     storage = open_storage(place, create=True)
-    searched(storage)
-    gridded(storage)
-    searched(storage, name=WILD)
+    store_search(storage)
+    store_search_grid(storage)
+    store_search(storage, name=WILD)
     storage.engine.dispose()
     with served(place, folder=folder) as it:
         yield it

@@ -1,4 +1,4 @@
-"""The page of a comparison in a real browser: everything is drawn, nothing is asked of a network, nothing overflows."""
+"""The comparison page in a browser: every figure is drawn, without network requests or overflow."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from dashboards.pages.comparison import build_comparison, render_comparison
-from studies.export.comparison import ComparisonDocument
+from studies.export.comparison import ComparisonDocument, order_by_relative_regret
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.spec.comparison import ComparisonSpec
+from tests.messages import assert_names
 from tuning.comparison.ranking import analyze_comparison
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 POLICIES = ("raven-ucb", "sw-raven", "ucb1", "thompson", "epsilon-greedy", "ccb", "softmax", "d-ucb", "ucb-v")
 
 
-def made(scenario: str, shift: int) -> Comparison:
-    """A comparison as it could have come out: policies apart by a few percent, in twelve worlds."""
+def make_comparison(scenario: str, shift: int) -> Comparison:
+    """Make a comparison in twelve worlds whose policies differ by a few percent."""
     spec = ComparisonSpec(scenario=scenario, horizon=1000, policies=POLICIES, tune=20, replications=12).resolved()
     rng = np.random.default_rng(shift)
     worlds = rng.gamma(9.0, 4.0, size=12)
@@ -43,7 +44,7 @@ def made(scenario: str, shift: int) -> Comparison:
 @pytest.fixture(scope="module")
 def document() -> ComparisonDocument:
     return ComparisonDocument(
-        tuple(analyze_comparison(made(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn")))
+        tuple(analyze_comparison(make_comparison(name, i)) for i, name in enumerate(("blips", "periodic", "arm-churn")))
     )
 
 
@@ -54,7 +55,7 @@ def page_file(document: ComparisonDocument, tmp_path_factory: pytest.TempPathFac
     return path
 
 
-def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
+def test_the_page_is_drawn_offline_and_fits(page_file: Path, document: ComparisonDocument, offline_page: Page) -> None:
     page = offline_page
     page.goto(page_file.as_uri())
     plots = page.locator(".plot")
@@ -65,9 +66,16 @@ def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
         plots.nth(i).scroll_into_view_if_needed()
         page.wait_for_function("i => document.querySelectorAll('.plot')[i].querySelector('.main-svg')", arg=i)
     lead = page.locator(".lead").first.inner_text()
-    assert "1 of 3" in lead
-    first = page.locator("section table").first.locator("tbody tr")
-    assert first.count() == len(POLICIES)
+    best = [result.main.best.policy for result in document.results]
+    assert len(set(best)) == 3
+    for policy in best:
+        among = sum(result.main.find(policy).among_the_best for result in document.results)
+        assert_names(lead, f"{policy} is best in 1 of 3 cases and best or indistinguishable from the best in {among}")
+    overview = page.locator("section table").first.locator("tbody tr")
+    shown = {row.locator("th").inner_text(): row.locator("td").all_inner_texts() for row in overview.all()}
+    assert list(shown) == order_by_relative_regret(document.results)
+    for policy, cells in shown.items():
+        assert [cell.endswith("★") for cell in cells[-3:]] == [policy == winner for winner in best]
     assert "20 × 20" in page.locator("main").inner_text()
     heading = page.locator("section table").first.locator("thead th").first
     page.emulate_media(media="print")
@@ -79,16 +87,16 @@ def test_it_draws_offline_and_fits(page_file: Path, offline_page: Page) -> None:
 
 
 def test_a_policy_looks_the_same_in_every_figure(document: ComparisonDocument) -> None:
-    """One colour throughout the page, and one dash wherever it is a line; no two policies share both."""
-    colours, lines = defaultdict(set), defaultdict(set)
+    """A policy has one color and one dash on the whole page; no two policies share both."""
+    colors, lines = defaultdict(set), defaultdict(set)
     for panel in build_comparison(document).all_panels:
         for trace in json.loads(panel.json)["data"]:
-            if "<b>" not in (said := str(trace.get("hovertext") or trace.get("hovertemplate"))):
+            if "<b>" not in (hover := str(trace.get("hovertext") or trace.get("hovertemplate"))):
                 continue
-            policy = said.split("<b>")[1].split("</b>")[0]
-            colours[policy].add((trace.get("marker") or trace["line"])["color"])
+            policy = hover.split("<b>")[1].split("</b>")[0]
+            colors[policy].add((trace.get("marker") or trace["line"])["color"])
             if trace["mode"] == "lines":
                 lines[policy].add((trace["line"]["color"], trace["line"]["dash"]))
-    assert set(colours) == set(lines) == set(POLICIES)
-    assert all(len(found) == 1 for found in (*colours.values(), *lines.values()))
+    assert set(colors) == set(lines) == set(POLICIES)
+    assert all(len(looks) == 1 for looks in (*colors.values(), *lines.values()))
     assert len(set.union(*lines.values())) == len(POLICIES)

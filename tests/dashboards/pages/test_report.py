@@ -13,15 +13,15 @@ from environments.text import format_number
 from studies.export import export
 from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
-from tests.dashboards.made import GIVEN, full
 from tests.dashboards.outline import Outline
+from tests.dashboards.storages import RECOMMENDATIONS, store_examples
 from tests.studies.examples import WILD
 from tuning.api import report
 
 
 @pytest.fixture(scope="module")
 def storage(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return full(tmp_path_factory.mktemp("report") / "s.sqlite3", grids=2)
+    return store_examples(tmp_path_factory.mktemp("report") / "s.sqlite3", grids=2)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_the_buttons_give_what_the_export_gives(outline: Outline, storage: str) 
 
 
 def test_the_summary_says_the_exports_numbers(outline: Outline) -> None:
-    for each in GIVEN:
+    for each in RECOMMENDATIONS:
         said = str(summarize(each, 10))
         assert said in outline.words
         for value in (*each.params.values(), each.regret.mean, each.regret.low, each.regret.high):

@@ -14,7 +14,7 @@ from studies.results.recommendation import Recommendation
 from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
 from tests.dashboards.browser import needed_browser
-from tests.dashboards.made import full
+from tests.dashboards.storages import store_examples
 from tuning.api import report
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommenda
     """The page's address, and what its storage recommends."""
     needed_browser()
     folder = tmp_path_factory.mktemp("browser")
-    storage = full(folder / "s.sqlite3", grids=GRIDS)
+    storage = store_examples(folder / "s.sqlite3", grids=GRIDS)
     path = report(output=folder / "report #1.html", storage=storage)
     return path.as_uri(), read_recommendations(open_storage(storage, create=False))
 

@@ -9,8 +9,8 @@ import pytest
 
 from dashboards.pages.report import page
 from tests.command import refused
-from tests.dashboards.made import GIVEN
 from tests.dashboards.outline import Outline
+from tests.dashboards.storages import RECOMMENDATIONS
 from tests.messages import assert_names
 from tests.studies.examples import WILD, store_recommendations
 from tuning.cli.app import run
@@ -20,7 +20,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module")
 def storage(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return store_recommendations(tmp_path_factory.mktemp("report") / "s.sqlite3", *GIVEN)
+    return store_recommendations(tmp_path_factory.mktemp("report") / "s.sqlite3", *RECOMMENDATIONS)
 
 
 def test_names_choose_studies(storage: str, tmp_path: Path, capsys: Captured) -> None:

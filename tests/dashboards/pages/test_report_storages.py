@@ -13,8 +13,8 @@ from environments.errors import InputError
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from tests.dashboards.made import add_grid, full
 from tests.dashboards.outline import Outline
+from tests.dashboards.storages import store_examples, store_small_grid
 from tests.studies.examples import (
     LINES,
     LOG_DISTRIBUTION,
@@ -68,7 +68,7 @@ def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
             )
         )
     optuna.create_study(study_name="someone else's", storage=opened)
-    add_grid(where, 100, cells=2)
+    store_small_grid(where, 100, cells=2)
     words = reported(where).words
     assert "4 studies at T = 200 with 0 recommendations." in words
     assert "0 of 9" in words
@@ -157,7 +157,7 @@ def test_a_grid_says_how_the_other_cells_stand(
 
 
 def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
-    where = full(tmp_path / "s.sqlite3", grids=2)
+    where = store_examples(tmp_path / "s.sqlite3", grids=2)
     opened = open_storage(where, create=False)
     first, second = (name for name in optuna.get_all_study_names(opened) if name.startswith("grid"))
     optuna.load_study(study_name=first, storage=opened).set_user_attr("ravenlab:grid", {"scenario": "gone"})

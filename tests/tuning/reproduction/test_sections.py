@@ -13,7 +13,7 @@ from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_approximate, format_number
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import select_row, to_records
-from tests.dashboards.drawn import check, names, shown_text
+from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.tuning.reproduction.synthetic import (
     logistics_context,
     make_bounds_result,
@@ -43,7 +43,7 @@ def check_section(section: ReproductionSection, most: int = 70_000, title: tuple
     assert len(set(keys)) == len(keys)
     for key, figure in section.figures:
         assert re.fullmatch(r"[a-z0-9-]+", key)
-        check(figure, most=most, title=title)
+        check_figure(figure, most=most, title=title)
         assert len(get_alt_text(figure)) > 100
     for table in section.tables:
         assert table.rows
@@ -89,7 +89,7 @@ def test_figure2(protocols: tuple[str, ...]) -> None:
     text = check_section(section, most=25_000, title=("T = ", "K = 10"))
     reduction = section.figures[0][1]
     assert len(section.figures) == 1 + ("published" in protocols)
-    assert len(names(reduction)) == ("published" in protocols) + 2 * ("defined" in protocols) + 2
+    assert len(legend_names(reduction)) == ("published" in protocols) + 2 * ("defined" in protocols) + 2
     for line in protocols:
         row = select_row(result.tables["reduction"], line=line, horizon=5000)
         assert f"at T = 5,000 is {format_measurement(read_measurement(row, 'reduction'))}" in text
@@ -122,7 +122,7 @@ def test_figure3(published: ReproductionResult) -> None:
     assert [star.showlegend for star in stars] == [True] + [False] * 5
     assert "are the same stationary problem" in text
     assert f"{sum(result.tables['optima']['among_best'].tolist())} of the 6 printed cells" in text
-    heat_maps = shown_text(check(figures["figure3-heat-maps-published"], most=60_000, title=()))
+    heat_maps = shown_text(check_figure(figures["figure3-heat-maps-published"], most=60_000, title=()))
     assert all(f"{value:.3g}" in heat_maps for value in result.tables["cells"]["regret"].tolist())
 
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import ravenlab
+from dashboards.pages.report.scenarios import share_by_arm
 from environments.errors import InputError
 from environments.recorded.examples import example_log, log_to_csv
-from studies.results.describe import describe_recommendation
+from studies.results.describe import describe_recommendation, format_estimate, format_segment
 from studies.spec.files import load_study_file
 from tests.command import refused
 from tests.environments.recordings import made_log
@@ -52,6 +53,18 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
     page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
     assert "Log: mean reward in" in page
     assert "Events by arm" in page
+    for estimate in (facts.score, facts.logged):
+        assert format_estimate(estimate) in page
+    for segment in facts.segments:
+        assert format_segment(facts, segment) in page
+    for name, count, share in share_by_arm(facts.arms, facts.events):
+        assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
+    for estimate in (facts.score, facts.logged):
+        assert format_estimate(estimate) in page
+    for segment in facts.segments:
+        assert format_segment(facts, segment) in page
+    for name, count, share in share_by_arm(facts.arms, facts.events):
+        assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
 
 
 def test_warning_about_few_matched_events(tmp_path: Path) -> None:

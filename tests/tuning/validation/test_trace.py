@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import ravenlab
+from dashboards.pages.report.scenarios import share_by_arm
 from environments.streams import Stream
 from studies.export import FORMATS
+from studies.results.describe import format_estimate, format_segment
 from studies.spec.files import load_study_file
 from studies.spec.parse import parse_study_spec
 from studies.spec.study import StudySpec
@@ -56,6 +58,18 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
     page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
     assert "Trace: centered means over 25 rows" in page
     assert "Missing cells by arm" in page
+    assert "cumulative cost" in page
+    assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_estimate(facts.regret_fixed))
+    for segment in facts.segments:
+        assert format_segment(facts, segment) in page
+    for name, count, share in share_by_arm(facts.arms, facts.rows):
+        assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
+    assert "cumulative cost" in page
+    assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_estimate(facts.regret_fixed))
+    for segment in facts.segments:
+        assert format_segment(facts, segment) in page
+    for name, count, share in share_by_arm(facts.arms, facts.rows):
+        assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
     file.unlink()
     assert run(["show", found.study, "--storage", url]) == 0
     report = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")

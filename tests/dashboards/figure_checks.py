@@ -1,4 +1,4 @@
-"""What the tests of figures share: made-up grids, and what every figure must keep to."""
+"""Checks that every figure must pass, and example grids."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from studies.spec.grid import GridSpec
 FINE = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 
 
-def made_grid(
+def make_grid(
     alpha0: tuple[float, ...] = PAPER_VALUES, beta0: tuple[float, ...] = PAPER_VALUES, **changes: Any
 ) -> Grid:
-    """A grid whose lowest cell lies at α₀ = 1, β₀ = 1, as far as it has such."""
-    given: dict[str, Any] = {"scenario": "variance-drift", "horizon": 1000, "replications": 500, **changes}
-    spec = GridSpec(alpha0=alpha0, beta0=beta0, **given).resolved()
+    """Make a grid whose lowest cell is at α₀ = 1, β₀ = 1, if it has this cell."""
+    settings: dict[str, Any] = {"scenario": "variance-drift", "horizon": 1000, "replications": 500, **changes}
+    spec = GridSpec(alpha0=alpha0, beta0=beta0, **settings).resolved()
     a, b = np.meshgrid(np.log(alpha0), np.log(beta0), indexing="ij")
     mean = 13.55 + 7.1234567 * a**2 + 1.7654321 * b**2
     return Grid(spec, spec.study_name(), mean, mean / 50, mean < mean.min() * 1.25)
 
 
-def check(figure: Any, most: int = 25_000, title: tuple[str, ...] = ("T = ", "K = ", "R = ")) -> dict[str, Any]:
-    """What holds for every figure; gives its JSON back."""
+def check_figure(figure: Any, most: int = 25_000, title: tuple[str, ...] = ("T = ", "K = ", "R = ")) -> dict[str, Any]:
+    """Check size, numbers, title, description and hover texts of a figure; return its JSON."""
     text = figure.to_json()
     assert len(text) < most, len(text)
     assert "NaN" not in text
@@ -51,10 +51,10 @@ def check(figure: Any, most: int = 25_000, title: tuple[str, ...] = ("T = ", "K 
 
 
 def shown_text(out: dict[str, Any]) -> str:
-    """All that Plotly renders: everything but the alt text."""
+    """Return everything that Plotly renders: all but the description."""
     return json.dumps({"data": out["data"], "layout": {**out["layout"], "meta": None}}, ensure_ascii=False)
 
 
-def names(figure: Any) -> list[str]:
-    """Entries of the legend."""
+def legend_names(figure: Any) -> list[str]:
+    """Return the entries of the legend."""
     return [trace.name for trace in figure.data if trace.name and trace.showlegend is not False]

@@ -1,4 +1,4 @@
-"""Storages made by hand for what is drawn from them: studies and small grids, without playing anything for long."""
+"""Storages with studies and small grids for tests of figures and pages, written without a search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studies.storage.database import open_storage
 from studies.storage.keys import write_recommendation, write_spec
 from tests.studies.examples import LOG_DISTRIBUTION, WILD, make_recommendation, store_grid, store_recommendations
 
-GIVEN = [
+RECOMMENDATIONS = [
     make_recommendation(scenario="blips", study=WILD, arms=5, horizon=300, importance={"alpha0": 0.75, "beta0": 0.25}),
     make_recommendation(scenario="variance-drift", horizon=1000),
     make_recommendation(scenario="variance-drift", horizon=400),
@@ -22,8 +22,8 @@ GIVEN = [
 EPSILON = optuna.distributions.FloatDistribution(0.001, 0.5, log=True)
 
 
-def add_grid(url: str, horizon: int, name: str | None = None, cells: int | None = None) -> None:
-    """A 2 × 3 grid as `ravenlab grid` leaves it; with `cells`, one that stopped after so many."""
+def store_small_grid(url: str, horizon: int, name: str | None = None, cells: int | None = None) -> None:
+    """Store a 2 × 3 grid as `ravenlab grid` does; with `cells`, only its first cells."""
     spec = GridSpec(
         scenario="blips", horizon=horizon, arms=4, alpha0=(0.5, 1.0), beta0=(0.5, 1.0, 5.0), replications=8, name=name
     )
@@ -32,18 +32,18 @@ def add_grid(url: str, horizon: int, name: str | None = None, cells: int | None 
     storage.engine.dispose()
 
 
-def full(path: Path, grids: int = 1) -> str:
-    """Three studies with recommendations, one of them with a wild name, and some grids."""
-    url = store_recommendations(path, *GIVEN)
+def store_examples(path: Path, grids: int = 1) -> str:
+    """Store three studies with recommendations, one of them with a hostile name, and some grids."""
+    url = store_recommendations(path, *RECOMMENDATIONS)
     for number in range(grids):
-        add_grid(url, 100 + number, name=f"grid {number} {WILD[:60]}" if number == 1 else None)
+        store_small_grid(url, 100 + number, name=f"grid {number} {WILD[:60]}" if number == 1 else None)
     return url
 
 
-def searched(storage: Any, done: int = 30, name: str | None = None, **more: Any) -> optuna.Study:
-    """A finished search whose trials hold all three parameters."""
+def store_search(storage: Any, done: int = 30, name: str | None = None, **more: Any) -> optuna.Study:
+    """Store a finished search whose trials have all three parameters."""
     spec = StudySpec(scenario="variance-drift", horizon=1000, trials=done, name=name, **more)
-    found = make_recommendation(study=spec.study_name(), trials=done, importance={"alpha0": 0.7, "beta0": 0.3})
+    result = make_recommendation(study=spec.study_name(), trials=done, importance={"alpha0": 0.7, "beta0": 0.3})
     study = optuna.create_study(study_name=spec.study_name(), storage=storage)
     write_spec(study, spec)
     for number in range(done):
@@ -55,11 +55,11 @@ def searched(storage: Any, done: int = 30, name: str | None = None, **more: Any)
                 user_attrs={"stderr": 1.5, "replications": 200, "seconds": 0.01},
             )
         )
-    write_recommendation(study, found)
+    write_recommendation(study, result)
     return study
 
 
-def gridded(storage: Any, finished: bool = True, **changes: Any) -> optuna.Study:
-    """The grid that goes with it."""
+def store_search_grid(storage: Any, finished: bool = True, **changes: Any) -> optuna.Study:
+    """Store a grid for the same problem."""
     spec = GridSpec(**{"scenario": "variance-drift", "horizon": 1000, "replications": 20, **changes})
     return store_grid(storage, spec, alike=(0, 1) if finished else None)[0]
