@@ -6,6 +6,7 @@ compiled and loaded. So the interrupt is raised again every two seconds until it
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from collections.abc import Iterator
@@ -53,7 +54,12 @@ def handle_interrupts() -> Iterator[None]:
         if unraisable.exc_type is not KeyboardInterrupt:  # it will be raised again
             hook(unraisable)
 
+    def is_not_interrupt(record: logging.LogRecord) -> bool:
+        return record.exc_info is None or record.exc_info[0] is not KeyboardInterrupt
+
     sys.unraisablehook = ignore_interrupts
+    if logging.lastResort is not None:  # SQLAlchemy logs an interrupt that arrives while a connection is returned
+        logging.lastResort.addFilter(is_not_interrupt)
     signals = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
     handlers = {number: signal.signal(number, interrupt) for number in signals}
     try:
@@ -65,5 +71,7 @@ def handle_interrupts() -> Iterator[None]:
     finally:
         acknowledge_interrupt()
         sys.unraisablehook = hook
+        if logging.lastResort is not None:
+            logging.lastResort.removeFilter(is_not_interrupt)
         for number, handler in handlers.items():
             signal.signal(number, handler)

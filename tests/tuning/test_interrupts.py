@@ -1,0 +1,35 @@
+"""Interrupts: raised once, and not logged."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+
+import pytest
+
+from tuning.interrupts import handle_interrupts
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_raises_keyboard_interrupt(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), handle_interrupts():
+        os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
+
+
+def test_a_library_that_logs_the_interrupt_prints_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logger = logging.getLogger("pool")
+    monkeypatch.setattr(logger, "propagate", False)  # no handler of pytest, so that the last resort handles it
+    with handle_interrupts():
+        for error in (KeyboardInterrupt(), OSError("disk full")):
+            try:
+                raise error
+            except BaseException:
+                logger.exception("Exception during reset")
+    printed = capsys.readouterr().err
+    assert "KeyboardInterrupt" not in printed
+    assert "disk full" in printed
