@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -25,12 +23,12 @@ NO_ROWS = "it has column names but no row below them."
 
 RowName = Callable[[int], str]  # names a row in messages by its index, such as "line 3"
 Converter = Callable[[Any, RowName], Any]
-"""Converts a column, which is an object array of text (CSV) or an Arrow array (Parquet), to an array."""
+"""Converts a column, which is a tuple of text (CSV) or an Arrow array (Parquet), to an array."""
 
 
 def to_texts(column: Any) -> list[str]:
     """Convert a column to text without surrounding spaces; missing cells are empty."""
-    cells = column if isinstance(column, np.ndarray) else column.to_pylist()
+    cells = column if isinstance(column, tuple) else column.to_pylist()
     return ["" if cell is None else str(cell).strip() for cell in cells]
 
 
@@ -39,10 +37,11 @@ def to_floats(column: Any, row_name: RowName, label: str, missing: tuple[str, ..
 
     `label` names the column in messages; `hint` is added to a message about the first row.
     """
-    if not isinstance(column, np.ndarray):
+    if not isinstance(column, tuple):
         return _arrow_to_floats(column)
-    try:  # correctly rounded, as by `float`
-        return np.where(column == "", "nan" if "" in missing else "", column).astype(np.float64)
+    empty = "nan" if "" in missing else ""
+    try:
+        return np.array([float(cell or empty) for cell in column])
     except ValueError:
         pass  # some cells are invalid, or missing in another spelling
     numbers = np.empty(len(column))
@@ -104,21 +103,13 @@ class Table(ABC):
 
 
 class CsvTable(Table):
-    """A CSV file with names in its first line, split into cells by pandas."""
+    """A CSV file with names in its first line."""
 
     row_word = "line"
 
-    def __init__(self, file: TextIO, widths: Iterator[int], must: str) -> None:
-        import pandas
-
-        self.widths, self.counted = widths, 0
-        options = {"dtype": object, "na_filter": False, "skip_blank_lines": False}
-        with _parser_errors():
-            try:
-                self.reader = pandas.read_csv(_BoundedLines(file), header=None, engine="c", iterator=True, **options)
-                header = self.reader.get_chunk(1).iloc[0].tolist()
-            except (pandas.errors.EmptyDataError, StopIteration):
-                header = []
+    def __init__(self, file: TextIO, must: str) -> None:
+        self.rows = csv.reader(_bounded_lines(file), strict=True)
+        header = next(self.rows, [])
         if not any(header):
             raise InputError(f"it is empty; the first line must {must}.")
         if len(header) == 1:
@@ -128,29 +119,20 @@ class CsvTable(Table):
         self.names = [name.strip() for name in header]
 
     def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
-        rows = 0
-        while True:
-            try:
-                with _parser_errors():
-                    frame = self.reader.get_chunk(min(max(1, CHUNK_CELLS // len(self.names)), max_rows - rows + 1))
-            except StopIteration:
-                return
-            if (frame.iloc[:, -1] == "").any():
-                frame = frame[self._count_cells(frame.index.start, len(frame)) > 0]
-            rows += len(frame)
-            if rows > max_rows:
+        count, line = 0, 2
+        while chunk := list(islice(self.rows, max(1, CHUNK_CELLS // len(self.names)))):
+            widths = np.array([len(row) for row in chunk])
+            numbers = np.arange(line, line + len(chunk))
+            line += len(chunk)
+            rows = [row for row in chunk if row]  # without blank lines
+            count += len(rows)
+            if count > max_rows:
                 raise InputError(too_long)
-            numbers = np.asarray(frame.index, dtype=np.int64) + 1
-            yield numbers, {position: frame.iloc[:, position].to_numpy() for position in positions}
-
-    def _count_cells(self, first: int, rows: int) -> Ints:
-        """Count the cells of rows: pandas fills up short rows and blank lines with empty cells."""
-        with _parser_errors():
-            widths = np.fromiter(islice(self.widths, first - self.counted, first - self.counted + rows), np.int64)
-        self.counted = first + rows
-        for row in np.flatnonzero((widths > 0) & (widths != len(self.names)))[:1]:
-            raise InputError(_width_message(first + row + 1, widths[row], len(self.names)))
-        return widths
+            for i in np.flatnonzero((widths > 0) & (widths != len(self.names)))[:1]:
+                raise InputError(f"line {numbers[i]} has {widths[i]} cells but the first line has {len(self.names)}.")
+            if rows:
+                columns = list(zip(*rows, strict=True))
+                yield numbers[widths > 0], {position: columns[position] for position in positions}
 
 
 class ParquetTable(Table):
@@ -183,40 +165,12 @@ class ParquetTable(Table):
         return None if any(test(kind) for test in tests) else str(kind)
 
 
-class _BoundedLines(io.TextIOBase):
-    """A text file that refuses lines longer than `MAX_LINE_LETTERS`."""
-
-    def __init__(self, file: TextIO) -> None:
-        self.file, self.line_letters = file, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1, /) -> str:
-        text = self.file.read(-1 if size is None else size)
-        end = max(text.rfind("\n"), text.rfind("\r"))
-        self.line_letters = len(text) - end - 1 + (self.line_letters if end < 0 else 0)
-        if self.line_letters > MAX_LINE_LETTERS:
+def _bounded_lines(file: TextIO) -> Iterator[str]:
+    """Yield the lines of a file; refuse lines longer than `MAX_LINE_LETTERS`."""
+    while line := file.readline(MAX_LINE_LETTERS + 1):
+        if len(line) > MAX_LINE_LETTERS:
             raise InputError(f"a line is longer than {MAX_LINE_LETTERS:,} characters.")
-        return text
-
-
-@contextmanager
-def _parser_errors() -> Iterator[None]:
-    """Convert errors of the CSV parsers to `InputError`."""
-    from pandas.errors import ParserError
-
-    try:
-        yield
-    except (ParserError, csv.Error) as error:
-        if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
-            expected, line, cells = match.groups()
-            raise InputError(_width_message(line, cells, expected)) from None
-        raise InputError(f"it is not a CSV file: {_shorten(error)}.") from None
-
-
-def _width_message(line: object, cells: object, expected: object) -> str:
-    return f"line {line} has {cells} cells but the first line has {expected}."
+        yield line
 
 
 def _shorten(error: Exception) -> str:
@@ -242,14 +196,15 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
             if path.suffix.lower() == ".parquet":
                 yield ParquetTable(stack.enter_context(open_parquet(path)))
             else:
-                file, again = (stack.enter_context(path.open(encoding="utf-8-sig", newline="")) for _ in range(2))
-                yield CsvTable(file, map(len, csv.reader(again)), must)
+                yield CsvTable(stack.enter_context(path.open(encoding="utf-8-sig", newline="")), must)
     except FileNotFoundError:
         raise InputError(f"{kind} {path}: there is no such file.") from None
     except UnicodeDecodeError:
         raise InputError(f"{kind} {path}: it is not text in UTF-8.") from None
     except OSError as error:
         raise InputError(f"{kind} {path}: it cannot be read: {error.strerror or error}.") from None
+    except csv.Error as error:
+        raise InputError(f"{kind} {path}: it is not a CSV file: {_shorten(error)}.") from None
     except InputError as error:
         raise InputError(f"{kind} {path}: {error}") from None
     except ValueError:
