@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,9 @@ from environments.world import Floats, Ints
 
 FORMATS = (".csv", ".parquet")
 CHUNK_CELLS = 200_000  # cells that are read at a time
+MIN_REGULAR_BYTES, MAX_REGULAR_BYTES = 5_000_000, 500_000_000
+"""Sizes of CSV files that pandas reads: importing it takes longer than reading a smaller file."""
+
 MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 NO_ROWS = "it has column names but no row below them."
@@ -108,6 +111,7 @@ class CsvTable(Table):
     row_word = "line"
 
     def __init__(self, file: TextIO, must: str) -> None:
+        self.path = file.name
         self.rows = csv.reader(_bounded_lines(file), strict=True)
         header = next(self.rows, [])
         if not any(header):
@@ -133,6 +137,36 @@ class CsvTable(Table):
             if rows:
                 columns = list(zip(*rows, strict=True))
                 yield numbers[widths > 0], {position: columns[position] for position in positions}
+
+    def read_regular(self, positions: Collection[int], max_rows: int) -> tuple[dict[int, Floats], RowName] | None:
+        """Read columns of numbers by pandas, several times as fast as `read`; empty cells become NaN.
+
+        Returns None for a file that needs `read`: a small or huge one, or one with blank lines, rows of different
+        lengths, other cells than numbers, or too many rows.
+        """
+        if not MIN_REGULAR_BYTES <= Path(self.path).stat().st_size <= MAX_REGULAR_BYTES:
+            return None
+        import pandas
+
+        old = tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1)
+        options = {"float_precision": "round_trip"} if old else {}  # newer versions always round correctly
+        try:
+            frame = pandas.read_csv(
+                self.path,
+                names=range(len(self.names)),
+                header=0,
+                dtype={i: np.float64 if i in positions else object for i in range(len(self.names))},
+                keep_default_na=False,
+                na_values=[""],
+                skip_blank_lines=False,
+                nrows=max_rows + 1,
+                **options,
+            )
+        except ValueError:
+            return None
+        if len(frame) > max_rows or frame.iloc[:, -1].isna().any() or not isinstance(frame.index, pandas.RangeIndex):
+            return None
+        return {position: frame[position].to_numpy() for position in positions}, lambda row: f"line {row + 2}"
 
 
 class ParquetTable(Table):

@@ -115,8 +115,11 @@ def _build_trace(table: Table) -> Trace:
     has_steps = has_time and columns[0].strip().lower() in STEP_COLUMNS and table.non_numeric_type(0) is None
     positions = range(int(has_time), len(columns))
     names = [columns[position] for position in positions]
-    in_csv = isinstance(table, CsvTable)
-    if in_csv and all(_is_number(name) for name in names) and not all(name.isdecimal() for name in names):
+    if (
+        isinstance(table, CsvTable)
+        and all(_is_number(name) for name in names)
+        and not all(name.isdecimal() for name in names)
+    ):
         raise InputError("its first line contains numbers; it must name the arms.")
     check_names(names)
     for position, name in zip(positions, names, strict=True):
@@ -127,7 +130,9 @@ def _build_trace(table: Table) -> Trace:
         position: partial(to_floats, label=repr(columns[position][:60]), missing=MISSING, hint=TIME_COLUMN_HINT)
         for position in ([0, *positions] if has_steps else positions)
     }
-    values, row_name = table.read(converters, MAX_CELLS // len(names), _too_long(len(names)))
+    max_rows = MAX_CELLS // len(names)
+    regular = table.read_regular(converters, max_rows) if isinstance(table, CsvTable) else None
+    values, row_name = regular or table.read(converters, max_rows, _too_long(len(names)))
     if has_steps:
         check_increasing(columns[0], values[0], row_name)
     return Trace.from_values(names, np.stack([values[position] for position in positions], axis=1))

@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 from environments.errors import InputError
-from environments.recorded import trace_file
+from environments.recorded import table_file, trace_file
 from environments.recorded.trace_file import Trace, read_trace
 from tests.environments.recordings import table, write_csv
 from tests.messages import raises_naming
@@ -45,6 +45,14 @@ BAD = {
 }
 
 
+@pytest.fixture(params=["csv", "pandas"])
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read small files also in the way of large ones."""
+    if request.param == "pandas":
+        monkeypatch.setattr(table_file, "MIN_REGULAR_BYTES", 0)
+
+
+@pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize("name", BAD)
 def test_an_invalid_file_is_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
@@ -71,6 +79,7 @@ def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
         read_trace(tmp_path / "latin.csv")
 
 
+@pytest.mark.usefixtures("parser")
 def test_too_many_rows_are_rejected_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_file, "MAX_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
@@ -93,6 +102,7 @@ def test_ten_million_rows_are_rejected_in_bounded_memory(tmp_path: Path) -> None
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
+@pytest.mark.usefixtures("parser")
 def test_time_columns_missing_cells_and_quotes(tmp_path: Path) -> None:
     path = tmp_path / "fine.csv"
     path.write_text(
@@ -105,6 +115,7 @@ def test_time_columns_missing_cells_and_quotes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(trace.values, [[1, np.nan], [np.nan, 4], [np.nan, 6]])
 
 
+@pytest.mark.usefixtures("parser")
 def test_the_digest_depends_on_contents_only(tmp_path: Path) -> None:
     values = table(rows=30, missing=0.3)
     one = read_trace(write_csv(tmp_path / "one.csv", values))
@@ -118,6 +129,14 @@ def test_the_digest_depends_on_contents_only(tmp_path: Path) -> None:
     values[3, 0] += 1e-12
     assert read_trace(write_csv(tmp_path / "two.csv", values)).digest != one.digest
     assert Trace.from_values(["w", "x", "y", "z"], one.values).digest != one.digest
+
+
+def test_pandas_reads_a_regular_file_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = table(rows=200, missing=0.2)[:, ::-1]
+    path = write_csv(tmp_path / "trace.csv", values)
+    monkeypatch.setattr(table_file, "MIN_REGULAR_BYTES", 0)
+    monkeypatch.setattr(table_file.CsvTable, "read", None)
+    np.testing.assert_array_equal(read_trace(path).values, values)
 
 
 def test_contents_are_read_only_copies() -> None:
