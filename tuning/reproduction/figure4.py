@@ -26,7 +26,7 @@ from tuning.reproduction.logistics import (
     describe_size,
     list_comparisons,
     make_pieces,
-    played_by_policy,
+    pieces_by_policy,
     printed_by_policy,
 )
 from tuning.reproduction.measurements import Z95
@@ -60,7 +60,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
             "high": mean + Z95 * error,
         }
         for comparison in list_comparisons(context)
-        for name, piece in played_by_policy(pieces, comparison).items()
+        for name, piece in pieces_by_policy(pieces, comparison).items()
         for measure, curve in piece["curves"].items()
         for step, mean, error in zip(piece["steps"], curve["mean"], curve["error"], strict=True)
     ]

@@ -39,7 +39,7 @@ from tuning.reproduction.logistics import (
     list_comparisons,
     list_measures,
     make_pieces,
-    played_by_policy,
+    pieces_by_policy,
     printed_by_policy,
     samples_by_policy,
 )
@@ -82,7 +82,7 @@ def _box_row(comparison: str, measure: str, name: str, values: Floats, seed: int
 def _world_rows(context: RunContext, pieces: Mapping[str, PieceData]) -> Iterator[dict[str, Any]]:
     """One row per world; regret relative to the constant is missing where it was not measured."""
     for comparison in list_comparisons(context):
-        for name, piece in played_by_policy(pieces, comparison).items():
+        for name, piece in pieces_by_policy(pieces, comparison).items():
             columns = {measure: piece["worlds"].get(measure) for measure in list_measures("published")}
             for world in range(len(piece["worlds"]["regret"])):
                 values = {measure: column and column[world] for measure, column in columns.items()}

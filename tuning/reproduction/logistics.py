@@ -119,19 +119,14 @@ def make_pieces(context: RunContext) -> list[RunPiece]:
     return out
 
 
-def played_by_policy(pieces: Mapping[str, PieceData], comparison: str) -> dict[str, PieceData]:
-    """The pieces of a comparison by policy."""
-    return {name: pieces[_piece_key(comparison, name)] for name in POLICIES}
-
-
-def searches_by_policy(pieces: Mapping[str, PieceData]) -> dict[str, PieceData]:
-    """The results of the searches by policy."""
-    return {name: pieces[_piece_key("search", name)] for name in POLICIES}
+def pieces_by_policy(pieces: Mapping[str, PieceData], kind: str) -> dict[str, PieceData]:
+    """The pieces of a comparison, or those of the searches (`kind` search), by policy."""
+    return {name: pieces[_piece_key(kind, name)] for name in POLICIES}
 
 
 def samples_by_policy(pieces: Mapping[str, PieceData], comparison: str, measure: str) -> dict[str, Floats]:
     """One number per world [R] by policy."""
-    played = played_by_policy(pieces, comparison)
+    played = pieces_by_policy(pieces, comparison)
     return {name: np.array(piece["worlds"][measure]) for name, piece in played.items()}
 
 
@@ -220,8 +215,8 @@ def _search(name: str, context: RunContext) -> PieceData:
     return {"params": dict(recommendation.params), "space": space}
 
 
-def _piece_key(comparison: str, name: str) -> str:
-    return f"logistics/{comparison}/{name}"
+def _piece_key(kind: str, name: str) -> str:
+    return f"logistics/{kind}/{name}"
 
 
 def _seconds(name: str, worlds: int) -> float:

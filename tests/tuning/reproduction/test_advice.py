@@ -10,36 +10,36 @@ from studies.paper.claims import Measurement, Verdict
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import judge_costs
 from studies.tables import to_records
+from tests.tuning.reproduction.synthetic import small_context
 from tuning.reproduction.advice.run import list_cases
-from tuning.reproduction.context import RunContext
 from tuning.reproduction.runner import reproduce
-from tuning.workers.local import LocalWorkers
 
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("advice")
-    context = RunContext(0, 2, ("defined",), LocalWorkers(2), f"sqlite:///{folder}/searches.sqlite3")
+    context = small_context(("defined",), jobs=2, url=f"sqlite:///{folder}/searches.sqlite3")
     return reproduce(["advice"], context, folder)
 
 
 def test_cases_are_those_of_the_paper() -> None:
     published, defined = list_cases(["published"]), list_cases(["defined"])
-    assert [(each.claim_key, each.played_scenario, each.horizon) for each in published] == [
+    assert [(case.claim_key, case.played_scenario, case.horizon) for case in published] == [
         ("advice-1-long", "published-variance-drift", 10000),
         ("advice-2-long", "published-incremental-drift", 10000),
         ("advice-2-short", "published-incremental-drift", 1000),
         ("advice-3-long", "published-blips", 10000),
     ]
     assert len(defined) == 6
-    assert {each.claim_key for each in defined} == {each.claim_key for each in published}
-    assert {each.played_scenario for each in defined if each.number == "2"} == {"incremental-drift", "gradual-drift"}
-    assert {(each.alpha0, each.beta0) for each in defined if each.claim_key == "advice-2-short"} == {(0.5, 10.0)}
+    assert {case.claim_key for case in defined} == {case.claim_key for case in published}
+    assert {case.played_scenario for case in defined if case.number == "2"} == {"incremental-drift", "gradual-drift"}
+    assert {(case.alpha0, case.beta0) for case in defined if case.claim_key == "advice-2-short"} == {(0.5, 10.0)}
 
 
 def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult) -> None:
     result = document.experiments["advice"]
-    for row in to_records(result.tables["costs"]):
+    rows = to_records(result.tables["costs"])
+    for row in rows:
         assert row["cost"] == pytest.approx(row["advised_regret"] / row["recommended_regret"] - 1, abs=1e-9)
         assert row["cost_low"] <= row["cost"] <= row["cost_high"]
         assert row["verdict"] == judge_costs([Measurement(row["cost"], row["cost_low"], row["cost_high"])])
@@ -50,20 +50,16 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
         "advice-3-long",
     ]
     for verdict in result.verdicts:
-        mine = [
-            row
-            for row in to_records(result.tables["costs"])
-            if f"advice-{row['advice']}-{row['term']}" == verdict.claim.key
-        ]
+        judged = [row for row in rows if f"advice-{row['advice']}-{row['term']}" == verdict.claim.key]
         assert verdict.measurement is not None
-        assert verdict.measurement.value == pytest.approx(100 * max(row["cost"] for row in mine))
-        if any(row["verdict"] == Verdict.REFUTED for row in mine):
+        assert verdict.measurement.value == pytest.approx(100 * max(row["cost"] for row in judged))
+        if any(row["verdict"] == Verdict.REFUTED for row in judged):
             assert verdict.verdict == Verdict.REFUTED
 
 
 def test_advice_for_gradual_changes_is_refuted_at_the_smallest_precision(document: ReproductionResult) -> None:
     """The excess regret is far larger than the error of the smallest search and few worlds."""
-    verdict = next(each for each in document.verdicts() if each.claim.key == "advice-2-long")
+    verdict = next(verdict for verdict in document.verdicts() if verdict.claim.key == "advice-2-long")
     assert verdict.verdict == Verdict.REFUTED
     assert verdict.measurement is not None
     assert verdict.measurement.low > 5.0

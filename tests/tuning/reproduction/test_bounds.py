@@ -38,7 +38,7 @@ def test_only_raven_ucb_has_a_linear_tail() -> None:
     raven, control = run_two_arms("raven-published"), run_two_arms("ucb1")
     json.dumps([raven, control], allow_nan=False)
     assert run_two_arms("ucb1", jobs=2) == control
-    tails = [_tail_columns(TWO, each) for each in (raven, control)]
+    tails = [_tail_columns(TWO, piece) for piece in (raven, control)]
     assert tails[0]["tail_from"] is not None
     assert tails[1]["tail_from"] is None
     assert raven["lost"] >= 1
@@ -61,7 +61,7 @@ def test_only_raven_ucb_has_a_linear_tail() -> None:
 @pytest.mark.parametrize("tail", [False, True])
 def test_verdicts_follow_from_the_regrets(tail: bool) -> None:
     result = make_bounds_result(small_context(), tail=tail)
-    verdicts = {(each.claim.key, each.protocol): each.verdict for each in result.verdicts}
+    verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
     for protocol in ("published", "defined"):
         for claim in ("bounds-gap-dependent", "bounds-gap-independent"):
             assert verdicts[claim, protocol] == (Verdict.REFUTED if tail else Verdict.CONFIRMED)

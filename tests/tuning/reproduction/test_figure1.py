@@ -37,7 +37,7 @@ def test_spreads_and_shares_agree_with_theory(result: ExperimentResult) -> None:
 
 
 def test_verdicts(result: ExperimentResult) -> None:
-    verdicts = {(each.claim.key, each.protocol): each.verdict for each in result.verdicts}
+    verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
     assert len(verdicts) == 6
     assert verdicts["figure1-means-settle", "defined"] == Verdict.CONFIRMED
     assert verdicts["figure1-variances-settle", "defined"] == Verdict.CONFIRMED

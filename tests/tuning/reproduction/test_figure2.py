@@ -15,13 +15,11 @@ from studies.paper.claims import Measurement, Verdict
 from studies.paper.rules import judge_about
 from studies.statistics.intervals import relative_shares
 from studies.tables import select_row
-from tests.tuning.reproduction.synthetic import make_figure2_pieces
-from tuning.reproduction import PROTOCOLS
+from tests.tuning.reproduction.synthetic import make_figure2_pieces, small_context
 from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure2 import EXPERIMENT
 from tuning.reproduction.figure2 import run as runs
 from tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
-from tuning.workers.local import LocalWorkers
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
     "alpha0": optuna.distributions.FloatDistribution(0.01, 10.0, log=True),
@@ -32,7 +30,7 @@ SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
 
 @pytest.fixture
 def context(tmp_path: Path) -> RunContext:
-    return RunContext(0, 2, PROTOCOLS, LocalWorkers(1), f"sqlite:///{tmp_path}/studies.sqlite3")
+    return small_context(url=f"sqlite:///{tmp_path}/studies.sqlite3")
 
 
 def suggest(sampler: optuna.samplers.BaseSampler, trials: int) -> list[dict[str, float]]:
@@ -54,14 +52,14 @@ def test_first_ten_trials_of_tpe_are_random() -> None:
 
 
 def test_candidates_are_log_uniform() -> None:
-    drawn = [each for repeat in range(40) for each in runs.draw_candidates(0, repeat, 1000)]
+    drawn = [candidate for repeat in range(40) for candidate in runs.draw_candidates(0, repeat, 1000)]
     for name in ("alpha0", "beta0"):
-        u = (np.log10([float(each[name]) for each in drawn]) + 2.0) / 3.0
+        u = (np.log10([float(candidate[name]) for candidate in drawn]) + 2.0) / 3.0
         assert u.min() >= 0.0
         assert u.max() <= 1.0
         assert abs(u.mean() - 0.5) < 4.0 / (12 * len(u)) ** 0.5
-    assert {each["epsilon"] for each in drawn} == {1e-6}
-    assert {(each["variance"], each["logarithm"]) for each in drawn} == {("printed", "t")}
+    assert {candidate["epsilon"] for candidate in drawn} == {1e-6}
+    assert {(candidate["variance"], candidate["logarithm"]) for candidate in drawn} == {("printed", "t")}
 
 
 def test_one_long_simulation_of_ucb1_gives_all_horizons(context: RunContext) -> None:
@@ -85,8 +83,8 @@ def test_as_defined_at_the_longest_printed_horizon(tmp_path: Path) -> None:
 
 
 def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
-    context = RunContext(0, 10, ("defined",), LocalWorkers(1), f"sqlite:///{tmp_path}/studies.sqlite3")
-    usual = RunContext(0, 50, ("defined",), LocalWorkers(1), context.url)
+    context = small_context(("defined",), replications=10, url=f"sqlite:///{tmp_path}/studies.sqlite3")
+    usual = small_context(("defined",), replications=50, url=context.url)
     spec = runs.make_spec(usual, horizon)
     winner = usual.search("figure2/check", spec)
     count = runs.count_held_out(context, horizon)
@@ -100,15 +98,15 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
 def test_published_winner_has_the_lowest_mean_of_its_ten_candidates(context: RunContext) -> None:
     published = runs.run_published(context, 100)
     evaluator = runs._make_evaluator(context, runs.RAVEN, 100)
-    for repeat, (winner, own) in enumerate(zip(published["winners"], published["selection"], strict=True)):
+    for repeat, (winner, lowest) in enumerate(zip(published["winners"], published["selection"], strict=True)):
         tried = runs.draw_candidates(context.seed, repeat, 100)
         means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50)[..., 0].mean(axis=1)
-        assert own == means.min()
+        assert lowest == means.min()
         assert winner["alpha0"] == tried[int(means.argmin())]["alpha0"]
 
 
 def test_results_do_not_depend_on_the_number_of_jobs(context: RunContext) -> None:
-    two = RunContext(0, 2, PROTOCOLS, LocalWorkers(2), context.url)
+    two = small_context(jobs=2, url=context.url)
     assert runs.run_published(context, 250) == runs.run_published(two, 250)
     assert runs.run_published_baseline(context) == runs.run_published_baseline(two)
 
@@ -116,14 +114,12 @@ def test_results_do_not_depend_on_the_number_of_jobs(context: RunContext) -> Non
 def test_pieces_are_those_of_the_protocols(context: RunContext) -> None:
     keys = [piece.key for piece in EXPERIMENT.pieces(context)]
     assert len(keys) == len(set(keys)) == 1 + 23 + 2 + 27
-    only = RunContext(0, 2, ("published",), LocalWorkers(1), context.url)
-    assert [key for key in keys if key.startswith("figure2/published")] == [
-        each.key for each in EXPERIMENT.pieces(only)
-    ]
+    published = [piece.key for piece in EXPERIMENT.pieces(small_context(("published",)))]
+    assert [key for key in keys if key.startswith("figure2/published")] == published
 
 
 def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
-    context = RunContext(0, 10, PROTOCOLS, LocalWorkers(1), "")
+    context = small_context(replications=10)
     result = EXPERIMENT.assemble(context, json.loads(json.dumps(make_figure2_pieces(context))))
     point = select_row(result.tables["reduction"], line="defined", horizon=200_000)
     assert abs(point["reduction"] - 90.0) < 4.0 * 10.0 / 80**0.5
@@ -139,7 +135,7 @@ def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
 def test_other_numbers_give_the_opposite_verdicts() -> None:
     rng = np.random.default_rng(2)
     printed, beyond = [100, 5000, 15_000], 200_000
-    high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate([*printed])}
+    high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate(printed)}
     verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_published(high, 0)}
     assert verdicts["figure2-above-80"] == verdicts["figure2-growth"] == Verdict.CONFIRMED
     falling = high | {beyond: 84.0 + rng.normal(size=200)}

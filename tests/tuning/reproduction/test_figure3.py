@@ -19,12 +19,11 @@ from studies.paper.results import ReproductionResult
 from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, unique
 from tests.tuning import plain_grid
+from tests.tuning.reproduction.synthetic import small_context
 from tuning.grid_run import grid_problem
 from tuning.reproduction import PROTOCOLS
-from tuning.reproduction.context import RunContext
 from tuning.reproduction.figure3.run import play_grid, resample
 from tuning.reproduction.runner import reproduce
-from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 KNOWN = {
@@ -38,17 +37,16 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
     folder: Path = tmp_path_factory.mktemp("figure3")
-    return reproduce(["figure3"], RunContext(0, 2, PROTOCOLS, LocalWorkers(2), "sqlite:///:memory:"), folder)
+    return reproduce(["figure3"], small_context(jobs=2), folder)
 
 
 def _verdict(document: ReproductionResult, claim: str, protocol: str) -> Any:
-    (verdict,) = [each for each in document.verdicts() if (each.claim.key, each.protocol) == (claim, protocol)]
+    keys = (claim, protocol)
+    (verdict,) = [verdict for verdict in document.verdicts() if (verdict.claim.key, verdict.protocol) == keys]
     return verdict
 
 
-def test_the_published_scenarios_are_one_problem_at_the_short_horizon(
-    document: ReproductionResult,
-) -> None:
+def test_the_published_scenarios_are_one_problem_at_the_short_horizon(document: ReproductionResult) -> None:
     cells = select(document.experiments["figure3"].tables["cells"], protocol="published", horizon=1000)
     first, *others = [select(cells, scenario=name)["regret"].tolist() for name in unique(cells, "scenario")]
     assert len(others) == 2
@@ -99,10 +97,10 @@ def test_selection_shares_sum_to_one(document: ReproductionResult) -> None:
     cells = document.experiments["figure3"].tables["cells"]
     for protocol in PROTOCOLS:
         for printed in read_optima():
-            mine = select(cells, protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
-            assert len(mine) == 16
-            assert sum(mine["selected"].tolist()) == pytest.approx(1.0)
-            assert sum(mine["printed"].tolist()) == 1
+            grid = select(cells, protocol=protocol, scenario=printed.scenario, horizon=printed.horizon)
+            assert len(grid) == 16
+            assert sum(grid["selected"].tolist()) == pytest.approx(1.0)
+            assert sum(grid["printed"].tolist()) == 1
 
 
 def test_resampling_normal_cells_agrees_with_theory() -> None:
@@ -127,17 +125,13 @@ def test_resampling_normal_cells_agrees_with_theory() -> None:
 
 
 def test_a_grid_does_not_depend_on_the_number_of_jobs() -> None:
-    one, two = (
-        json.dumps(play_grid(RunContext(3, 2, PROTOCOLS, LocalWorkers(jobs), ""), "blips", read_optima()[0]))
-        for jobs in (1, 2)
-    )
+    one, two = (json.dumps(play_grid(small_context(jobs=jobs, seed=3), "blips", read_optima()[0])) for jobs in (1, 2))
     assert one == two
 
 
 @pytest.mark.stress
 def test_at_default_precision_the_published_optima_are_within_noise(tmp_path: Path) -> None:
-    context = RunContext(0, 50, ("published",), LocalWorkers(2), "sqlite:///:memory:")
-    document = reproduce(["figure3"], context, tmp_path)
+    document = reproduce(["figure3"], small_context(("published",), replications=50, jobs=2), tmp_path)
     verdicts = {
         printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").verdict
         for printed in read_optima()

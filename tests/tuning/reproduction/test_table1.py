@@ -25,7 +25,7 @@ def test_only_the_defined_scenarios_satisfy_the_table(result: ExperimentResult) 
     assert select(checks, protocol="defined")["share"].tolist() == [0.0] * 3
     assert select(checks, protocol="published")["share"].tolist() == [1.0] * 3
     assert select(checks, protocol="published")["changing_steps"].tolist() == [2.0, 2.0, 1.0]
-    assert {(each.protocol, each.verdict) for each in result.verdicts} == {
+    assert {(verdict.protocol, verdict.verdict) for verdict in result.verdicts} == {
         ("published", Verdict.REFUTED),
         ("defined", Verdict.CONFIRMED),
     }

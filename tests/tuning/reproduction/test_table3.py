@@ -13,13 +13,12 @@ from policies import policy_names
 from studies.paper.claims import ClaimResult, Verdict
 from studies.paper.results import ReproductionResult
 from studies.tables import select
-from tests.tuning.reproduction.synthetic import logistics_context, make_logistics_pieces
+from tests.tuning.reproduction.synthetic import logistics_context, make_logistics_pieces, small_context
 from tuning.reproduction import find_experiment
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
 from tuning.reproduction.table3.run import compute_variance, make_pieces
 from tuning.reproduction.table3.verdicts import CLAIMS
-from tuning.workers.local import LocalWorkers
 
 RERUN = {
     "raven-ucb": (1694.0, 99.0),
@@ -42,13 +41,13 @@ SLOW = {"thompson", "f-dsw-ts", "wls-optimistic-ts"}
 
 def run(key: str, context: RunContext) -> PieceData:
     """Run one piece; its data is converted to JSON and back, as in a stored piece."""
-    (piece,) = [each for each in make_pieces(context) if each.key == key]
+    (piece,) = [piece for piece in make_pieces(context) if piece.key == key]
     out: PieceData = json.loads(json.dumps(piece.run(context), allow_nan=False))
     return out
 
 
 def by_claim(verdicts: list[ClaimResult]) -> dict[tuple[str, str], ClaimResult]:
-    out = {(each.claim.key, each.protocol): each for each in verdicts}
+    out = {(verdict.claim.key, verdict.protocol): verdict for verdict in verdicts}
     assert len(out) == len(verdicts)
     return out
 
@@ -60,7 +59,7 @@ def test_rerun_has_every_published_policy() -> None:
 
 @pytest.mark.parametrize("policy", RERUN)
 def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None:
-    context = RunContext(1, 10 if policy in SLOW else 40, ("published",), LocalWorkers(1), "")
+    context = logistics_context(("published",), worlds=10 if policy in SLOW else 40)
     worlds = run(f"logistics/published/{policy}", context)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
@@ -74,9 +73,8 @@ def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None
 
 
 def test_pieces_do_not_depend_on_the_number_of_jobs() -> None:
-    one, two = (
-        run("logistics/published/epsilon-greedy", RunContext(1, 3, ("published",), LocalWorkers(n), "")) for n in (1, 2)
-    )
+    contexts = [small_context(("published",), replications=3, jobs=jobs, seed=1) for jobs in (1, 2)]
+    one, two = (run("logistics/published/epsilon-greedy", context) for context in contexts)
     assert one == two
     last = one["curves"]["regret_constant"]["mean"][-1]
     assert last == pytest.approx(np.mean(one["worlds"]["regret_constant"]))
@@ -122,7 +120,7 @@ def test_recursions() -> None:
 
 
 def test_script_estimator_is_that_of_the_published_policy() -> None:
-    context = RunContext(1, 2, ("published",), LocalWorkers(1), "")
+    context = logistics_context(("published",), worlds=2)
     variant = run("table3/published/variance-accumulated", context)["worlds"]
     policy = run("logistics/published/raven-ucb", context)["worlds"]
     np.testing.assert_allclose(variant["regret_constant"][:2], policy["regret_constant"], rtol=1e-9)
@@ -184,4 +182,4 @@ def test_results_survive_json(protocols: tuple[str, ...]) -> None:
     text = ReproductionResult(1, 4, protocols, results).as_json()
     assert text == ReproductionResult(1, 4, protocols, again).as_json()
     kinds = {"published": 1, "defined": 2}
-    assert len(results["figure5"].tables["worlds"]) == 9 * 4 * sum(kinds[each] for each in protocols)
+    assert len(results["figure5"].tables["worlds"]) == 9 * 4 * sum(kinds[protocol] for protocol in protocols)

@@ -91,7 +91,7 @@ def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
 
 
 def plot_selection(cells: DataFrame, protocol: str) -> go.Figure:
-    """How often the paper's replications per cell would select each cell as the best."""
+    """The share of resamples, with the paper's replications per cell, that select each cell as the best."""
     panels, parts = [], []
     for title, grid in _read_grids(cells, protocol):
         rows = _grid_rows(cells, protocol, grid)

@@ -18,14 +18,13 @@ from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import (
     ARMS,
     HORIZON,
-    POLICIES,
     RAVEN,
     UCB,
     list_comparisons,
     list_measures,
+    pieces_by_policy,
     printed_by_policy,
     samples_by_policy,
-    searches_by_policy,
 )
 from tuning.reproduction.measurements import interval_columns
 from tuning.reproduction.table3.run import RECURSION, SIZES, VARIANTS, variant_samples
@@ -59,7 +58,7 @@ def make_tables(
         "estimators": make_table(_estimator_rows(pieces, context)),
     }
     if "defined" in context.protocols:
-        tables["parameters"] = make_table(_parameter_rows(searches_by_policy(pieces)))
+        tables["parameters"] = make_table(_parameter_rows(pieces_by_policy(pieces, "search")))
     return tables
 
 
@@ -128,11 +127,11 @@ def _reduction_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any
 def _parameter_rows(searches: Mapping[str, PieceData]) -> list[dict[str, Any]]:
     """Default, range and selected value of each searched parameter."""
     out = []
-    for name in POLICIES:
+    for name, search in searches.items():
         defaults = find_policy(name).resolve({}, ARMS, HORIZON)
-        for param, (low, high) in searches[name]["space"].items():
+        for param, (low, high) in search["space"].items():
             values = {"default": defaults[param], "from": min(low, high), "to": max(low, high)}
-            out.append({"policy": name, "parameter": param, **values, "tuned": searches[name]["params"][param]})
+            out.append({"policy": name, "parameter": param, **values, "tuned": search["params"][param]})
     return out
 
 

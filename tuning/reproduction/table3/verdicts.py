@@ -158,7 +158,7 @@ class Ranking:
     has_lowest_mean: bool
     best_other: str
     lead: Measurement
-    """How much worse the best other policy is."""
+    """Mean of the best other policy minus that of this policy."""
 
     def describe(self) -> str:
         """Which policies it beats and which beat it."""
