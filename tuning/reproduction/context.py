@@ -53,11 +53,7 @@ class RunContext:
     """Storage of the searches."""
 
     def count(self, default: int, least: int = 2) -> int:
-        """Scale a count to the precision, where `default` is the count at the default precision.
-
-        >>> RunContext(0, 25, PROTOCOLS, SERIAL, "").count(4000)
-        2000
-        """
+        """Scale a count to the precision, where `default` is the count at the default precision."""
         return max(least, round(default * self.replications / DEFAULT_REPLICATIONS))
 
     def fingerprint(self) -> str:
@@ -90,11 +86,7 @@ def make_context(
     seed: int = 0,
     workers: Workers = SERIAL,
 ) -> RunContext:
-    """Check the settings of a reproduction.
-
-    >>> make_context(Path("paper"), protocol="published").protocols
-    ('published',)
-    """
+    """Check the settings of a reproduction."""
     if protocol not in (*PROTOCOLS, BOTH):
         raise InputError(f"protocol must be {join_words((*PROTOCOLS, BOTH))} but got {protocol!r}.")
     if replications is None:

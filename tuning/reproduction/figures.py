@@ -202,11 +202,7 @@ def combine_panels(figures: Sequence[tuple[str, go.Figure]], title: str, alt: st
 
 
 def show_names_once(traces: Sequence[PlotlyTrace]) -> list[PlotlyTrace]:
-    """Show each name once in the legend, where it switches the traces of all panels.
-
-    >>> [trace["showlegend"] for trace in show_names_once([{"name": "a"}, {"name": "b"}, {"name": "a"}])]
-    [True, True, False]
-    """
+    """Show each name once in the legend, where it switches the traces of all panels."""
     out: list[PlotlyTrace] = []
     shown: set[str] = set()
     for trace in traces:

@@ -52,6 +52,8 @@ def test_first_ten_trials_of_tpe_are_random() -> None:
 
 
 def test_candidates_are_log_uniform() -> None:
+    assert len(runs.draw_candidates(0, 3, 1000)) == 10
+    assert runs.draw_candidates(0, 3, 1000) != runs.draw_candidates(0, 4, 1000)
     drawn = [candidate for repeat in range(40) for candidate in runs.draw_candidates(0, repeat, 1000)]
     for name in ("alpha0", "beta0"):
         u = (np.log10([float(candidate[name]) for candidate in drawn]) + 2.0) / 3.0

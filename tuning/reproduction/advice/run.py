@@ -57,11 +57,7 @@ class AdviceCase:
 
 
 def list_cases(protocols: Sequence[str]) -> list[AdviceCase]:
-    """List all cases; as published only those in scenarios that the authors ran.
-
-    >>> [case.scenario for case in list_cases(["defined"]) if case.claim_key == "advice-2-short"]
-    ['incremental-drift', 'gradual-drift']
-    """
+    """List all cases; as published only those in scenarios that the authors ran."""
     published = {optimum.scenario for optimum in read_optima()}
     horizons = {"short" if optimum.horizon < SHORT_HORIZON else "long": optimum.horizon for optimum in read_optima()}
     return [

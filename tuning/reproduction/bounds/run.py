@@ -120,11 +120,7 @@ the proof assumes; UCB1 and UCB-V are controls."""
 
 
 def gap_dependent(problem: FixedProblem, horizon: float) -> float:
-    """The bound of the paper's appendix: the sum of 16·σ²·ln T / Δ over the suboptimal arms.
-
-    >>> round(gap_dependent(PROBLEMS["two-arms"], 1_000_000), 1)
-    198.9
-    """
+    """The bound of the paper's appendix: the sum of 16·σ²·ln T / Δ over the suboptimal arms."""
     pairs = zip(problem.variances, problem.gaps, strict=True)
     return sum(16.0 * variance * log(horizon) / gap for variance, gap in pairs if gap > 0.0)
 
@@ -158,11 +154,7 @@ BOUNDS: dict[str, Callable[[FixedProblem, float], float]] = {
 
 
 def find_crossing(bound: Callable[[float], float], regret: float, rate: float) -> float | None:
-    """Find the T beyond the horizon at which a linear tail crosses a bound; None if it does not up to 10¹⁵.
-
-    >>> round(find_crossing(lambda horizon: 2e6, regret=1e6, rate=0.5))
-    3000000
-    """
+    """Find the T beyond the horizon at which a linear tail crosses a bound; None if it does not up to 10¹⁵."""
     low, high = float(HORIZON), MAX_EXTRAPOLATION
     if regret + rate * (high - HORIZON) < bound(high):
         return None

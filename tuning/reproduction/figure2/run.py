@@ -64,11 +64,7 @@ def make_pieces(context: RunContext) -> list[RunPiece]:
 
 @lru_cache(maxsize=1)
 def load_studies() -> dict[int, StudySpec]:
-    """Load the search at each horizon of the paper from the study file shipped with ravenlab.
-
-    >>> len(load_studies()), load_studies()[5000].trials, load_studies()[5000].replications
-    (23, 10, 50)
-    """
+    """Load the search at each horizon of the paper from the study file shipped with ravenlab."""
     return {spec.resolved().horizon: spec for spec in load_study_file(find_study_file("figure2"))}
 
 
@@ -89,9 +85,6 @@ def draw_candidates(seed: int, repeat: int, horizon: int) -> list[dict[str, Valu
     """Draw the ten candidates of one published search: α₀ and β₀ log-uniform.
 
     The authors used Optuna's TPE with ten trials. The first ten trials of TPE are random, so the search is random.
-
-    >>> [len(draw_candidates(0, 3, 100)), draw_candidates(0, 3, 100) == draw_candidates(0, 4, 100)]
-    [10, False]
     """
     spec = load_studies()[horizon].resolved()
     rng = generator(seed, Stream.SEARCH, repeat, f"figure2/T{horizon}")
@@ -114,11 +107,7 @@ def count_held_out(context: RunContext, horizon: int) -> int:
 
 
 def group_horizons() -> list[list[int]]:
-    """Group all horizons by their number of held-out worlds.
-
-    >>> [(len(horizons), horizons[-1]) for horizons in group_horizons()]
-    [(25, 50000), (2, 200000)]
-    """
+    """Group all horizons by their number of held-out worlds."""
     horizons = (*load_studies(), *LONGER_HORIZONS)
     return [[horizon for horizon in horizons if _group(horizon) == longest] for longest in HELD_OUT]
 

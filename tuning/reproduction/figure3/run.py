@@ -84,9 +84,6 @@ def resample(regrets: Floats, printed: float, seed: int) -> dict[str, Any]:
 
     `selected`: how often each cell has the smallest mean; `cell_mean`: distribution of each cell's mean; `smallest`
     and `smallest_997`: distribution of the smallest mean; `below`: how often it is at most the printed regret.
-
-    >>> resample(np.array([[1.0] * 20, [2.0] * 20]), printed=1.5, seed=0)["selected"]
-    [1.0, 0.0]
     """
     rng = generator(seed, Stream.GRID, 0, "few replications")
     shape = (RESAMPLES, PAPER_REPLICATIONS)

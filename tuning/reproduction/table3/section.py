@@ -178,14 +178,14 @@ def _plot_variances(variances: DataFrame) -> go.Figure:
 def _make_shown_tables(tables: Mapping[str, DataFrame]) -> list[PageTable]:
     """Regret is shown; all other tables are folded."""
     scores = tables["scores"]
-    out = [_score_table(scores, ("regret_constant", "regret"), "Cumulative regret", folded=False)]
-    out.append(_score_table(scores, ("reward",), "Cumulative reward", folded=True))
-    out.append(_score_table(scores, ("suboptimal_pulls",), "Suboptimal pulls", folded=True))
-    out.append(_test_table(tables["tests"]))
-    if "parameters" in tables:
-        out.append(_parameter_table(tables["parameters"]))
-    out.append(_estimator_table(tables["estimators"]))
-    return out
+    return [
+        _score_table(scores, ("regret_constant", "regret"), "Cumulative regret", folded=False),
+        _score_table(scores, ("reward",), "Cumulative reward", folded=True),
+        _score_table(scores, ("suboptimal_pulls",), "Suboptimal pulls", folded=True),
+        _test_table(tables["tests"]),
+        *([_parameter_table(tables["parameters"])] if "parameters" in tables else []),
+        _estimator_table(tables["estimators"]),
+    ]
 
 
 def _score_table(scores: DataFrame, measures: tuple[str, ...], caption: str, folded: bool) -> PageTable:
