@@ -88,10 +88,15 @@ def _read_unchecked(stored: dict[str, Any], unreadable: InputError) -> ResolvedS
         raise unreadable from None
 
 
-def write_spec(study: optuna.Study, spec: StudySpec) -> None:
-    """Store the specification with every default, and the version of ravenlab."""
-    study.set_user_attr(SPEC, spec.resolved().model_dump(mode="json"))
+def _write_spec(study: optuna.Study, key: str, spec: StudySpec | GridSpec | ComparisonSpec | RobustSpec) -> None:
+    """Store a specification with every default, and the version of ravenlab."""
     study.set_user_attr(VERSION, project_version())
+    study.set_user_attr(key, spec.resolved().model_dump(mode="json"))
+
+
+def write_spec(study: optuna.Study, spec: StudySpec) -> None:
+    """Store the specification of a study of one scenario."""
+    _write_spec(study, SPEC, spec)
 
 
 def read_recommendation(study: optuna.Study | FrozenStudy) -> Recommendation | None:
@@ -128,9 +133,8 @@ def read_grid_spec(study: optuna.Study | FrozenStudy) -> ResolvedGridSpec | None
 
 
 def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
-    """Store the specification of a grid with every default, and the version of ravenlab."""
-    study.set_user_attr(VERSION, project_version())
-    study.set_user_attr(GRID, spec.resolved().model_dump(mode="json"))
+    """Store the specification of a grid."""
+    _write_spec(study, GRID, spec)
 
 
 def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ResolvedComparisonSpec | None:
@@ -147,9 +151,8 @@ def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ResolvedCompariso
 
 
 def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
-    """Store the specification of a comparison with every default, and the version of ravenlab."""
-    study.set_user_attr(VERSION, project_version())
-    study.set_user_attr(COMPARISON, spec.resolved().model_dump(mode="json"))
+    """Store the specification of a comparison."""
+    _write_spec(study, COMPARISON, spec)
 
 
 def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:
@@ -183,9 +186,8 @@ def read_robust_spec(study: optuna.Study | FrozenStudy) -> ResolvedRobustSpec | 
 
 
 def write_robust_spec(study: optuna.Study, spec: RobustSpec) -> None:
-    """Store the specification of a robust search with every default, and the version of ravenlab."""
-    study.set_user_attr(ROBUST, spec.resolved().model_dump(mode="json"))
-    study.set_user_attr(VERSION, project_version())
+    """Store the specification of a robust search."""
+    _write_spec(study, ROBUST, spec)
 
 
 def read_tuned(study: optuna.Study | FrozenStudy) -> list[TunedSetting] | None:

@@ -72,7 +72,7 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
     """Hold the lock file of a study: next to an SQLite file; for other databases in the user's cache directory."""
     from filelock import FileLock, Timeout
 
-    digest = hashlib.sha256(f"{study}".encode()).hexdigest()[:16]
+    digest = hashlib.sha256(study.encode()).hexdigest()[:16]
     path = sqlite_file(url)
     if path is not None:
         check_sqlite_file(path, create=True)
@@ -125,12 +125,12 @@ class _Reconnection:
         self.left, self.delay = self.patience, FIRST_WAIT
         self.stored = -1
         self.former: ServerSession | None = None
-        self.began = 0.0
+        self.attempt_start = 0.0
         self.is_connected = self.warned = False
 
     def begin(self) -> None:
         """Start an attempt."""
-        self.began, self.is_connected = time.monotonic(), False
+        self.attempt_start, self.is_connected = time.monotonic(), False
 
     def connected(self, storage: RDBStorage, locked: LockedConnection | None) -> None:
         """Note a connection; new trials since the last one reset the time that is left."""
@@ -151,7 +151,7 @@ class _Reconnection:
         if self.url not in reached and not (isinstance(error, StorageUnreachable) and error.starting):
             raise error
         if not self.is_connected:
-            self.left -= time.monotonic() - self.began
+            self.left -= time.monotonic() - self.attempt_start
         if self.left <= 0.0:
             raise ExternalError(
                 f"storage {mask_url(self.url)} was unreachable for {self.patience:g} s ({error.reason}); "

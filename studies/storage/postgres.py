@@ -53,7 +53,7 @@ class ServerSession:
     """A session of the server. Process numbers are reused, so the start time belongs to its identity."""
 
     process: int
-    begun: datetime
+    start: datetime
 
 
 def lock_key(name: str) -> int:
@@ -136,8 +136,8 @@ class LockedConnection:
         connection.autocommit = True
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT set_config(name, asked.value, false) FROM pg_settings JOIN"
-                " unnest(%s::text[], %s::text[]) AS asked(name, value) USING (name)",
+                "SELECT set_config(name, wanted.value, false) FROM pg_settings JOIN"
+                " unnest(%s::text[], %s::text[]) AS wanted(name, value) USING (name)",
                 (list(SESSION_SETTINGS), list(SESSION_SETTINGS.values())),
             )
             cursor.execute("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()")

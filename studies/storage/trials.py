@@ -14,7 +14,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.results.grid import Grid
-from studies.spec.comparison import ComparisonSpec
+from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
 from studies.storage import keys
 
@@ -142,10 +142,7 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
     entries = []
     for number, trial in enumerate(trials):
         try:
-            policy, setting = expected[number]
-            if trial.state.name != "COMPLETE" or trial.params != {"policy": policy, "setting": setting}:
-                raise ValueError
-            entries.append(_read_entry(trial, spec, number))
+            entries.append(_read_entry(trial, spec, *expected[number]))
         except (IndexError, KeyError, TypeError, ValueError):
             raise InputError(
                 f"trial {number} of comparison {name!r} is not an entry of the comparison; "
@@ -155,8 +152,9 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
     return entries
 
 
-def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, number: int) -> ComparisonEntry:
-    policy, setting = spec.entries()[number]
+def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: SettingKind) -> ComparisonEntry:
+    if trial.state.name != "COMPLETE" or trial.params != {"policy": policy, "setting": setting}:
+        raise ValueError
     stored, regret = trial.user_attrs[keys.ENTRY], np.array(trial.user_attrs[keys.REGRETS], dtype=np.float64)
     if regret.shape != (spec.replications,) or not np.isfinite(regret).all():
         raise ValueError

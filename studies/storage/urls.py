@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "sqlite:///studies.sqlite3"
 STORAGE_VARIABLE = "RAVENLAB_STORAGE"
-POSTGRES = "postgresql+psycopg"  # the driver that `postgresql://` and `postgres://` stand for
+POSTGRES = "postgresql+psycopg"  # the driver for `postgresql://` and `postgres://`
 
 # Query parameters of a URL that are masked.
 SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)

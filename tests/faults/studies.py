@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from studies.spec.study import StudySpec
 from tests.command import run_command
 from tests.project import environment, python
 
@@ -33,6 +34,8 @@ SMALL = [
     "--seed=5",
     "--quiet",
 ]
+
+NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=BATCH, replications=40).study_name()
 
 
 def command(*words: str) -> list[str]:

@@ -96,7 +96,7 @@ def test_lost_scheduler_needs_a_rerun_and_loses_no_trial(
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert err.count("\n") == 1, err
-    assert_names(err, "2 s")
+    assert_names(err, cluster.address, "within 2 s", "Completed trials are saved")
     kept = count_trials(tmp_path)
     assert kept >= 3
     assert run(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0

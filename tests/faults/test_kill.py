@@ -11,6 +11,7 @@ import pytest
 from tests.faults.studies import (
     BATCH,
     KILLS,
+    NAME,
     SMALL,
     TRIALS,
     export_json,
@@ -21,6 +22,7 @@ from tests.faults.studies import (
     trial_states,
     wait_for_trials,
 )
+from tests.messages import assert_names
 
 
 def kill_points() -> list[int]:
@@ -69,6 +71,7 @@ def test_rerun_of_a_complete_study_changes_nothing(tmp_path: Path, uninterrupted
     before = (tmp_path / "studies.sqlite3").stat().st_mtime_ns
     again = run(*SMALL, folder=tmp_path)
     assert again.returncode == 0
+    assert_names(again.stderr, NAME, "already complete")
     assert export_json(tmp_path) == uninterrupted
     assert (tmp_path / "studies.sqlite3").stat().st_mtime_ns == before
 

@@ -15,7 +15,9 @@ from sqlalchemy import Engine, MetaData, create_engine, event, select
 
 from studies.storage.database import open_storage, use_storage
 from studies.storage.lock import lock_studies
+from studies.storage.urls import mask_url
 from tests.faults.studies import export_json
+from tests.messages import assert_names
 from tests.postgres import Server
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, url
 from tuning.cli.app import run
@@ -24,46 +26,45 @@ LONG = "α₀ «long» \\ \x00 note\n" * 1000
 STALE = {"version_info", "alembic_version"}
 
 
-def everything(place: str) -> dict[str, list[dict[str, Any]]]:
-    """All rows of all tables in their order; ids of studies and trials are told as names and numbers."""
+def read_tables(place: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of all tables in their order, with names and numbers instead of ids of studies and trials."""
     engine = create_engine(place)
-    known = MetaData()
-    known.reflect(engine)
+    metadata = MetaData()
+    metadata.reflect(engine)
     with engine.connect() as connection:
         rows = {
             table.name: [dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key))]
-            for table in known.sorted_tables
+            for table in metadata.sorted_tables
             if table.name not in STALE
         }
-        own = {table.name: [column.name for column in table.primary_key] for table in known.sorted_tables}
+        primary_keys = {table.name: [column.name for column in table.primary_key] for table in metadata.sorted_tables}
     engine.dispose()
     names = {row["study_id"]: row["study_name"] for row in rows["studies"]}
     numbers = {row["trial_id"]: (names[row["study_id"]], row["number"]) for row in rows["trials"]}
 
-    def told(table: str, row: dict[str, Any]) -> dict[str, Any]:
-        found = {key: value for key, value in row.items() if key not in own[table]}
-        if "study_id" in found:
-            found["study_id"] = names[row["study_id"]]
-        if "trial_id" in found:
-            found["trial_id"] = numbers[row["trial_id"]]
-        note = re.match(r"dashboard:(\d+):", found.get("key", ""))
+    def replace_ids(table: str, row: dict[str, Any]) -> dict[str, Any]:
+        replaced = {key: value for key, value in row.items() if key not in primary_keys[table]}
+        if "study_id" in replaced:
+            replaced["study_id"] = names[row["study_id"]]
+        if "trial_id" in replaced:
+            replaced["trial_id"] = numbers[row["trial_id"]]
+        note = re.match(r"dashboard:(\d+):", replaced.get("key", ""))
         if note is not None:
-            found["key"] = found["key"].replace(note[1], str(numbers[int(note[1])]), 1)
-        return found
+            replaced["key"] = replaced["key"].replace(note[1], str(numbers[int(note[1])]), 1)
+        return replaced
 
-    by_study = {name: sorted((told(name, row) for row in each), key=_of_study) for name, each in rows.items()}
-    return dict(sorted(by_study.items()))
+    return {table: sorted((replace_ids(table, row) for row in rows[table]), key=_study_of) for table in sorted(rows)}
 
 
-def _of_study(row: dict[str, Any]) -> str:
-    """Studies may come in another order, but not what is in them."""
-    of_trial = row.get("trial_id")
-    return str(row.get("study_name") or row.get("study_id") or (of_trial and of_trial[0]))
+def _study_of(row: dict[str, Any]) -> str:
+    """Return the name of a row's study: the order of studies may differ, but not that of their rows."""
+    trial = row.get("trial_id")
+    return str(row.get("study_name") or row.get("study_id") or (trial and trial[0]))
 
 
 @pytest.fixture
 def rich(tmp_path: Path) -> str:
-    """Studies with all that one can hold: long notes, figures, values that are no numbers, attributes."""
+    """Return the URL of a storage with long notes, figures, values that are not numbers, and attributes."""
     place = store_recommendations(
         tmp_path / "rich.sqlite3", make_recommendation(), make_recommendation(study=WILD, arms=3)
     )
@@ -94,9 +95,9 @@ def test_copy_to_postgres_and_back(rich: str, database: str, tmp_path: Path) -> 
         optuna.create_study(storage=storage, study_name="so that ids differ").ask()
     assert run(["copy", "*", "--storage", rich, "--to", database]) == 0
     assert run(["delete", "so that ids differ", "--storage", database, "--yes"]) == 0
-    assert everything(database) == everything(rich)
+    assert read_tables(database) == read_tables(rich)
     assert run(["copy", "*", "--storage", database, "--to", back]) == 0
-    assert everything(back) == everything(rich)
+    assert read_tables(back) == read_tables(rich)
     assert export_json(database) == export_json(rich) == export_json(back)
     for place in (rich, database, back):
         with use_storage(place) as storage:
@@ -120,8 +121,8 @@ def test_copy_with_a_lost_connection_leaves_nothing(
     finally:
         event.remove(Engine, "before_cursor_execute", cut)
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("ravenlab: ")
-    assert not any(everything(database).values())
+    assert_names(line, mask_url(database), "was lost")
+    assert not any(read_tables(database).values())
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
 
 
@@ -136,7 +137,10 @@ def test_running_study_is_neither_deleted_nor_copied(
         assert run(["copy", WILD, "--storage", database, "--to", database, "--as", "free"]) == 2
     with lock_studies(database, "mine"):
         assert run(["copy", WILD, "--storage", rich, "--to", database, "--as", "mine"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 4
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4
+    for line, name in zip(lines, (WILD, WILD, WILD, "mine"), strict=True):
+        assert_names(line, repr(name), "another process")
     assert run(["copy", WILD, "--storage", rich, "--to", database]) == 2
-    assert "postgresql+psycopg://tester:***@" in capsys.readouterr().err
+    assert_names(capsys.readouterr().err, repr(WILD), "already exists", mask_url(database))
     assert not (tmp_path / "x.sqlite3").exists()

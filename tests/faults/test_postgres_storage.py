@@ -30,18 +30,19 @@ SECRET = "Hx7secret9Q"
 
 
 def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
-    """What is made on PostgreSQL reads there as it does in a copy on SQLite."""
-    there, here = ["--storage", database], ["--storage", url(tmp_path / "s.sqlite3")]
-    assert run(["tune", "blips", "stationary", *TINY, *SEARCH, "--robust", "--name=worlds", *there]) == 0
-    assert run(["grid", "blips", *TINY, "--alpha0=1,5", "--beta0=1", "--name=cells", *there]) == 0
+    """Commands print the same for studies on PostgreSQL and for their copies on SQLite."""
+    postgres, sqlite = ["--storage", database], ["--storage", url(tmp_path / "s.sqlite3")]
+    assert run(["tune", "blips", "stationary", *TINY, *SEARCH, "--robust", "--name=worlds", *postgres]) == 0
+    assert run(["grid", "blips", *TINY, "--alpha0=1,5", "--beta0=1", "--name=cells", *postgres]) == 0
     folder = f"--output={tmp_path / 'comparison'}"
     assert (
-        run(["compare", "blips", *TINY, "--policies=ucb1,raven-ucb", "--tune=2", "--name=fight", folder, *there]) == 0
+        run(["compare", "blips", *TINY, "--policies=ucb1,raven-ucb", "--tune=2", "--name=fight", folder, *postgres])
+        == 0
     )
-    assert run(["copy", "*", "--to", here[1], *there]) == 0
+    assert run(["copy", "*", "--to", sqlite[1], *postgres]) == 0
     capsys.readouterr()
-    said = []
-    for place in (there, here):
+    outputs = []
+    for place in (postgres, sqlite):
         for words in (
             ["studies", "--json"],
             *(["show", name, "--json"] for name in ("worlds", "cells", "fight")),
@@ -50,38 +51,38 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
             ["export", "--format", "csv"],
         ):
             assert run([*words, *place]) == 0, words
-        said.append(capsys.readouterr().out)
-    assert said[0].replace(mask_url(database), here[1]) == said[1]
-    assert run(["report", "-o", str(tmp_path / "report.html"), *there]) == 0
-    assert run(["studies", *there]) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0].replace(mask_url(database), sqlite[1]) == outputs[1]
+    assert run(["report", "-o", str(tmp_path / "report.html"), *postgres]) == 0
+    assert run(["studies", *postgres]) == 0
     with use_storage(database) as storage, make_server(storage, port=0) as server:
         attach_to_studies(database)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with urllib.request.urlopen(f"{server.url}api/studies") as answer:
             assert len(json.load(answer)["study_summaries"]) == len(query(database, "SELECT * FROM studies"))
         server.shutdown()
-    assert run(["delete", "*", "--yes", *there]) == 0
+    assert run(["delete", "*", "--yes", *postgres]) == 0
     assert query(database, "SELECT * FROM trials") == query(database, "SELECT * FROM studies") == []
     captured = capsys.readouterr()
     spelled = [PASSWORD, quote(PASSWORD, safe=""), str(make_url(database).password)]
     assert not [word for word in spelled if word in captured.out + captured.err]
-    _nowhere(tmp_path, spelled)
+    assert_in_no_file(tmp_path, spelled)
 
 
-def _nowhere(folder: Path, words: list[str]) -> None:
-    """No file in the folder holds any of the words."""
+def assert_in_no_file(folder: Path, words: list[str]) -> None:
+    """Assert that no file in the folder contains any of the words."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert not [(path, word) for path in files for word in words if word.encode() in path.read_bytes()]
 
 
 def refused(words: list[str], capsys: Captured, *fragments: str, code: int = 2) -> None:
-    begun = time.monotonic()
+    begin = time.monotonic()
     assert run(words) == code
     err = capsys.readouterr().err
     assert len(err.strip().splitlines()) == 1
     for fragment in fragments:
         assert fragment in err
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begin < 15
 
 
 def test_connection_errors_are_one_line(database: str, postgres: Server, capsys: Captured) -> None:
@@ -97,10 +98,10 @@ def test_connection_errors_are_one_line(database: str, postgres: Server, capsys:
         text = bad.render_as_string(hide_password=False)
         refused([*tune, text], capsys, fragment)
         refused(["studies", "--storage", text], capsys, fragment)
-    refused(["studies", "--storage", database], capsys, "ravenlab tune")
-    refused([*tune, "postgresql+psycopg2://me@host/db"], capsys, "postgresql+psycopg://")
+    refused(["studies", "--storage", database], capsys, "has no studies yet", "ravenlab tune")
+    refused([*tune, "postgresql+psycopg2://me@host/db"], capsys, "must use the driver postgresql+psycopg://")
     postgres.run("CREATE TABLE studies (name text)", url=database)
-    refused([*tune, database], capsys)
+    refused([*tune, database], capsys, "without Optuna studies")
     assert postgres.run("SELECT * FROM studies", url=database) == []
 
 
@@ -124,7 +125,7 @@ SECRETIVE = [
 def test_passwords_are_never_printed(
     secretive: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nowhere a password may be given, rightly or wrongly, is it printed, logged or stored."""
+    """A password in any argument is not printed, logged or stored."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("RAVENLAB_PATIENCE", "0")
@@ -151,7 +152,7 @@ def test_passwords_are_never_printed(
     assert run(["studies"]) == 2
     captured = capfd.readouterr()
     assert SECRET not in captured.out + captured.err
-    _nowhere(tmp_path, [SECRET])
+    assert_in_no_file(tmp_path, [SECRET])
 
 
 def test_without_psycopg(tmp_path: Path) -> None:

@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 
 from studies.storage.lock import run_as_driver
-from tests.faults.studies import KILLS, SMALL, Place, count_trials, start, storage_in, trial_states, wait_for_trials
+from tests.faults.studies import (
+    KILLS,
+    NAME,
+    SMALL,
+    Place,
+    count_trials,
+    start,
+    storage_in,
+    trial_states,
+    wait_for_trials,
+)
+from tests.messages import assert_names
 
 ROUNDS = max(1, KILLS // 4)
 LONG = [*SMALL, "--trials=2000"]
@@ -30,7 +41,7 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
     out, err = loser.communicate()
     assert (loser.returncode, out) == (2, ""), err
     (line,) = err.strip().splitlines()
-    assert line.startswith("ravenlab: ")
+    assert_names(line, f"'{NAME}'", "another process")
     seen = count_trials(place)
     wait_for_trials(place, seen + 3, winner)
     winner.send_signal(signal.SIGTERM)
@@ -40,8 +51,6 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
 
 
 def test_concurrent_drivers_create_tables_once(database: str) -> None:
-    """An empty database and several drivers, each with a connection of its own."""
-
     def drive(number: int) -> int:
         return run_as_driver(database, f"study {number}", lambda storage: len(storage.get_all_studies()))
 

@@ -13,6 +13,7 @@ import pytest
 
 from studies.storage import database
 from tests.faults.studies import (
+    NAME,
     SMALL,
     count_trials,
     export_json,
@@ -27,8 +28,8 @@ from tests.project import python
 from tests.requirements import lacking
 
 
-def refused(done: subprocess.CompletedProcess[str], *names: str, code: int = 2) -> None:
-    """One clear line and the right exit code."""
+def refused(done: subprocess.CompletedProcess[str], *names: object, code: int = 2) -> None:
+    """Assert the exit code, and one line of explanation with these names."""
     assert done.returncode == code, (done.stdout, done.stderr)
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1, done.stderr
@@ -38,7 +39,7 @@ def refused(done: subprocess.CompletedProcess[str], *names: str, code: int = 2) 
 
 @pytest.fixture(scope="module")
 def eight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study of eight trials, whole in one file since its process has ended; the tests take copies of it."""
+    """Return a file with a study of eight trials; its process has ended, so nothing is in a write-ahead log."""
     folder = tmp_path_factory.mktemp("eight")
     done = run(*SMALL, "--trials=8", folder=folder)
     assert done.returncode == 0, done.stderr
@@ -49,7 +50,7 @@ def test_second_driver_is_refused(tmp_path: Path) -> None:
     first = start(*SMALL, "--trials=400", folder=tmp_path)
     wait_for_trials(tmp_path, 3, first)
     second = run_in_process(*SMALL, "--trials=400", folder=tmp_path)
-    refused(second)
+    refused(second, f"'{NAME}'", "another process")
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
     _, err = first.communicate(timeout=60)
@@ -110,7 +111,7 @@ def test_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> 
             parent.chmod(0o755)
     tmp_path.chmod(0o755)
     done = python("-c", AS_NOBODY, warm, *SMALL, "--trials=16", folder=folder)
-    refused(done, "studies.sqlite3")
+    refused(done, "studies.sqlite3", "cannot be written")
     folder.chmod(0o755)
     assert export_json(folder) == expected
     assert count_trials(folder) == 8
@@ -126,7 +127,7 @@ def test_full_disk_loses_no_trial(tmp_path: Path) -> None:
         lacking(f"a small disk can be mounted by root only ({mounted.stderr.decode().strip()})")
     try:
         done = run(*SMALL, "--trials=2000", folder=disk)
-        refused(done, "studies.sqlite3", code=1)
+        refused(done, "studies.sqlite3", "cannot be written", code=1)
         kept = count_trials(disk)
         assert kept > 0
         assert set(trial_states(disk)) == {"COMPLETE"}
@@ -142,14 +143,14 @@ def test_changed_settings_are_refused_with_the_difference(eight: Path, tmp_path:
     shutil.copy(eight, tmp_path)
     expected = export_json(tmp_path)
     for words, names in (
-        (["--replications=50"], ["replications", "40", "50"]),
-        (["--seed=6"], ["seed", "5", "6"]),
-        (["--batch=9"], ["batch", "8", "9"]),
+        (["--replications=50"], ["replications", 40, 50]),
+        (["--seed=6"], ["seed", 5, 6]),
+        (["--batch=9"], ["batch", 8, 9]),
     ):
         refused(run_in_process(*SMALL, "--trials=8", *words, folder=tmp_path), *names)
     assert export_json(tmp_path) == expected
 
 
 def test_reading_creates_no_storage(tmp_path: Path) -> None:
-    refused(run("export", folder=tmp_path), "studies.sqlite3")
+    refused(run("export", folder=tmp_path), "studies.sqlite3", "does not exist")
     assert list(tmp_path.iterdir()) == []

@@ -36,9 +36,8 @@ MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differenc
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """Rank the entries of a comparison, separately for each kind of setting."""
     seed = comparison.spec.seed
-    return ComparisonResult(
-        comparison, tuple(build_board(each, comparison.of(each), seed) for each in comparison.settings)
-    )
+    boards = [build_board(setting, comparison.of(setting), seed) for setting in comparison.settings]
+    return ComparisonResult(comparison, tuple(boards))
 
 
 def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:

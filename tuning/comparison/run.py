@@ -184,7 +184,7 @@ def _resume(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec
 def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     """Return names of policies from a list or comma-separated text.
 
-    "paper" selects the paper's nine, "all" for all but the published variants, and "./file.py:Name" loads a plugin.
+    "paper" selects the paper's nine, "all" selects all but the published variants, and "./file.py:Name" loads a plugin.
 
     >>> parse_policies("ucb1, ccb")
     ('ucb1', 'ccb')

@@ -52,7 +52,7 @@ LEVEL = 0.95
 
 
 def compare_with_tuned(regret: Floats, tuned: Floats, scenarios: Sequence[str], seed: int) -> list[ScenarioOutcome]:
-    """Regret [R, S] of a setting, and its excess over the tuned settings' regret [R, S] in the same worlds."""
+    """Return the regret [R, S] of a setting by scenario, with its excess over the tuned settings' regret [R, S]."""
     outcomes = []
     for s, name in enumerate(scenarios):
         mean, low, high = mean_interval(regret[:, s], seed)
@@ -74,7 +74,7 @@ def overall_price(regret: Floats, tuned: Floats, measure: Measure, seed: int) ->
     if measure.worst_count(count) == count:
         sample = np.mean([relative_shares(*pair) for pair in pairs], axis=0)
         return _price(mean_interval(sample, seed))
-    prices = np.array([own.mean() / best.mean() - 1.0 for own, best in pairs])
+    prices = np.array([regrets.mean() / least.mean() - 1.0 for regrets, least in pairs])
     ends = [relative_interval(*pair, seed, level=1.0 - (1.0 - LEVEL) / count)[1:] for pair in pairs]
     low, high = (float(measure.value(np.array(end))) for end in zip(*ends, strict=True))
     return Price(mean=float(measure.value(prices)), low=low, high=high)
@@ -100,7 +100,7 @@ def tuned_candidate(base: ResolvedStudy, tuned: TunedSetting) -> Candidate:
 
 def list_baselines(base: ResolvedStudy, tuned: Sequence[TunedSetting]) -> dict[str, Candidate]:
     """Return each scenario's tuned setting and the defaults, by name."""
-    baselines = {tuned_name(each.scenario): tuned_candidate(base, each) for each in tuned}
+    baselines = {tuned_name(setting.scenario): tuned_candidate(base, setting) for setting in tuned}
     return {**baselines, DEFAULTS: make_candidate(base, {})}
 
 
@@ -177,7 +177,7 @@ def evaluate_settings(
     regret = {name: played[index] for name, index in zip(named, indices, strict=True)}
     tuned_regret = np.stack([regret[tuned_name(name)][:, s] for s, name in enumerate(spec.scenarios)], axis=-1)
     check_positive(spec.scenarios, tuned_regret.mean(axis=0))
-    tuned_for = {tuned_name(each.scenario): each.scenario for each in tuned}
+    tuned_for = {tuned_name(setting.scenario): setting.scenario for setting in tuned}
     return [
         EvaluatedSetting(
             name=name,

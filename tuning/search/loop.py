@@ -186,18 +186,14 @@ def _standard_errors(sample: Floats) -> float | list[float] | None:
     if sample.shape[-1] < 2:
         return None
     errors = sample.std(axis=-1, ddof=1) / np.sqrt(sample.shape[-1])
-    return float(errors) if errors.ndim == 0 else [float(error) for error in errors]
+    return errors.tolist()  # type: ignore[no-any-return]
 
 
 def _mirror(spec: StudySpec, study: optuna.Study) -> optuna.Study:
     """Create an in-memory study with the same name, which determines Hyperband's brackets."""
     import optuna
 
-    return optuna.create_study(
-        study_name=study.study_name,
-        directions=study.directions,
-        pruner=make_pruner(spec),
-    )
+    return optuna.create_study(study_name=study.study_name, directions=study.directions, pruner=make_pruner(spec))
 
 
 def _check_stored(name: str, stored: list[Any]) -> None:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def sobol_points(dimensions: int, first: int, count: int, seed: int) -> Floats:
     """Return scrambled Sobol points number first … first + count − 1 in the unit cube.
 
-    >>> both = sobol_points(2, 0, 8, seed=1)
-    >>> bool((sobol_points(2, 3, 5, seed=1) == both[3:]).all())
+    >>> points = sobol_points(2, 0, 8, seed=1)
+    >>> bool((sobol_points(2, 3, 5, seed=1) == points[3:]).all())
     True
     """
     from scipy.stats import qmc
@@ -51,10 +51,11 @@ def grid_points(dimensions: int, first: int, count: int) -> Floats:
 
 @cache
 def _refined(dimensions: int, count: int) -> list[tuple[float, ...]]:
-    return list(islice(_refining(dimensions), count))
+    return list(islice(_refine(dimensions), count))
 
 
-def _refining(dimensions: int) -> Iterator[tuple[float, ...]]:
+def _refine(dimensions: int) -> Iterator[tuple[float, ...]]:
+    """Yield the points of ever finer grids, without those of the coarser ones."""
     cells = 2
     while True:
         for place in product(range(cells + 1), repeat=dimensions):
@@ -170,14 +171,6 @@ class _PointRequest:
     count: int
 
 
-def _qmc_points(request: _PointRequest) -> Floats:
-    return sobol_points(len(request.space), request.first, request.count, request.spec.seed)
-
-
-def _grid_points(request: _PointRequest) -> Floats:
-    return grid_points(len(request.space), request.first, request.count)
-
-
 def _cma_points(request: _PointRequest) -> Floats:
     """Return the next generation of CMA-ES, rebuilt from the history by telling it all earlier batches.
 
@@ -209,18 +202,18 @@ def _cma_points(request: _PointRequest) -> Floats:
 
 
 POINT_SAMPLERS: dict[str, Callable[[_PointRequest], Floats]] = {
-    "qmc": _qmc_points,
-    "grid": _grid_points,
+    "qmc": lambda request: sobol_points(len(request.space), request.first, request.count, request.spec.seed),
+    "grid": lambda request: grid_points(len(request.space), request.first, request.count),
     "cmaes": _cma_points,
 }
 """Samplers that compute points of the unit cube."""
 
 
-def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> dict[str, float | int]:
+def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> TrialParams:
     """Convert a point of the unit cube to the parameters of a trial."""
     from optuna.distributions import IntDistribution
 
-    params: dict[str, float | int] = {}
+    params: TrialParams = {}
     for (name, distribution), u in zip(space.items(), point, strict=True):
         low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
         value = low * (high / low) ** float(u) if log else low + (high - low) * float(u)

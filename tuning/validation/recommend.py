@@ -210,7 +210,7 @@ def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> f
 def bounding_box(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:
     """Return the smallest and largest value of each searched parameter."""
     values = {name: [float(candidate.values[name]) for candidate in candidates] for name in spec.space}
-    return {name: (min(some), max(some)) for name, some in values.items()}
+    return {name: (min(column), max(column)) for name, column in values.items()}
 
 
 def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:

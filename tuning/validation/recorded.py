@@ -90,7 +90,7 @@ def play_on_trace(
     """
     calls = [(evaluator.problem, values, stream, count) for values in candidates]
     played = evaluator.workers.run(_play_candidate, calls)
-    return TracePlay(*(np.stack(some) for some in zip(*played, strict=True)))
+    return TracePlay(*(np.stack(field) for field in zip(*played, strict=True)))
 
 
 def _play_candidate(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> tuple[Floats, ...]:
@@ -144,7 +144,7 @@ def validate_on_trace(
     chosen, equals = _select_on_trace(spec, scenario, evaluator, candidates)
     window = evaluator.problem.horizon
     played = play_on_trace(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
-    own = row_autocorrelation(scenario, window, played.parts[0], Stream.REPORT)
+    autocorrelation = row_autocorrelation(scenario, window, played.parts[0], Stream.REPORT)
     differences = []
     for regret, parts in zip(played.regret[1:], played.parts[1:], strict=True):
         mean = float((regret - played.regret[0]).mean())
@@ -160,9 +160,9 @@ def validate_on_trace(
         arms=dict(zip(trace.names, trace.missing, strict=True)),
         minimize=scenario.minimize,
         segments=_segment_rows(scenario),
-        block=own.block,
-        effective=own.effective,
-        enough=own.enough,
+        block=autocorrelation.block,
+        effective=autocorrelation.effective,
+        enough=autocorrelation.enough,
         regret_fixed=_estimate(scenario, window, played.fixed[0], played.fixed_parts[0], spec.seed),
         per_step=sign * float(played.reward[0].mean()) / window,
         scale=scenario.scale.factor,
@@ -266,9 +266,9 @@ def _select_on_log(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[V
     Resampled logs vary as logs do, so their scores around the mean estimate the error of a candidate's score.
     """
     played = _play_on_log(evaluator, candidates, Stream.SELECTION, spec.selection)
-    split = [split_by_log(-each.score) for each in played]
-    means = np.array([own.mean() for own, _ in split])
-    logs = np.stack([groups.mean(axis=1) for _, groups in split], axis=1)
+    losses = [split_by_log(-candidate.score) for candidate in played]
+    means = np.array([recorded.mean() for recorded, _ in losses])
+    logs = np.stack([resampled.mean(axis=1) for _, resampled in losses], axis=1)
     return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import signal
-import statistics
 import sys
 import threading
 import time
@@ -21,7 +20,7 @@ from environments.fingerprint import identity
 from policies.engine.simulation import Simulation, simulate
 from studies.storage.lock import reconnect_seconds
 from tuning.interrupts import acknowledge_interrupt
-from tuning.workers.local import ChunkSize, Skipped, TaskTime, Workers
+from tuning.workers.local import Call, ChunkSize, Skipped, TaskTime, Timer, Workers
 from tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
 
 if TYPE_CHECKING:
@@ -36,6 +35,16 @@ SCHEDULER_SECONDS = 0.002
 """Time of the single-threaded scheduler per task: with more threads, tasks must be longer."""
 
 TASKS_PER_THREAD = 2
+CONNECT_SECONDS = 10.0
+TASK_TIMEOUT = 3600.0  # seconds after which a task without an answer is given up
+CONCURRENT_STUDIES = 8
+"""Studies that run at the same time: sampling and storing use this process, which about this many keep busy."""
+
+LOCAL = "local"
+LOOPBACK = "127.0.0.1"
+SAVED = "Completed trials are saved; rerun the same command to resume."
+
+T = TypeVar("T")
 
 
 def task_seconds(threads: int, total: float) -> float:
@@ -65,11 +74,6 @@ def chunk_size(threads: int, count: int, candidates: int, task_time: TaskTime) -
     if not task_time.worlds / 1.5 <= worlds < 3.0 * task_time.worlds:
         task_time.worlds = 2 ** int(math.log2(worlds))
     return ChunkSize(min(count, task_time.worlds), candidates)
-
-
-LOCAL = "local"
-LOOPBACK = "127.0.0.1"
-CONNECT_SECONDS = 10.0
 
 
 def check_address(address: str) -> None:
@@ -151,16 +155,6 @@ def connect(address: str, seconds: float | None = None) -> Client:
             raise InputError(f"cluster {address} does not answer within {seconds:g} s: {reason}") from None
 
 
-T = TypeVar("T")
-
-SAVED = "Completed trials are saved; rerun the same command to resume."
-
-CONCURRENT_STUDIES = 8
-"""Studies that run at the same time: sampling and storing use this process, which about this many keep busy."""
-
-TASK_TIMEOUT = 3600.0  # seconds after which a task without an answer is given up
-
-
 @contextmanager
 def open_cluster(address: str, jobs: int = 1, *, inspect_only: bool = False) -> Iterator[ClusterWorkers]:
     """Open the workers of a cluster; "local" starts one of `jobs` processes on this machine and stops it afterwards.
@@ -197,13 +191,7 @@ class ClusterWorkers(Workers):
         """Split into tasks of about a second, or shorter if threads would be idle."""
         return chunk_size(max(1, self._threads()), count, candidates, task_time)
 
-    def run(
-        self,
-        task: Callable[..., T],
-        calls: Sequence[tuple[Any, ...]],
-        task_time: TaskTime | None = None,
-        units: Sequence[int] | None = None,
-    ) -> list[T]:
+    def run(self, task: Callable[..., T], calls: Sequence[Call], timer: Timer | None = None) -> list[T]:
         """Run until every call has a result; lost calls are submitted again."""
         results: dict[int, TaskResult] = {}
         missing, needs_payload = list(range(len(calls))), set[int]()
@@ -226,10 +214,10 @@ class ClusterWorkers(Workers):
                 self._reconnect(client, lost_since or time.monotonic())
             missing = [i for i in missing if i not in results]
         ordered = [results[i] for i in range(len(calls))]
-        if task_time is not None and units is not None:
-            task_time.update(statistics.median(each.seconds / n for each, n in zip(ordered, units, strict=True)))
+        if timer is not None:
+            timer([result.seconds for result in ordered])
         self._report_differences(ordered)
-        return [each.value for each in ordered]
+        return [result.value for result in ordered]
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
         """Run as one task: pieces of a reproduction run concurrently."""
@@ -245,8 +233,8 @@ class ClusterWorkers(Workers):
         with suppress(Exception):
             self.client.close(timeout=2)
 
-    def _attempt(self, client: Client, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Submit calls once; anything but a `TaskResult` or `PayloadMissing` stands for a lost call."""
+    def _attempt(self, client: Client, task: Callable[..., T], calls: Sequence[Call]) -> list[Any]:
+        """Submit calls once; anything but a `TaskResult` or `PayloadMissing` means that the call was lost."""
         from asyncio import CancelledError
 
         from distributed.comm.core import CommClosedError

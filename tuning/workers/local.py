@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Call = tuple[Any, ...]  # the arguments of a task
+Timer = Callable[[Sequence[float]], None]
 
 
 @dataclass(frozen=True)
@@ -45,23 +47,16 @@ DEFAULT_BACKEND = "threads"
 
 CHUNKS_PER_JOB = 2
 
-INITIAL_SECONDS_PER_STEP = 2e-8
-
 
 @dataclass
 class TaskTime:
     """Running estimate of the time that one kind of task takes; only clusters use it."""
 
     seconds: float
-    """Seconds per candidate and world."""
+    """Seconds per candidate and world; an assumption until `measured` is set."""
     measured: bool = False
     worlds: int = 0
     """Worlds per task in the last split; kept while it fits, so that workers reuse their cached worlds."""
-
-    @staticmethod
-    def initial(horizon: int) -> TaskTime:
-        """Return an estimate before anything was measured."""
-        return TaskTime(INITIAL_SECONDS_PER_STEP * horizon)
 
     def update(self, seconds: float) -> None:
         """Add the typical time of the last tasks; the weight of older ones halves each time."""
@@ -91,14 +86,8 @@ class Workers(ABC):
         """Return how to split `candidates` × `count` worlds."""
 
     @abstractmethod
-    def run(
-        self,
-        task: Callable[..., T],
-        calls: Sequence[tuple[Any, ...]],
-        task_time: TaskTime | None = None,
-        units: Sequence[int] | None = None,
-    ) -> list[T]:
-        """Return the task's result for each call, in order; `units` are the candidates × worlds of each call."""
+    def run(self, task: Callable[..., T], calls: Sequence[Call], timer: Timer | None = None) -> list[T]:
+        """Return the task's result for each call, in order; a cluster passes the seconds per call to the timer."""
 
     @abstractmethod
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
@@ -122,13 +111,7 @@ class LocalWorkers(Workers):
         chunks = 1 if self.jobs == 1 else CHUNKS_PER_JOB * self.jobs
         return ChunkSize(-(-count // chunks), candidates)
 
-    def run(
-        self,
-        task: Callable[..., T],
-        calls: Sequence[tuple[Any, ...]],
-        task_time: TaskTime | None = None,
-        units: Sequence[int] | None = None,
-    ) -> list[T]:
+    def run(self, task: Callable[..., T], calls: Sequence[Call], timer: Timer | None = None) -> list[T]:
         """Run in this thread if there is one worker or one call."""
         if self.jobs == 1 or len(calls) == 1:
             return [task(*call) for call in calls]
@@ -169,13 +152,18 @@ def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | N
         yield workers
 
 
+class Skipped(Exception):
+    """Raised in a run that did not start or finish because another one failed."""
+
+
 def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[T]:
     """Return the result of each run, in order; as many run at a time as suits the workers. The first error ends all.
 
     >>> run_concurrently(SERIAL, [lambda: 1, lambda: 2])
     [1, 2]
     """
-    if min(workers.concurrent_studies, len(runs)) <= 1:
+    threads = min(workers.concurrent_studies, len(runs))
+    if threads <= 1:
         return [run() for run in runs]
     failed = threading.Event()
 
@@ -189,10 +177,12 @@ def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[
             workers.stop()
             raise
 
-    pool = ThreadPoolExecutor(min(workers.concurrent_studies, len(runs)), thread_name_prefix="study")
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="study")
     futures = [pool.submit(unless_failed, run) for run in runs]
     try:
-        _wait(futures)
+        pending = set(futures)
+        while pending:  # in short intervals, so that an interrupt is handled at once on every platform
+            _, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
     except BaseException:  # an interrupt arrives in this thread; the others end when their tasks are canceled
         acknowledge_interrupt()
         failed.set()
@@ -200,19 +190,8 @@ def run_concurrently(workers: Workers, runs: Sequence[Callable[[], T]]) -> list[
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    errors = [error for future in futures if (error := future.exception()) is not None]
-    for error in errors:
-        if not isinstance(error, Skipped):
+    for future in futures:
+        error = future.exception()
+        if error is not None and not isinstance(error, Skipped):
             raise error
     return [future.result() for future in futures]
-
-
-class Skipped(Exception):
-    """Raised in a run that did not start or finish because another one failed."""
-
-
-def _wait(futures: Sequence[Future[T]]) -> None:
-    """Wait in short intervals, so that an interrupt is handled at once on every platform."""
-    pending = set(futures)
-    while pending:
-        _, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)

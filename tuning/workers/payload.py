@@ -47,7 +47,7 @@ class MachineIdentity:
 
     @staticmethod
     def current() -> MachineIdentity:
-        """Return those of this machine."""
+        """Return the identity of this machine."""
         current = identity()
         return MachineIdentity(current["sources"], tuple((name, current[name]) for name in COMPARED))
 

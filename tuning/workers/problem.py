@@ -31,6 +31,7 @@ CACHED_BYTES = 256_000_000  # memory for worlds that a process keeps between bat
 CACHED_RANGES = 1024
 """Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
+INITIAL_SECONDS_PER_STEP = 2e-8
 COUNTED_REGRET = 2  # third column of the results: the regret after the objective's burn-in
 
 
@@ -150,14 +151,17 @@ class Evaluator:
     def _chunk_size(self, task: Callable[..., Any], count: int, candidates: int) -> ChunkSize:
         """Return the chunk size that suits the workers, limited to the worlds that fit in memory."""
         problem = self.problem
-        task_time = self.task_times.setdefault(task, TaskTime.initial(problem.horizon))
+        task_time = self.task_times.setdefault(task, TaskTime(INITIAL_SECONDS_PER_STEP * problem.horizon))
         size = self.workers.chunk_size(count, candidates, task_time)
         fits = worlds_per_block(problem.scenario, problem.horizon, problem.arms)
         return ChunkSize(min(fits, size.worlds), size.candidates)
 
     def _run(self, task: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> list[T]:
-        units = [_count_candidates(played) * int(count) for played, *_, count in calls]
-        return self.workers.run(task, [(self.problem, *call) for call in calls], self.task_times[task], units)
+        def update_task_time(seconds: Sequence[float]) -> None:
+            units = [_count_candidates(played) * count for played, *_, count in calls]
+            self.task_times[task].update(float(np.median(np.array(seconds) / units)))
+
+        return self.workers.run(task, [(self.problem, *call) for call in calls], update_task_time)
 
 
 def _split_range(first: int, count: int, size: int) -> list[tuple[int, int]]:
