@@ -60,10 +60,10 @@ TEXT = st.text(max_size=12).filter(lambda text: "/" not in text)
 def parsed(name: str) -> Any:
     """Return a command, or for `ROOT` the group of all commands."""
     words = [] if name == ROOT else name.split()
-    found: Any = typer.main.get_command(app.app_for(words))
+    command: Any = typer.main.get_command(app.app_for(words))
     for word in words:
-        found = found.commands[word]
-    return found
+        command = command.commands[word]
+    return command
 
 
 def names() -> list[str]:
@@ -123,7 +123,7 @@ def _pieces(name: str) -> st.SearchStrategy[list[str]]:
 
 def argument_lists(name: str) -> st.SearchStrategy[list[str]]:
     """Generate command lines of one command."""
-    begun = [] if name == ROOT else name.split()
-    first = st.sampled_from([[*begun, *budget.split()] for budget in WORDS["begun"].get(name, [""])])
+    words = [] if name == ROOT else name.split()
+    first = st.sampled_from([[*words, *budget.split()] for budget in WORDS["begun"].get(name, [""])])
     drawn = st.lists(_pieces(name), max_size=3).map(lambda pieces: [word for piece in pieces for word in piece])
     return st.tuples(first, drawn).map(lambda both: [*both[0], *both[1]])

@@ -43,32 +43,32 @@ def write_damaged(whole: Path, place: Path, seed: int) -> str:
     if kind == "values":
         shutil.copyfile(whole, place)
         return f"{kind}: {_replace_values(place, rng)}"
-    held = bytearray(whole.read_bytes())
+    content = bytearray(whole.read_bytes())
     if kind == "cut":
-        at = int(rng.integers(1, len(held)))
-        held = held[:at]
+        at = int(rng.integers(1, len(content)))
+        content = content[:at]
     elif kind == "bits":
-        at = _flip_bits(held, rng, rng.integers(0, len(held), int(rng.integers(1, 5))))
+        at = _flip_bits(content, rng, rng.integers(0, len(content), int(rng.integers(1, 5))))
     elif kind == "text":
-        places = [int(rng.integers(*found.span())) for found in TEXT.finditer(held)]
-        at = _flip_bits(held, rng, rng.choice(places, int(rng.integers(1, 4))))
+        places = [int(rng.integers(*match.span())) for match in TEXT.finditer(content)]
+        at = _flip_bits(content, rng, rng.choice(places, int(rng.integers(1, 4))))
     else:
-        at = int(rng.integers(0, len(held) - 512))
-        held[at : at + 512] = rng.bytes(512)
-    place.write_bytes(held)
+        at = int(rng.integers(0, len(content) - 512))
+        content[at : at + 512] = rng.bytes(512)
+    place.write_bytes(content)
     return f"{kind} at {at}"
 
 
-def _flip_bits(held: bytearray, rng: np.random.Generator, places: Iterable[int]) -> int:
+def _flip_bits(content: bytearray, rng: np.random.Generator, places: Iterable[int]) -> int:
     places = [int(place) for place in places]
     for place in places:
-        held[place] ^= 1 << int(rng.integers(0, 8))
+        content[place] ^= 1 << int(rng.integers(0, 8))
     return places[0]
 
 
 def _replace_values(place: Path, rng: np.random.Generator) -> str:
     """Replace one to three random values; the file remains a valid database."""
-    said = []
+    changes = []
     connection = sqlite3.connect(place, isolation_level=None)
     connection.execute("PRAGMA ignore_check_constraints = 1")
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -84,7 +84,7 @@ def _replace_values(place: Path, rng: np.random.Generator) -> str:
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
         except sqlite3.Error:  # a column that must not be empty, or a number that is taken
             continue
-        said.append(f"{table}.{column}[{row}] = {value!r}")
+        changes.append(f"{table}.{column}[{row}] = {value!r}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
-    return ", ".join(said) or "nothing"
+    return ", ".join(changes) or "nothing"

@@ -50,16 +50,16 @@ _active: list[Activity] = []
 _hook_added = False
 
 
-def _record(event: str, given: tuple[Any, ...]) -> None:
+def _record(event: str, args: tuple[Any, ...]) -> None:
     if not _active:
         return
-    if event == "open" and isinstance(given[0], str | bytes) and given[2] & WRITING:
-        _active[-1].written.add(os.path.abspath(os.fsdecode(given[0])))
+    if event == "open" and isinstance(args[0], str | bytes) and args[2] & WRITING:
+        _active[-1].written.add(os.path.abspath(os.fsdecode(args[0])))
     elif event in CHANGING:
-        places = [each for each in given[: CHANGING[event]] if isinstance(each, str | bytes)]
-        _active[-1].written.update(os.path.abspath(os.fsdecode(each)) for each in places)
+        paths = [path for path in args[: CHANGING[event]] if isinstance(path, str | bytes)]
+        _active[-1].written.update(os.path.abspath(os.fsdecode(path)) for path in paths)
     elif event in ELSEWHERE:
-        _active[-1].elsewhere.append(f"{event} {given!r}"[:200])
+        _active[-1].elsewhere.append(f"{event} {args!r}"[:200])
 
 
 @contextlib.contextmanager
@@ -97,16 +97,16 @@ class CommandResult:
 
 def read_contents(folder: Path) -> dict[str, bytes]:
     """Return the content of all files, folders and links below a folder."""
-    held: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if path.is_symlink():
-            held[name] = b"link to " + os.fsencode(os.readlink(path))
+            contents[name] = b"link to " + os.fsencode(os.readlink(path))
         elif path.is_file():
-            held[name] = path.read_bytes()
+            contents[name] = path.read_bytes()
         else:
-            held[name] = b"no file"
-    return held
+            contents[name] = b"no file"
+    return contents
 
 
 class Sandbox:

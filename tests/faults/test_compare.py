@@ -19,14 +19,14 @@ FILES = ("compare.csv", "compare.json", "compare.md", "compare.tex")
 
 
 def finish(folder: Path, jobs: int) -> dict[str, bytes]:
-    """Run to the end in this process, and give what was written."""
+    """Run to the end in this process, and return the written files."""
     places = [f"--storage=sqlite:///{folder}/studies.sqlite3", f"--output={folder}/comparison"]
     assert app.run([*SMALL, f"--jobs={jobs}", *places]) == 0
     return {name: (folder / "comparison" / name).read_bytes() for name in FILES}
 
 
 def test_killed_comparison_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    """Killed within a search: some entries and some trials have landed."""
+    """Killed within a search, when some entries and some trials are stored."""
     count = POLICIES + TRIALS + 4
     assert count <= kill_after(count, *SMALL, "--jobs=2", folder=tmp_path) < ALL
     assert set(trial_states(tmp_path)) == {"COMPLETE"}

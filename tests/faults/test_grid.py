@@ -10,16 +10,8 @@ from tests.faults.studies import kill_after, run_in_process, trial_states
 
 CELLS = 30
 SMALL = [
-    "grid",
-    "localized-jump",
-    "--horizon=500",
-    "--arms=4",
-    "--alpha0=0.1,0.5,1,5,10",
-    "--beta0=0.1,0.5,1,2,5,10",
-    "--replications=400",
-    "--seed=5",
-    "--quiet",
-    "--csv=grid.csv",
+    *("grid", "localized-jump", "--horizon=500", "--arms=4", "--alpha0=0.1,0.5,1,5,10", "--beta0=0.1,0.5,1,2,5,10"),
+    *("--replications=400", "--seed=5", "--quiet", "--csv=grid.csv"),
 ]
 
 

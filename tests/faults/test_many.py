@@ -16,8 +16,8 @@ READERS = 20
 PAUSE = 0.1
 """Seconds between a reader's requests: the writer and the server need the cores as well."""
 
-REMEMBERED = 20
-"""Seconds; Optuna's dashboard looks at trials again after 10 at most, sooner where there are few."""
+REFRESH_SECONDS = 20
+"""Seconds to wait: Optuna's dashboard reads trials again after at most 10."""
 
 TRIALS = int(os.environ.get("RAVENLAB_READ_TRIALS", "20"))
 DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "4"))
@@ -27,7 +27,7 @@ PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")
 
 
 def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
-    """No answer but 200, for a study that is not there yet 404; and the study ends as it would alone."""
+    """All answers are 200, or 404 for a study that does not exist yet, and the study is completed."""
     path = tmp_path / "studies.sqlite3"
     url = store_recommendations(path, make_recommendation())
     with served(url, folder=tmp_path) as site:
@@ -52,11 +52,11 @@ def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
         assert [odd for _, odd in answers if odd] == []
         assert sum(count for count, _ in answers) >= READERS
         assert count_trials(tmp_path) == before + TRIALS
-        assert shown(site.port, before=time.monotonic() + REMEMBERED) == TRIALS
+        assert count_shown_trials(site.port, before=time.monotonic() + REFRESH_SECONDS) == TRIALS
 
 
-def shown(port: int, before: float) -> int:
-    """How many trials the dashboard shows of the study that was written, once it has looked again."""
+def count_shown_trials(port: int, before: float) -> int:
+    """Return the number of trials that the dashboard shows, once it has read the study again."""
     count = 0
     while count < TRIALS and time.monotonic() < before:
         count = len(json.loads(ask(port, "GET", "/api/studies/2").body)["trials"])
@@ -65,7 +65,7 @@ def shown(port: int, before: float) -> int:
 
 
 def test_concurrent_studies_in_one_file(tmp_path: Path) -> None:
-    """Also while the file is being made: all of them start on none."""
+    """All drivers start without a file, so they create it concurrently."""
     words = ["tune", "blips", *SMALL, "--trials=12", "--batch=4"]
     drivers = [start(*words, f"--name=study {number}", folder=tmp_path) for number in range(DRIVERS)]
     limit = time.monotonic() + 300

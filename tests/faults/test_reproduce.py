@@ -13,12 +13,12 @@ SMALL = ["reproduce", "figure3", "--replications=2", "--quiet"]
 
 
 def pieces(folder: Path) -> set[Path]:
-    """What is kept so far."""
+    """Return the stored pieces."""
     return set((folder / "pieces").rglob("*.json"))
 
 
 def test_killed_reproduction_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    """Killed in the middle: some pieces are there."""
+    """Killed when some pieces are stored."""
     cut, whole = tmp_path / "cut", tmp_path / "whole"
     process = start(*SMALL, "--jobs=2", f"--output={cut}", folder=tmp_path)
     while len(pieces(cut)) < 3:

@@ -45,7 +45,7 @@ ALLOWED = {
 
 
 def test_only_listed_code_unpickles_or_executes() -> None:
-    found = {}
+    calls = {}
     for path in sources():
         for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
@@ -59,19 +59,19 @@ def test_only_listed_code_unpickles_or_executes() -> None:
             odd |= not on and name in ("eval", "exec", "compile", "__import__")
             odd |= any(word.arg == "allow_pickle" for word in node.keywords)
             if odd:
-                found[path.as_posix(), name] = node.lineno
-    assert found.keys() == ALLOWED.keys(), found
+                calls[path.as_posix(), name] = node.lineno
+    assert calls.keys() == ALLOWED.keys(), calls
 
 
 EVIL = "</script><evil7 onload=evil7()>'\"&{{7*7}}|`evil7`"
 """A name that becomes an HTML element if it is not escaped."""
 
 
-def harmless(path: Path) -> None:
-    """The name is on the page, and only as text."""
+def assert_escaped(path: Path) -> None:
+    """Assert that the name is on the page, and only as text."""
     page = Outline(path.read_text(encoding="utf-8"))
     assert "evil7" in page.everything
-    assert not [each for each in page.names() if "evil7" in each or each.startswith("on")]
+    assert not [name for name in page.names() if "evil7" in name or name.startswith("on")]
     assert "49|" not in page.everything, "a template was filled in"
 
 
@@ -83,11 +83,11 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_names_are_escaped_on_every_page(here: Path) -> None:
-    """Of studies, of a scenario of the user's own, of a trace's file and of its columns."""
-    own = here / "<evil7 onload=x>.py"
-    own.write_text("from environments import find_scenario\nworld = find_scenario('blips')\n")
-    tiny("tune", f"{own.name}:world", f"--name={EVIL}", "--trials=2", "--selection=2", "--report=2")
-    tiny("grid", f"{own.name}:world", f"--name=grid {EVIL}", "--alpha0=1,2", "--beta0=1")
+    """Names of studies, of a scenario plugin, of a trace file and of its columns."""
+    plugin = here / "<evil7 onload=x>.py"
+    plugin.write_text("from environments import find_scenario\nworld = find_scenario('blips')\n")
+    tiny("tune", f"{plugin.name}:world", f"--name={EVIL}", "--trials=2", "--selection=2", "--report=2")
+    tiny("grid", f"{plugin.name}:world", f"--name=grid {EVIL}", "--alpha0=1,2", "--beta0=1")
     tiny("compare", "blips", f"--name=fight {EVIL}", "--tune=0", "--policies=ucb1,raven-ucb", "--output=fight")
     trace = here / "<evil7 onload=x>.csv"
     rows = "".join(f"{row % 7},{row % 5},{row % 3}\n" for row in range(120))
@@ -97,7 +97,7 @@ def test_names_are_escaped_on_every_page(here: Path) -> None:
     assert run_command(["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"])[0] == 0
     assert run_command(["report", "--output=report.html"])[0] == 0
     for page in ("report.html", "fight/compare.html", "diagnosis.html"):
-        harmless(here / page)
+        assert_escaped(here / page)
 
 
 NAMES = [
@@ -107,7 +107,7 @@ NAMES = [
 
 
 def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one command that names files after studies; any name can stand in a storage."""
+    """Only this command names files after studies, and a storage can contain any name."""
     monkeypatch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     for number, name in enumerate(NAMES):
@@ -131,7 +131,7 @@ def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.Monke
 
 
 class Payload:
-    """Makes a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -141,7 +141,7 @@ class Payload:
 
 
 def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """CMA-ES keeps its state as a pickle in trials; ours asks for none, and nothing else reads one."""
+    """Optuna's CMA-ES stores its state as a pickle in trials; ravenlab reads no pickle."""
     ran = here / "it ran"
     pickled = pickle.dumps(Payload(ran))
     pickle.loads(pickled)
@@ -154,7 +154,7 @@ def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.Monkey
     poison(storage, pickled)
     monkeypatch.setattr(DashboardServer, "serve_forever", lambda self: None)
     tiny("tune", *(word.replace("trials=6", "trials=10") for word in words))
-    for each in (
+    for command in (
         ["studies", "--json"],
         ["show", "hostile", "--json"],
         ["show", "cells"],
@@ -165,28 +165,28 @@ def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.Monkey
         ["dashboard", "--port=0"],
         ["doctor"],
     ):
-        code, _, err = run_command(each)
-        assert code == 0, (each, err)
+        code, _, err = run_command(command)
+        assert code == 0, (command, err)
     with make_server(storage, port=0) as server:
         for page in ("/api/studies", "/api/studies/1", "/api/studies/1/param_importances", "/csv/1"):
             environ = {"REQUEST_METHOD": "GET", "PATH_INFO": page, "wsgi.input": io.BytesIO(), "SERVER_NAME": "x"}
-            assert answered(server, environ).startswith("200"), page
+            assert request_status(server, environ).startswith("200"), page
     storage.engine.dispose()
     assert run_command(["delete", "*", "--yes"])[0] == 0
     assert not ran.exists()
 
 
-def answered(server: DashboardServer, environ: dict[str, Any]) -> str:
-    """The status of a request that is made without a network."""
-    told: list[str] = []
+def request_status(server: DashboardServer, environ: dict[str, Any]) -> str:
+    """Return the status of a request that is made without a network."""
+    statuses: list[str] = []
     app: Any = server.get_app()
-    assert b"".join(app(environ, lambda status, *more: told.append(status)))
-    return told[0]
+    assert b"".join(app(environ, lambda status, *more: statuses.append(status)))
+    return statuses[0]
 
 
 def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
-    """The pickle under every key that a sampler of Optuna's could look for, in trials and studies, theirs and ours."""
-    held = pickled.hex()
+    """Store the pickle under every key that a sampler of Optuna could read, in all studies and trials."""
+    value_hex = pickled.hex()
     prefixes = [
         f"{kind}{restart}:{what}"
         for kind in ("cma", "sepcma")
@@ -195,13 +195,13 @@ def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
     ]
     for study in storage.get_all_studies():
         for key in (*prefixes, "pickle", "sampler"):
-            storage.set_study_system_attr(study._study_id, key, held)
-            storage.set_study_user_attr(study._study_id, key, held)
+            storage.set_study_system_attr(study._study_id, key, value_hex)
+            storage.set_study_user_attr(study._study_id, key, value_hex)
         with storage.engine.begin() as connection:
             for trial in storage.get_all_trials(study._study_id):
                 for table in ("trial_system_attributes", "trial_user_attributes"):
                     for key in (*prefixes, "cma:generation", "sepcma:generation"):
-                        value = json.dumps(0 if key.endswith("generation") else held)
+                        value = json.dumps(0 if key.endswith("generation") else value_hex)
                         connection.execute(
                             text(f"INSERT INTO {table} (trial_id, key, value_json) VALUES (:trial, :key, :value)"),
                             {"trial": trial._trial_id, "key": key, "value": value},
@@ -209,7 +209,7 @@ def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
 
 
 def test_servers_listen_on_this_machine_only(here: Path) -> None:
-    """Unless told otherwise; that they refuse another Host is in tests/dashboards/optuna_dashboard/test_server.py."""
+    """By default; `tests/dashboards/optuna_dashboard/test_server.py` tests that they refuse another Host."""
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     store_study(storage, StudySpec(scenario="blips", horizon=20), 1, make_recommendation())
     with make_server(storage, port=0) as server:
@@ -220,9 +220,9 @@ def test_servers_listen_on_this_machine_only(here: Path) -> None:
 
 def test_security_names_tests_that_exist() -> None:
     """Each promise of SECURITY.md names the test that checks it."""
-    said = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", said)
+    document = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", document)
     assert len(named) >= 8
     for place, test in named:
         assert f"def {test}(" in (ROOT / place).read_text(encoding="utf-8") if test else (ROOT / place).exists(), place
-    assert set(re.findall(r"`ravenlab (\w+)", said)) <= {*COMMANDS, "list"}
+    assert set(re.findall(r"`ravenlab (\w+)", document)) <= {*COMMANDS, "list"}

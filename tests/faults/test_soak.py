@@ -15,13 +15,13 @@ from tuning.workers import problem
 
 STUDIES = int(os.environ.get("RAVENLAB_SOAK", "36"))
 WARM = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
-"""After so many, whatever is kept for good is there: kernels, compiled SQL, imported modules."""
+"""Studies before the first measurement, which fill all caches: kernels, compiled SQL, imported modules."""
 
 WITHIN = 1.05
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds."""
+    """Return the resident memory of this process in bytes."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -33,7 +33,7 @@ def open_files() -> int:
 
 def test_memory_and_open_files_do_not_grow(tmp_path: Path) -> None:
     if not Path("/proc/self/statm").exists():
-        lacking("the system does not tell what a process holds")
+        lacking("the system does not report the memory of a process")
     url = f"sqlite:///{tmp_path}/studies.sqlite3"
     memory, files = [], []
     for number in range(STUDIES):
@@ -58,10 +58,10 @@ def test_memory_and_open_files_do_not_grow(tmp_path: Path) -> None:
 
 
 def test_world_cache_is_bounded_in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memory that they are kept in is bounded in bytes, which thousands of short studies never reach."""
-    kept = problem._WorldCache()
+    """The limit in bytes is never reached by thousands of short studies."""
+    cache = problem._WorldCache()
     monkeypatch.setattr(problem, "CACHED_RANGES", 4)
     for seed in range(10):
-        game = problem.Problem.from_spec(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
-        kept.get(game, 1, 0, 2)
-    assert [key[3] for key in kept.worlds] == [6, 7, 8, 9]
+        blips = problem.Problem.from_spec(StudySpec(scenario="blips", horizon=20, arms=3, seed=seed))
+        cache.get(blips, 1, 0, 2)
+    assert [key[3] for key in cache.worlds] == [6, 7, 8, 9]

@@ -25,10 +25,10 @@ def test_intervals_of_an_autoregressive_mean_cover(correlation: float, rows: int
     hits, sizes = 0, []
     for seed in range(TRIES):
         series = autoregressive(rng, correlation, rows)
-        known = estimate_dependence(series)
-        low, high = sum_interval(series, known, seed)
+        dependence = estimate_dependence(series)
+        low, high = sum_interval(series, dependence, seed)
         hits += bool(series.sum() + low <= 0.0 <= series.sum() + high)
-        sizes.append(known.effective)
+        sizes.append(dependence.effective)
     least, most = band(TRIES)
     assert least <= hits <= most
     theory = rows * (1.0 - correlation) / (1.0 + correlation)
@@ -60,7 +60,7 @@ def test_blocks_have_a_minimal_length() -> None:
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 30])
 def test_short_and_constant_series(rows: int) -> None:
     for series in (np.zeros(rows), np.arange(rows, dtype=float)):
-        known = estimate_dependence(series, min_block=3)
-        low, high = sum_interval(series - series.mean(), known, seed=0)
+        dependence = estimate_dependence(series, min_block=3)
+        low, high = sum_interval(series - series.mean(), dependence, seed=0)
         assert low <= 0.0 <= high
-        assert 1 <= known.block <= max(1, rows)
+        assert 1 <= dependence.block <= max(1, rows)

@@ -16,7 +16,7 @@ from tests.studies.examples import snapshot, store_study, url
 
 
 def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
-    """The dashboard keeps them with the study under the trial's id, and ids differ in the copy."""
+    """The dashboard stores them with the study under the trial's id, which differs in the copy."""
     source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
     store_study(target, StudySpec(scenario="periodic", horizon=1000), 3)
     study = store_study(source, StudySpec(scenario="blips", horizon=1000), 2)
@@ -26,12 +26,12 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
     source.set_study_system_attr(study._study_id, "dashboard:note_ver", 2)
     write_study_rows(read_study_rows(source, study._study_id), target, "copy")
     copied = optuna.load_study(study_name="copy", storage=target)
-    there = copied.trials[1]._trial_id
-    assert there != trial._trial_id
+    new_id = copied.trials[1]._trial_id
+    assert new_id != trial._trial_id
     kept = target.get_study_system_attrs(copied._study_id)
     assert kept == {
-        f"dashboard:{there}:note_ver": 1,
-        f"dashboard:{there}:note_str:0": "good one",
+        f"dashboard:{new_id}:note_ver": 1,
+        f"dashboard:{new_id}:note_str:0": "good one",
         "dashboard:note_ver": 2,
     }
     assert snapshot(target, "copy") == snapshot(source, study.study_name)

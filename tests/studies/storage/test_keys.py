@@ -53,12 +53,12 @@ def test_missing_attributes_are_none(key: str) -> None:
 
 
 def test_studies_with_plugins_that_are_not_loaded() -> None:
-    """A study and a search over several scenarios can be shown without its user's file; a comparison can't."""
+    """A study and a robust study can be shown without the plugin, a comparison cannot."""
     theirs = "their.py:Policy~12345678"
     stored = StudySpec(scenario="blips").resolved().model_dump(mode="json")
-    found = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": theirs}))
-    assert found is not None
-    assert (found.policy, found.horizon, found.arms) == (theirs, 10_000, 10)
+    spec = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": theirs}))
+    assert spec is not None
+    assert (spec.policy, spec.horizon, spec.arms) == (theirs, 10_000, 10)
     robust = parse_robust_spec({"scenarios": ["blips", "periodic"]}).resolved().model_dump(mode="json")
     several = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": theirs}}))
     assert several is not None

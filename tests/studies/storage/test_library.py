@@ -102,7 +102,7 @@ def test_studies_by_name(storage: Any) -> None:
 
 
 def test_recommendations_in_order(tmp_path: Path) -> None:
-    given = [
+    recommendations = [
         make_recommendation(horizon=10000),
         make_recommendation(policy="ucb1", params={"c": 1.0}),
         make_recommendation(horizon=1000),
@@ -111,12 +111,12 @@ def test_recommendations_in_order(tmp_path: Path) -> None:
         make_recommendation(scenario="blips", study="aa"),
     ]
     orders = []
-    for turn, each in enumerate((given, given[::-1])):
-        opened = open_storage(store_recommendations(tmp_path / f"{turn}.sqlite3", *each), create=False)
+    for turn, stored in enumerate((recommendations, recommendations[::-1])):
+        opened = open_storage(store_recommendations(tmp_path / f"{turn}.sqlite3", *stored), create=False)
         orders.append(read_recommendations(opened))
         opened.engine.dispose()
     assert orders[0] == orders[1]
-    assert [each.study for each in orders[0]] == [
+    assert [recommendation.study for recommendation in orders[0]] == [
         "aa",
         "zz",
         "raven-ucb/variance-drift/T50000/K5",

@@ -18,7 +18,7 @@ def test_the_lock_ends_with_its_block(tmp_path: Path) -> None:
         for taken in ("a", "b"):
             with raises_naming(InputError, f"'{taken}'"):
                 run_as_driver(place, taken, lambda _: None)
-        assert run_as_driver(place, "c", lambda there: there.get_all_studies()) == storage.get_all_studies() == []
+        assert run_as_driver(place, "c", lambda other: other.get_all_studies()) == storage.get_all_studies() == []
     with pytest.raises(RuntimeError, match="mine"), lock_studies(place, "a"):
         raise RuntimeError("mine")
     with lock_studies(place, "a"):
@@ -31,8 +31,8 @@ def test_without_a_study_no_storage_is_created(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("given", ["soon", "-1", "nan", "inf", ""])
-def test_invalid_patience(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAVENLAB_PATIENCE", given)
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", "inf", ""])
+def test_invalid_patience(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAVENLAB_PATIENCE", value)
     with raises_naming(InputError, "RAVENLAB_PATIENCE"):
         reconnect_seconds()

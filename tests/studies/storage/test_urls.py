@@ -18,7 +18,7 @@ def test_postgres_schemes(scheme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "seen"),
+    ("url", "masked"),
     [
         ("postgresql://me:s3cret@host/db", "postgresql+psycopg://me:***@host/db"),
         ("postgresql://host/db?password=s3cret", "postgresql+psycopg://host/db?password=***"),
@@ -27,13 +27,13 @@ def test_postgres_schemes(scheme: str) -> None:
         ("sqlite:////tmp/a@b.sqlite3", "sqlite:////tmp/a@b.sqlite3"),
     ],
 )
-def test_mask_url(given: str, seen: str) -> None:
-    assert mask_url(given) == seen
-    assert mask_passwords(f"storage {given} is away.").startswith(f"storage {seen}".rstrip("/"))
+def test_mask_url(url: str, masked: str) -> None:
+    assert mask_url(url) == masked
+    assert mask_passwords(f"storage {url} is away.").startswith(f"storage {masked}".rstrip("/"))
 
 
 @pytest.mark.parametrize(
-    "given",
+    "url",
     [
         "postgresql://me:s3@cret@host/db",
         "postgresql://me:s3/c@ret@host/db",
@@ -44,9 +44,9 @@ def test_mask_url(given: str, seen: str) -> None:
         "me:s3cret@host",
     ],
 )
-def test_invalid_urls_are_not_repeated(given: str) -> None:
+def test_invalid_urls_are_not_repeated(url: str) -> None:
     with raises_naming(InputError, "storage") as caught:
-        parse_url(given)
+        parse_url(url)
     assert "s3" not in str(caught.value)
     assert "cret" not in str(caught.value)
     assert "99999" not in str(caught.value)

@@ -14,7 +14,7 @@ from tuning.comparison.ranking import analyze_ranks, build_board, pairwise_p_val
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 
 
-def made(**regrets: Floats) -> Leaderboard:
+def make_board(**regrets: Floats) -> Leaderboard:
     names = {"a": "ucb1", "b": "ccb", "c": "softmax", "d": "ucb-v"}
     entries = [ComparisonEntry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
     return build_board("defaults", entries, seed=0)
@@ -48,10 +48,10 @@ def test_rounding_errors_are_no_difference(worlds: Floats) -> None:
 
 
 def test_leaderboard_order_and_significance(worlds: Floats) -> None:
-    found = made(a=worlds + 5.0 + noise(1.0, 1), b=worlds + noise(1.0, 2), c=worlds + 0.05 + noise(1.0, 4))
-    assert [each.policy for each in found.standings] == ["ccb", "softmax", "ucb1"]
-    assert [each.among_the_best for each in found.standings] == [True, True, False]
-    best, near, far = found.standings
+    board = make_board(a=worlds + 5.0 + noise(1.0, 1), b=worlds + noise(1.0, 2), c=worlds + 0.05 + noise(1.0, 4))
+    assert [standing.policy for standing in board.standings] == ["ccb", "softmax", "ucb1"]
+    assert [standing.among_the_best for standing in board.standings] == [True, True, False]
+    best, near, far = board.standings
     assert best.behind is None
     assert near.behind is not None
     assert far.behind is not None
@@ -60,23 +60,23 @@ def test_leaderboard_order_and_significance(worlds: Floats) -> None:
     assert far.behind.share is not None
     assert far.behind.share[0] == pytest.approx(far.mean / best.mean - 1.0)
     assert best.low < best.mean < best.high
-    assert "ccb has the lowest regret" in describe_best(found, 200)
-    assert describe_margin(found).startswith("Statistically indistinguishable from it: softmax (")
-    assert describe_margin(found).endswith(" 1 other policy is significantly worse.")
+    assert "ccb has the lowest regret" in describe_best(board, 200)
+    assert describe_margin(board).startswith("Statistically indistinguishable from it: softmax (")
+    assert describe_margin(board).endswith(" 1 other policy is significantly worse.")
     assert "All other policies are significantly worse." in describe_margin(
-        made(a=worlds + 5.0 + noise(1.0, 1), b=worlds)
+        make_board(a=worlds + 5.0 + noise(1.0, 1), b=worlds)
     )
 
 
 def test_equal_policies_rarely_differ_significantly() -> None:
     """At most 5 % of boards of six equal policies show a significant difference (within 3 standard errors)."""
-    rng, told, tries = np.random.default_rng(8), 0, 200
+    rng, significant, tries = np.random.default_rng(8), 0, 200
     for _ in range(tries):
         samples = rng.normal(size=(6, 60))
         order = np.argsort(samples.mean(axis=1))
         _, corrected = pairwise_p_values(samples[order])
-        told += any(corrected[0, i] < 0.05 for i in range(1, 6))
-    assert told / tries <= 0.05 + 3 * (0.05 * 0.95 / tries) ** 0.5
+        significant += any(corrected[0, i] < 0.05 for i in range(1, 6))
+    assert significant / tries <= 0.05 + 3 * (0.05 * 0.95 / tries) ** 0.5
 
 
 def test_ranks_match_friedman_and_nemenyi(worlds: Floats) -> None:
@@ -96,10 +96,10 @@ def test_nothing_to_rank() -> None:
     assert ranks.friedman == 1.0
     assert ranks.groups == (("a", "b", "c"),)
     assert analyze_ranks(["a"], same[:1])[1] is None
-    found = made(a=np.zeros(5), b=np.zeros(5))
-    assert all(each.among_the_best for each in found.standings)
-    assert found.standings[1].behind is not None
-    assert found.standings[1].behind.share is None
+    board = make_board(a=np.zeros(5), b=np.zeros(5))
+    assert all(standing.among_the_best for standing in board.standings)
+    assert board.standings[1].behind is not None
+    assert board.standings[1].behind.share is None
 
 
 def test_rank_groups_are_maximal() -> None:

@@ -35,10 +35,10 @@ def small(**fields: Any) -> ComparisonSpec:
 
 def test_entries_match_simulate(url: str) -> None:
     spec = small()
-    found = run_comparison(spec, url, LocalWorkers(2))
-    assert [(entry.policy, entry.setting) for entry in found.entries] == spec.entries()
+    comparison = run_comparison(spec, url, LocalWorkers(2))
+    assert [(entry.policy, entry.setting) for entry in comparison.entries] == spec.entries()
     storage = open_storage(url, create=False)
-    for entry in found.entries:
+    for entry in comparison.entries:
         played = simulate(
             entry.policy, spec.scenario, horizon=150, arms=4, replications=12, seed=3, params=entry.params,
             checkpoints=entry.curve.steps, stream=Stream.REPORT,
@@ -81,13 +81,13 @@ def test_comparison_does_not_depend_on_interruptions_or_workers(url: str, tmp_pa
 
 
 def test_slow_policies_get_smaller_searches(url: str) -> None:
-    found = ravenlab.compare(
+    comparison = ravenlab.compare(
         "stationary", 40, arms=2, policies="thompson,ucb1", tune=21, search_replications=4, replications=4, storage=url
     )
-    trials = {entry.policy: entry.trials for entry in found.results[0].comparison.of("tuned")}
+    trials = {entry.policy: entry.trials for entry in comparison.results[0].comparison.of("tuned")}
     assert trials == {"thompson": 20, "ucb1": 21}
-    assert "21 trials × 4 worlds; 20 × 4 for thompson" in found.as_markdown()
-    assert r"$20 \times 4$" in found.as_latex()
+    assert "21 trials × 4 worlds; 20 × 4 for thompson" in comparison.as_markdown()
+    assert r"$20 \times 4$" in comparison.as_latex()
     slow = {name for name in policy_names() if find_policy(name).slow}
     assert {"thompson", "d-ts", "sw-ts", "f-dsw-ts"} <= slow
     assert not slow & {"raven-ucb", "ucb1", "epsilon-greedy"}

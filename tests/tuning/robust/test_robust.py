@@ -42,7 +42,7 @@ def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[
     played = [
         simulate("raven-ucb", name, replications=count, params=params, stream=stream, **SIZE) for name in scenarios
     ]
-    return np.stack([each.regret for each in played], axis=-1)
+    return np.stack([simulation.regret for simulation in played], axis=-1)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
 
 def plain_relative(result: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
     """Relative regret [R, S], with each scenario's tuned setting simulated separately."""
-    least = [regrets(each.params, stream, count)[:, s].mean() for s, each in enumerate(result.tuned)]
+    least = [regrets(setting.params, stream, count)[:, s].mean() for s, setting in enumerate(result.tuned)]
     return np.asarray(regrets(params, stream, count) / np.array(least))
 
 
@@ -83,14 +83,14 @@ def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRu
     result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
-    assert all(each.params in tried for each in result.tuned)
+    assert all(setting.params in tried for setting in result.tuned)
     spec = parse_robust_spec({"scenarios": ["periodic", "blips"], "horizon": 1000})
     assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
 
 
 def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) -> None:
     result = recommended_by(ran)
-    assert [run.study for run in ran[0].scenario_runs] == [each.study for each in result.tuned]
+    assert [run.study for run in ran[0].scenario_runs] == [setting.study for setting in result.tuned]
     finished = [run.recommendation for run in ran[0].scenario_runs if run.recommendation is not None]
     assert [recommendation.params for recommendation in finished] == [setting.params for setting in result.tuned]
     alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
@@ -101,7 +101,7 @@ def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, st
     result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
     entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
-    entered += [each.params for each in result.tuned] + [trials[0].params]
+    entered += [setting.params for setting in result.tuned] + [trials[0].params]
     values = [plain_relative(result, params, Stream.SELECTION, 40).mean(axis=0).max() for params in entered]
     assert result.params == entered[int(np.argmin(values))]
     assert result.params in result.indistinguishable
@@ -109,23 +109,25 @@ def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, st
 
 def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) -> None:
     result = recommended_by(ran)
-    assert [each.name for each in result.contenders] == [
+    assert [setting.name for setting in result.contenders] == [
         "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
     ]  # fmt: skip
-    least = np.stack([regrets(each.params, Stream.REPORT, 40)[:, s] for s, each in enumerate(result.tuned)], axis=-1)
-    for each in result.contenders:
-        played = regrets(each.params, Stream.REPORT, 40)
-        for s, world in enumerate(each.worlds):
+    least = np.stack(
+        [regrets(setting.params, Stream.REPORT, 40)[:, s] for s, setting in enumerate(result.tuned)], axis=-1
+    )
+    for setting in result.contenders:
+        played = regrets(setting.params, Stream.REPORT, 40)
+        for s, world in enumerate(setting.worlds):
             regret = (world.regret.mean, world.regret.low, world.regret.high)
             np.testing.assert_allclose(regret, mean_interval(played[:, s], 3), rtol=1e-9)
             price = (world.price.mean, world.price.low, world.price.high)
             np.testing.assert_allclose(price, relative_interval(played[:, s], least[:, s], 3), rtol=1e-7, atol=1e-9)
         ratios = played.mean(axis=0) / least.mean(axis=0) - 1.0
-        assert each.price.mean == pytest.approx(ratios.max(), abs=1e-9)
-        assert each.price.high >= max(world.price.high for world in each.worlds) - 1e-9
+        assert setting.price.mean == pytest.approx(ratios.max(), abs=1e-9)
+        assert setting.price.high >= max(world.price.high for world in setting.worlds) - 1e-9
     assert result.price == result.contenders[0].price
-    for s, each in enumerate(result.contenders[1:4]):
-        assert each.worlds[s].price.mean == pytest.approx(0.0, abs=1e-12)
+    for s, setting in enumerate(result.contenders[1:4]):
+        assert setting.worlds[s].price.mean == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", ["worst", "mean", "cvar:0.5"])
@@ -164,8 +166,8 @@ def test_result_does_not_depend_on_workers_or_interruptions(measure: str, pareto
             cuts += 1
     assert cuts == 3 * 2
     assert pieces.result == whole.result
-    for name in (spec.study_name(), *(own.study_name() for own in spec.scenario_specs())):
-        ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{each}.sqlite3", name) for each in "ab")
+    for name in (spec.study_name(), *(scenario.study_name() for scenario in spec.scenario_specs())):
+        ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{file}.sqlite3", name) for file in "ab")
         assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
     again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
     assert again.already_complete
@@ -205,7 +207,9 @@ def test_result_stored_before_a_lost_connection_is_new(tmp_path: Path, monkeypat
     run = run_robust(spec, url)
     assert run.result is not None
     assert not run.already_complete
-    assert [scenario.study for scenario in run.scenario_runs] == [one.study_name() for one in spec.scenario_specs()]
+    assert [scenario.study for scenario in run.scenario_runs] == [
+        scenario.study_name() for scenario in spec.scenario_specs()
+    ]
     assert run_robust(spec, url).already_complete
 
 

@@ -32,7 +32,7 @@ def new_study(direction: Literal["minimize", "maximize"] = "minimize") -> optuna
 
 
 def trials_of(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """Everything about the trials but their seconds."""
+    """Return the contents of the trials except their seconds."""
     return [
         (
             trial.number,
@@ -47,8 +47,8 @@ def trials_of(study: optuna.Study) -> list[tuple[Any, ...]]:
     ]
 
 
-def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any, ...]]:
-    """The trials of a search that is extended to each number of trials in turn."""
+def search_in_pieces(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any, ...]]:
+    """Return the trials of a search that is extended to each number of trials in turn."""
     study = new_study("maximize" if fields.get("objective") == "reward" else "minimize")
     for count in pieces:
         spec = small_spec(trials=count, **fields)
@@ -58,18 +58,18 @@ def searched(pieces: list[int], jobs: int = 1, **fields: Any) -> list[tuple[Any,
 
 @pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
 def test_samplers_do_not_depend_on_interruptions_or_workers(sampler: str) -> None:
-    whole = searched([32], sampler=sampler)
+    whole = search_in_pieces([32], sampler=sampler)
     assert [row[0] for row in whole] == list(range(32))
-    assert searched([3, 12, 20, 32], sampler=sampler) == whole
-    assert searched([32], jobs=2, sampler=sampler) == whole
+    assert search_in_pieces([3, 12, 20, 32], sampler=sampler) == whole
+    assert search_in_pieces([32], jobs=2, sampler=sampler) == whole
 
 
 @pytest.mark.parametrize("pruner", [name for name in PRUNERS if name != "none"])
 def test_pruners_do_not_depend_on_interruptions_or_workers(pruner: str) -> None:
-    whole = searched([32], pruner=pruner)
+    whole = search_in_pieces([32], pruner=pruner)
     assert any(row[1] == "PRUNED" for row in whole)
-    assert searched([3, 12, 20, 32], pruner=pruner) == whole
-    assert searched([32], jobs=2, pruner=pruner) == whole
+    assert search_in_pieces([3, 12, 20, 32], pruner=pruner) == whole
+    assert search_in_pieces([32], jobs=2, pruner=pruner) == whole
 
 
 @pytest.mark.parametrize("objective", ["quantile:0.8", "cvar:0.8", "after:25%", "reward"])
@@ -143,25 +143,25 @@ def test_pruned_trials_have_one_value_per_block() -> None:
         assert blocks == list(range(1, len(blocks) + 1))
         assert trial.value == trial.intermediate_values[blocks[-1]]
         assert trial.user_attrs[keys.REPLICATIONS] == 4 * len(blocks) < 40
-    standing = keys.read_race(study)
-    assert standing is not None
-    assert standing["batches"] == 4
-    assert standing["blocks"] > 10
-    assert study.get_trials()[standing["elite"]].state.name == "COMPLETE"
+    race = keys.read_race(study)
+    assert race is not None
+    assert race["batches"] == 4
+    assert race["blocks"] > 10
+    assert study.get_trials()[race["elite"]].state.name == "COMPLETE"
 
 
 def test_race_interrupted_before_its_state_was_stored() -> None:
     study = new_study()
     spec = small_spec(trials=18, pruner="race")
     search(spec, study, Evaluator(spec))
-    standing = keys.read_race(study)
-    assert standing is not None
+    race = keys.read_race(study)
+    assert race is not None
     before = new_study()
     earlier = small_spec(trials=12, pruner="race")
     search(earlier, before, Evaluator(earlier))
     study.set_user_attr(keys.RACE, keys.read_race(before))
     search(spec, study, Evaluator(spec))
-    assert keys.read_race(study) == standing
+    assert keys.read_race(study) == race
     assert len(study.get_trials()) == 18
 
 
@@ -178,12 +178,12 @@ def test_pruning_plays_less() -> None:
 
 
 def test_callback_after_every_batch() -> None:
-    told: list[Progress] = []
+    reports: list[Progress] = []
     spec = small_spec(trials=13)
-    search(spec, new_study(), Evaluator(spec), told.append)
-    assert [progress.trials for progress in told] == [6, 12, 13]
-    assert told[0].steps == 6 * 20 * 200
-    assert told[-1].best is not None
+    search(spec, new_study(), Evaluator(spec), reports.append)
+    assert [progress.trials for progress in reports] == [6, 12, 13]
+    assert reports[0].steps == 6 * 20 * 200
+    assert reports[-1].best is not None
 
 
 def test_deadline_stops_between_batches() -> None:

@@ -41,15 +41,15 @@ def test_first_candidates_are_inside_the_search_space() -> None:
 
 @pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
 def test_batch_is_inside_the_search_space_and_depends_on_the_seed(sampler: str) -> None:
-    asked = {}
+    batches = {}
     for seed in (1, 2):
         spec = StudySpec(**{**SMALL, "sampler": sampler, "seed": seed}).resolved()
-        asked[seed] = [trial.params for trial in ask_batch(spec, mirror(), 0)]
-        assert len(asked[seed]) == 6
-        for params in asked[seed]:
+        batches[seed] = [trial.params for trial in ask_batch(spec, mirror(), 0)]
+        assert len(batches[seed]) == 6
+        for params in batches[seed]:
             for name, range_ in spec.space.items():
                 assert range_.low <= params[name] <= range_.high
-    assert (asked[1] == asked[2]) == (sampler == "grid")
+    assert (batches[1] == batches[2]) == (sampler == "grid")
 
 
 def test_cma_es_converges() -> None:
@@ -59,10 +59,10 @@ def test_cma_es_converges() -> None:
     values = []
     for batch in range(8):
         trials = ask_batch(spec, study, batch)
-        found = [sum(np.log10(value * 3) ** 2 for value in trial.params.values()) for trial in trials]
-        for trial, value in zip(trials, found, strict=True):
+        losses = [sum(np.log10(value * 3) ** 2 for value in trial.params.values()) for trial in trials]
+        for trial, value in zip(trials, losses, strict=True):
             study.tell(trial, value)
-        values.append(np.mean(found))
+        values.append(np.mean(losses))
     assert values[-1] < 0.3 * values[0]
 
 

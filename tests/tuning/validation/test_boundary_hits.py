@@ -10,57 +10,57 @@ from studies.spec.study import StudySpec
 from tuning.validation.recommend import boundary_hits
 
 
-def found(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:
+def hits(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:
     resolved = spec.resolved()
     middle = {name: spec.resolve_params({})[name] for name in resolved.space}
     return {edge.param: (edge.low, edge.high) for edge in boundary_hits(spec, {**middle, **values})}
 
 
 def test_no_hit_inside() -> None:
-    assert found(StudySpec(scenario="blips"), alpha0=0.012, beta0=9.0) == {}
+    assert hits(StudySpec(scenario="blips"), alpha0=0.012, beta0=9.0) == {}
 
 
 def test_near_is_one_percent_of_the_log_range() -> None:
     spec = StudySpec(scenario="blips")
     just = 0.01 * 1000**0.0099
-    assert found(spec, alpha0=just)["alpha0"] == pytest.approx((0.01 / 3, 10.0))
-    assert found(spec, alpha0=0.01 * 1000**0.0101) == {}
-    assert found(spec, alpha0=10.0)["alpha0"] == pytest.approx((0.01, 30.0))
+    assert hits(spec, alpha0=just)["alpha0"] == pytest.approx((0.01 / 3, 10.0))
+    assert hits(spec, alpha0=0.01 * 1000**0.0101) == {}
+    assert hits(spec, alpha0=10.0)["alpha0"] == pytest.approx((0.01, 30.0))
 
 
 def test_value_outside_the_range_is_inside_the_extended_range() -> None:
-    low, high = found(StudySpec(scenario="blips"), beta0=50.0)["beta0"]
+    low, high = hits(StudySpec(scenario="blips"), beta0=50.0)["beta0"]
     assert (low, high) == pytest.approx((0.01, 150.0))
 
 
 def test_linear_range_is_extended_by_its_width_within_limits() -> None:
     spec = StudySpec(scenario="blips", space={"alpha0": Range(low=1.0, high=3.0, scale="linear")})
-    assert found(spec, alpha0=3.0)["alpha0"] == (1.0, 5.0)
-    assert found(spec, alpha0=1.0)["alpha0"] == (0.0, 3.0)
+    assert hits(spec, alpha0=3.0)["alpha0"] == (1.0, 5.0)
+    assert hits(spec, alpha0=1.0)["alpha0"] == (0.0, 3.0)
 
 
 def test_one_minus_range_stays_below_one() -> None:
     spec = StudySpec(scenario="blips", policy="d-raven", horizon=1000)
-    assert found(spec, gamma=0.7)["gamma"] == pytest.approx((1e-5, 0.9))
-    assert found(spec, gamma=1 - 1e-5)["gamma"] == pytest.approx((1e-5 / 3, 0.3))
+    assert hits(spec, gamma=0.7)["gamma"] == pytest.approx((1e-5, 0.9))
+    assert hits(spec, gamma=1 - 1e-5)["gamma"] == pytest.approx((1e-5 / 3, 0.3))
     wide = StudySpec(scenario="blips", policy="d-raven", space={"gamma": Range(low=0.1, high=0.5, scale="one-minus")})
-    assert found(wide, gamma=0.5)["gamma"] == pytest.approx((0.1, 1.0))
+    assert hits(wide, gamma=0.5)["gamma"] == pytest.approx((0.1, 1.0))
 
 
 def test_boundary_that_cannot_move_is_no_hit() -> None:
     spec = StudySpec(scenario="blips", policy="sw-raven", horizon=1000)
-    assert found(spec, tau=1000.0) == {}
-    assert found(spec, tau=10.0)["tau"] == (3.0, 1000.0)
+    assert hits(spec, tau=1000.0) == {}
+    assert hits(spec, tau=10.0)["tau"] == (3.0, 1000.0)
     zero = StudySpec(scenario="blips", space={"alpha0": Range(low=0.0, high=3.0, scale="linear")})
-    assert found(zero, alpha0=0.0) == {}
+    assert hits(zero, alpha0=0.0) == {}
 
 
 def test_extended_range_is_valid_in_a_study() -> None:
     for policy, values in (("d-raven", {"gamma": 0.7}), ("sw-raven", {"tau": 10.0}), ("raven-ucb", {"epsilon": 0.5})):
         spec = StudySpec(scenario="blips", policy=policy, horizon=1000).resolved()
-        settled = found(spec, **values)
-        assert set(settled) == set(values)
-        for name, (low, high) in settled.items():
+        extended = hits(spec, **values)
+        assert set(extended) == set(values)
+        for name, (low, high) in extended.items():
             scale = spec.space[name].scale
             StudySpec(
                 scenario="blips", policy=policy, horizon=1000, space={name: Range(low=low, high=high, scale=scale)}

@@ -33,23 +33,23 @@ def file(tmp_path: Path) -> Path:
 
 def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    (found,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
-    assert found.study == "raven-ucb/log:my-log/T500/K3"
-    facts = found.log
+    (recommendation,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
+    assert recommendation.study == "raven-ucb/log:my-log/T500/K3"
+    facts = recommendation.log
     assert facts is not None
     assert facts.segments == {"search": (1, 1500), "selection": (1501, 2100), "report": (2101, 3000)}
     assert facts.enough
     assert 100 < facts.effective <= facts.matched < 900
     assert facts.score.low < facts.score.mean < facts.score.high
     assert facts.logged.low < facts.logged.mean < facts.logged.high
-    assert found.regret.mean == pytest.approx(facts.logged.mean - facts.score.mean)
+    assert recommendation.regret.mean == pytest.approx(facts.logged.mean - facts.score.mean)
     again = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
-    assert again == [found]
+    assert again == [recommendation]
     for form in ("json", "csv", "python", "markdown"):
         assert "log:my" in ravenlab.export(form=form, storage=url)
     assert f",{facts.matched}," in ravenlab.export(form="csv", storage=url)
-    said = "\n".join(describe_recommendation(found))
-    assert_names(said, f"{facts.matched} of 900")
+    description = "\n".join(describe_recommendation(recommendation))
+    assert_names(description, f"{facts.matched} of 900")
     page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
     assert "Log: mean reward in" in page
     assert "Events by arm" in page
@@ -70,17 +70,17 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
 def test_warning_about_few_matched_events(tmp_path: Path) -> None:
     file = tmp_path / "short.csv"
     file.write_text(log_to_csv(made_log(events=400)))
-    (found,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
-    assert found.log is not None
-    assert not found.log.enough
-    assert not any(rival.significant for rival in found.versus)
-    assert_names("\n".join(describe_recommendation(found)), found.log.matched)
-    needed = found.log.versus_logged
+    (recommendation,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
+    assert recommendation.log is not None
+    assert not recommendation.log.enough
+    assert not any(baseline.significant for baseline in recommendation.versus)
+    assert_names("\n".join(describe_recommendation(recommendation)), recommendation.log.matched)
+    needed = recommendation.log.versus_logged
     assert needed is not None
     assert needed.matched is not None
-    assert needed.matched * found.log.effective / found.log.matched >= 100
+    assert needed.matched * recommendation.log.effective / recommendation.log.matched >= 100
     page = ravenlab.report(output=tmp_path / "report.html", storage=f"sqlite:///{tmp_path}/s.sqlite3")
-    assert_names(page.read_text(encoding="utf-8"), found.log.matched)
+    assert_names(page.read_text(encoding="utf-8"), recommendation.log.matched)
 
 
 def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,8 +81,8 @@ class Planted(Evaluator):
         noise = np.random.default_rng(int(stream)).normal(size=count)
         out = np.zeros((len(candidates), count, 3))
         for c, values in enumerate(candidates):
-            own = np.random.default_rng([int(stream), int(1000 * float(values["alpha0"]))]).normal(size=count)
-            out[c, :, REGRET] = self.regret(values, stream) + noise + 0.1 * own
+            independent = np.random.default_rng([int(stream), int(1000 * float(values["alpha0"]))]).normal(size=count)
+            out[c, :, REGRET] = self.regret(values, stream) + noise + 0.1 * independent
             out[c, :, COUNTED_REGRET] = out[c, :, REGRET]
             out[c, :, REWARD] = -out[c, :, REGRET]
         return out
@@ -100,11 +100,11 @@ def three(*alphas: float) -> list[dict[str, float]]:
 def test_selection_finds_the_best_although_the_search_ranked_it_last() -> None:
     spec = small()
     study = study_of(spec, three(5.0, 4.0, 2.0, 3.0), [1.0, 2.0, 9.0, 3.0])
-    found = recommend(spec, study, Planted(spec, distance))
-    assert found.params == {"alpha0": 2.0, "beta0": 1.0, "epsilon": 0.1}
-    assert found.search_estimate == 9.0
-    assert found.indistinguishable == [found.params]
-    assert found.box == {"alpha0": (2.0, 2.0), "beta0": (1.0, 1.0), "epsilon": (0.1, 0.1)}
+    result = recommend(spec, study, Planted(spec, distance))
+    assert result.params == {"alpha0": 2.0, "beta0": 1.0, "epsilon": 0.1}
+    assert result.search_estimate == 9.0
+    assert result.indistinguishable == [result.params]
+    assert result.box == {"alpha0": (2.0, 2.0), "beta0": (1.0, 1.0), "epsilon": (0.1, 0.1)}
 
 
 def test_rewards_are_maximized() -> None:
@@ -127,11 +127,11 @@ def test_shortlist_has_the_best_distinct_complete_trials() -> None:
         )
     )
     evaluator = Planted(spec, distance)
-    found = recommend(spec, study, evaluator)
+    result = recommend(spec, study, evaluator)
     stream, played, first, count = evaluator.calls[0]
     assert (stream, first, count) == (Stream.SELECTION, 0, spec.selection)
     assert [one["alpha0"] for one in played] == [5.0, 4.0, 3.0, 1.0]
-    assert found.trials == 6
+    assert result.trials == 6
 
 
 def test_study_without_complete_trial_is_refused() -> None:
@@ -151,12 +151,12 @@ def test_report_stream_does_not_affect_the_selection() -> None:
 
     spec = small()
     evaluator = Planted(spec, turned)
-    found = recommend(spec, study_of(spec, three(2.0, 3.0), [2.0, 1.0]), evaluator)
-    assert found.params["alpha0"] == 2.0
-    assert found.regret.mean == pytest.approx(90.0, abs=0.5)
-    assert found.versus[0].difference < 0
+    result = recommend(spec, study_of(spec, three(2.0, 3.0), [2.0, 1.0]), evaluator)
+    assert result.params["alpha0"] == 2.0
+    assert result.regret.mean == pytest.approx(90.0, abs=0.5)
+    assert result.versus[0].difference < 0
     assert [call[0] for call in evaluator.calls] == [Stream.SELECTION, Stream.REPORT]
-    assert len(evaluator.calls[1][1]) == 1 + len(found.versus)
+    assert len(evaluator.calls[1][1]) == 1 + len(result.versus)
 
 
 def test_the_three_streams_are_different_worlds() -> None:
@@ -170,49 +170,49 @@ def test_the_three_streams_are_different_worlds() -> None:
 
 def test_reported_numbers_match_the_report_stream() -> None:
     spec = small(scenario="variance-drift", horizon=1000)
-    found = recommend(spec, study_of(spec, drawn(spec, 6)), Evaluator(spec))
+    result = recommend(spec, study_of(spec, drawn(spec, 6)), Evaluator(spec))
     regret = Evaluator(spec).play(
-        [spec.resolve_params(found.params), *(spec.resolve_params(rival.params) for rival in found.versus)],
+        [spec.resolve_params(result.params), *(spec.resolve_params(baseline.params) for baseline in result.versus)],
         Stream.REPORT, 0, spec.report,
     )[..., REGRET]  # fmt: skip
-    assert (found.regret.mean, found.regret.low, found.regret.high) == mean_interval(regret[0], spec.seed)
-    for rival, theirs in zip(found.versus, regret[1:], strict=True):
-        assert rival.regret == theirs.mean()
-        assert (rival.difference, rival.low, rival.high) == paired_interval(theirs, regret[0], spec.seed)
-    assert [rival.name for rival in found.versus] == ["paper", "defaults"]
-    assert found.regret.low < found.regret.mean < found.regret.high
+    assert (result.regret.mean, result.regret.low, result.regret.high) == mean_interval(regret[0], spec.seed)
+    for baseline, theirs in zip(result.versus, regret[1:], strict=True):
+        assert baseline.regret == theirs.mean()
+        assert (baseline.difference, baseline.low, baseline.high) == paired_interval(theirs, regret[0], spec.seed)
+    assert [baseline.name for baseline in result.versus] == ["paper", "defaults"]
+    assert result.regret.low < result.regret.mean < result.regret.high
 
 
 def test_defaults_outside_the_search_space_may_win() -> None:
     spec = small(scenario="periodic", space={"alpha0": Range(low=3.0, high=9.0)})
     evaluator = Planted(spec, distance)
-    found = recommend(spec, study_of(spec, three(8.0, 9.0), [1.0, 2.0]), evaluator)
-    assert found.params["alpha0"] == 1.0
+    result = recommend(spec, study_of(spec, three(8.0, 9.0), [1.0, 2.0]), evaluator)
+    assert result.params["alpha0"] == 1.0
     assert evaluator.calls[-1][0] == Stream.SEARCH
     assert evaluator.calls[-1][3] == spec.replications
-    assert found.search_estimate == pytest.approx(11.0, abs=0.8)
-    assert found.versus[-1].params == found.params
-    assert found.versus[-1].difference == 0.0
-    assert [edge.param for edge in found.edge] == ["alpha0"]
-    assert found.edge[0].low == pytest.approx(1.0 / 3.0)
+    assert result.search_estimate == pytest.approx(11.0, abs=0.8)
+    assert result.versus[-1].params == result.params
+    assert result.versus[-1].difference == 0.0
+    assert [edge.param for edge in result.edge] == ["alpha0"]
+    assert result.edge[0].low == pytest.approx(1.0 / 3.0)
 
 
 def test_baseline_equal_to_the_recommendation_has_zero_difference() -> None:
     spec = small(scenario="periodic")
-    found = recommend(spec, study_of(spec, [{}], [1.0]), Evaluator(spec))
-    rival = found.versus[-1]
-    assert rival.params == found.params
-    assert (rival.difference, rival.low, rival.high) == (0.0, 0.0, 0.0)
+    result = recommend(spec, study_of(spec, [{}], [1.0]), Evaluator(spec))
+    baseline = result.versus[-1]
+    assert baseline.params == result.params
+    assert (baseline.difference, baseline.low, baseline.high) == (0.0, 0.0, 0.0)
 
 
 def test_baselines_respect_fixed_parameters() -> None:
     spec = small(scenario="variance-drift", horizon=1000, fixed={"epsilon": 0.3})
-    found = recommend(spec, study_of(spec, [{"alpha0": 0.5, "beta0": 0.5}]), Evaluator(spec))
-    assert len(found.versus) == 2
-    for params in (found.params, *(rival.params for rival in found.versus)):
+    result = recommend(spec, study_of(spec, [{"alpha0": 0.5, "beta0": 0.5}]), Evaluator(spec))
+    assert len(result.versus) == 2
+    for params in (result.params, *(baseline.params for baseline in result.versus)):
         assert params["epsilon"] == 0.3
         assert set(params) == {"alpha0", "beta0", "epsilon"}
-    assert set(found.box) == {"alpha0", "beta0"}
+    assert set(result.box) == {"alpha0", "beta0"}
 
 
 def test_importance_needs_twenty_trials() -> None:
@@ -220,11 +220,11 @@ def test_importance_needs_twenty_trials() -> None:
     params = drawn(spec, 20)
     values = [abs(np.log(one["alpha0"])) for one in params]
     assert recommend(spec, study_of(spec, params[:19], values[:19]), Evaluator(spec)).importance is None
-    told = recommend(spec, study_of(spec, params, values), Evaluator(spec)).importance
-    assert told is not None
-    assert list(told) == ["alpha0", "beta0", "epsilon", "gamma"]
-    assert sum(told.values()) == pytest.approx(1.0)
-    assert max(told, key=lambda name: told[name]) == "alpha0"
+    importance = recommend(spec, study_of(spec, params, values), Evaluator(spec)).importance
+    assert importance is not None
+    assert list(importance) == ["alpha0", "beta0", "epsilon", "gamma"]
+    assert sum(importance.values()) == pytest.approx(1.0)
+    assert max(importance, key=lambda name: importance[name]) == "alpha0"
     assert recommend(spec, study_of(spec, params, [1.0] * 20), Evaluator(spec)).importance is None
 
 
@@ -243,9 +243,9 @@ def test_recommendation_does_not_depend_on_workers_or_storage(objective: str, tm
 
 def test_search_estimate_is_biased_and_the_report_is_not() -> None:
     """Small studies compared with many more worlds; `tools.recommendation_coverage` has the full size."""
-    seen = coverage(studies=40, replications=10_000)
+    measured = coverage(studies=40, replications=10_000)
     least, most = band(40)
-    assert least <= seen.reported <= most
-    assert seen.searched < least
-    assert seen.bias_searched.mean < -2 * seen.bias_searched.error
-    assert abs(seen.bias_reported.mean) < 4 * seen.bias_reported.error
+    assert least <= measured.reported <= most
+    assert measured.searched < least
+    assert measured.bias_searched.mean < -2 * measured.bias_searched.error
+    assert abs(measured.bias_reported.mean) < 4 * measured.bias_reported.error

@@ -38,23 +38,23 @@ def file(tmp_path: Path) -> Path:
 
 def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    (found,) = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
-    assert found.study == "raven-ucb/trace:my-trace/T62/K4"
-    facts = found.trace
+    (recommendation,) = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
+    assert recommendation.study == "raven-ucb/trace:my-trace/T62/K4"
+    facts = recommendation.trace
     assert facts is not None
     assert facts.segments == {"search": (1, 250), "selection": (251, 350), "report": (351, 500)}
     assert sum(facts.arms.values()) > 0
     assert 1 <= facts.effective <= 150
-    assert 0 < facts.per_step < found.scale.mean
-    assert found.regret.low <= found.regret.mean <= found.regret.high
-    assert facts.regret_fixed.mean < found.regret.mean
+    assert 0 < facts.per_step < recommendation.scale.mean
+    assert recommendation.regret.low <= recommendation.regret.mean <= recommendation.regret.high
+    assert facts.regret_fixed.mean < recommendation.regret.mean
     again = ravenlab.tune(trace=str(file), minimize=True, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
-    assert again == [found]
+    assert again == [recommendation]
     for form in FORMATS:
         assert "trace:my" in ravenlab.export(form=form, storage=url)
-    assert run(["show", found.study, "--storage", url]) == 0
-    said = capsys.readouterr().out
-    assert_names(said, f"{facts.effective:.0f}", f"{facts.regret_fixed.mean:.4g}")
+    assert run(["show", recommendation.study, "--storage", url]) == 0
+    output = capsys.readouterr().out
+    assert_names(output, f"{facts.effective:.0f}", f"{facts.regret_fixed.mean:.4g}")
     page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
     assert "Trace: centered means over 25 rows" in page
     assert "Missing cells by arm" in page
@@ -71,7 +71,7 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
     for name, count, share in share_by_arm(facts.arms, facts.rows):
         assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
     file.unlink()
-    assert run(["show", found.study, "--storage", url]) == 0
+    assert run(["show", recommendation.study, "--storage", url]) == 0
     report = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
     assert len(report) < len(page)
     assert_names(report, file.name)
@@ -79,11 +79,11 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
 
 def test_resumed_study_is_the_same(file: Path, tmp_path: Path) -> None:
     whole, cut = (f"sqlite:///{tmp_path}/{name}.sqlite3" for name in ("whole", "cut"))
-    (found,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
+    (recommendation,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
     ravenlab.tune(trace=str(file), storage=cut, **{**SMALL, "trials": 3})
     ravenlab.tune(trace=str(file), storage=cut, **SMALL)
     stored = open_storage(cut, create=False).get_all_studies()
-    assert [read_recommendation(study) for study in stored] == [found]
+    assert [read_recommendation(study) for study in stored] == [recommendation]
 
 
 def test_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

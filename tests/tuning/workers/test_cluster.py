@@ -44,8 +44,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def exported(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
-    """The export after a command."""
+def run_and_export(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
+    """Run a command and return the export of its storage."""
     code = app.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
     assert code == app.DONE, capsys.readouterr().err
     capsys.readouterr()
@@ -53,22 +53,22 @@ def exported(words: list[str], capsys: pytest.CaptureFixture[str], storage: str)
     return capsys.readouterr().out
 
 
-def same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]) -> None:
-    """Threads and the cluster give the same bytes."""
-    alone = exported([*words, "--jobs=2"], capsys, "alone")
-    assert exported([*words, f"--cluster={cluster.address}"], capsys, "cluster") == alone
+def assert_same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    """Assert that threads and the cluster give the same bytes."""
+    alone = run_and_export([*words, "--jobs=2"], capsys, "alone")
+    assert run_and_export([*words, f"--cluster={cluster.address}"], capsys, "cluster") == alone
 
 
 def test_trace_is_sent_to_workers(cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "trace.csv").write_text(trace_to_csv(example_trace(rows=1500)))
-    same_on_the_cluster(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
+    assert_same_on_the_cluster(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
 
 
 def test_plugins_are_sent_to_workers(cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("falling_greedy.py", "night_shift.py"):
         shutil.copy(EXAMPLES / name, here)
-    own = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
-    same_on_the_cluster(["tune", *own, *TINY], cluster, capsys)
+    plugins = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
+    assert_same_on_the_cluster(["tune", *plugins, *TINY], cluster, capsys)
 
 
 def test_unpacked_policy_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +80,7 @@ def test_unpacked_policy_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPa
     name = load_policy_plugin(source)
     (payload,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), full=True)
     monkeypatch.setattr(POLICIES, "_plugins", {})  # as in the process of a worker, which has neither policy nor file
-    for module in [each for each in sys.modules if each.startswith(MODULE_PREFIX)]:
+    for module in [name for name in sys.modules if name.startswith(MODULE_PREFIX)]:
         monkeypatch.delitem(sys.modules, module)
     (here / "fast_greedy.py").unlink()
     problem = unpack(payload.data)
@@ -92,19 +92,12 @@ def test_concurrent_studies_grids_and_comparisons(
     cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--horizon=100", "--arms=4", *TINY]
-    same_on_the_cluster(["tune", "blips", "periodic", "stationary", *words], cluster, capsys)
+    assert_same_on_the_cluster(["tune", "blips", "periodic", "stationary", *words], cluster, capsys)
     tables: list[tuple[str, ...]] = []
     for how in ("--jobs=2", f"--cluster={cluster.address}"):
         grid = ["grid", "blips", "periodic", "--horizon=100", "--replications=20", f"--csv={len(tables)}.csv", how]
         assert app.run([*grid, f"--storage=sqlite:///{len(tables)}.sqlite3", "--quiet"]) == app.DONE
-        compare = [
-            "compare",
-            "blips",
-            "--policies=ucb1,raven-ucb",
-            "--tune=4",
-            "--horizon=80",
-            "--replications=10",
-        ]
+        compare = ["compare", "blips", "--policies=ucb1,raven-ucb", "--tune=4", "--horizon=80", "--replications=10"]
         folder = here / f"compared{len(tables)}"
         storage = f"--storage=sqlite:///{len(tables)}.sqlite3"
         assert app.run([*compare, how, storage, f"--output={folder}", "--quiet"]) == app.DONE
@@ -176,14 +169,14 @@ def test_splitting_candidates_does_not_affect_results(cluster: DaskCluster) -> N
 def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> None:
     """No task takes more than a second if it can be split, or less than the minimum if there is more work."""
     candidates = 16
-    cut = chunk_size(threads, count, candidates, TaskTime(seconds))
-    task = cut.worlds * cut.candidates * seconds
-    assert 1 <= cut.worlds <= count
-    assert 1 <= cut.candidates <= candidates
+    size = chunk_size(threads, count, candidates, TaskTime(seconds))
+    task = size.worlds * size.candidates * seconds
+    assert 1 <= size.worlds <= count
+    assert 1 <= size.candidates <= candidates
     most = max(TASK_SECONDS, SCHEDULER_SECONDS * threads)
-    assert task <= most * 1.001 or (cut.worlds, cut.candidates) == (1, 1)
+    assert task <= most * 1.001 or (size.worlds, size.candidates) == (1, 1)
     whole = count * candidates * seconds
-    assert task >= min(0.49 * MIN_TASK_SECONDS, 0.49 * whole) or cut.worlds == count
+    assert task >= min(0.49 * MIN_TASK_SECONDS, 0.49 * whole) or size.worlds == count
 
 
 def test_ranges_are_kept_while_they_fit() -> None:
