@@ -10,7 +10,6 @@ from dashboards.figures.style import (
     CHANGE_COLOR,
     COLOR_SCALE,
     PlotlyTrace,
-    choose_log_ticks,
     escape_text,
     format_sizes,
     format_title,
@@ -23,9 +22,9 @@ from dashboards.figures.style import (
     make_figure,
     make_legend_entry,
     make_line_with_band,
+    make_value_axis,
     round_number,
     round_numbers,
-    spans_decades,
 )
 from environments.text import format_interval, format_number, format_p_value, format_percent
 from environments.view import change_steps
@@ -43,22 +42,19 @@ ROW_HEIGHT = 30  # pixels per policy
 SYMBOLS = {"tuned": "circle", "defaults": "circle-open"}
 OFFSET = 0.14  # vertical distance of two marks of a policy from the middle of its row
 
-NAMES = {"tuned": "tuned", "defaults": "defaults"}
-
 
 def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     """Plot means with 95 % intervals, best policy first; `order` determines the colors."""
     spec = result.comparison.spec
-    rows = [each.policy for each in result.main.standings]
-    marks = {each.policy: mark_standing(each) for each in result.main.standings}
+    rows = [standing.policy for standing in result.main.standings]
+    labels = [f"{escape_text(each.policy, 30)} {mark_standing(each)}".strip() for each in result.main.standings]
     values = [value for board in result.boards for each in board.standings for value in (each.low, each.high)]
-    log = spans_decades(values)
     dots = [
         _dot(board.find(policy), board.setting, row + shift, order.index(policy))
         for board, shift in zip(result.boards, (-OFFSET, OFFSET) if len(result.boards) > 1 else (0.0,), strict=True)
         for row, policy in enumerate(rows)
     ]
-    said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
+    values_text = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
     return make_figure(
         [*dots, *(_entry(board.setting) for board in result.boards)],
         format_title(
@@ -67,15 +63,11 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
             *format_sizes(spec.horizon, spec.arms, spec.replications),
         ),
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
-        f" R = {spec.replications:,}. {NAMES[result.main.setting].capitalize()}, from the lowest: {said}.",
+        f" R = {spec.replications:,}. {result.main.setting.capitalize()}, from the lowest: {values_text}.",
         height=150 + ROW_HEIGHT * len(rows),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
-        xaxis=make_axis(
-            "mean regret (lower is better)", "log" if log else "linear", choose_log_ticks(values) if log else None
-        ),
-        yaxis=make_category_axis(
-            [f"{escape_text(policy, 30)} {marks[policy]}".strip() for policy in rows], range=[len(rows) - 0.4, -0.6]
-        ),
+        xaxis=make_value_axis("mean regret (lower is better)", values),
+        yaxis=make_category_axis(labels, range=[len(rows) - 0.4, -0.6]),
     )
 
 
@@ -91,7 +83,7 @@ def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTr
         "legendgroup": setting,
         "showlegend": False,
         "hovertext": (
-            f"<b>{escape_text(each.policy)}</b>, {NAMES[setting]}: place {each.place}<br>mean regret"
+            f"<b>{escape_text(each.policy)}</b>, {setting}: place {each.place}<br>mean regret"
             f" {format_interval(each.mean, each.low, each.high)}<br>"
             f"{escape_text(format_params(each.entry.shown_params()), 120)}"
         ),
@@ -102,7 +94,7 @@ def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTr
 def _entry(setting: SettingKind) -> PlotlyTrace:
     """Make the legend entry of a setting in a neutral color."""
     look = {"color": CHANGE_COLOR, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE_COLOR}}
-    return make_legend_entry(NAMES[setting], mode="markers", marker=look, legendgroup=setting)
+    return make_legend_entry(setting, mode="markers", marker=look, legendgroup=setting)
 
 
 MAX_TEXT_COLUMNS = 16  # with more columns, cells only contain marks
@@ -116,6 +108,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
     shares = [[relative_regret(result, policy) for result in results] for policy in policies]
     marks = [[mark_standing(result.main.find(policy)) for result in results] for policy in policies]
     written = len(results) <= MAX_TEXT_COLUMNS
+    bottom = 150 if len(results) > 2 else 40
     cells: PlotlyTrace = {
         "type": "heatmap",
         "x": list(range(len(results))),
@@ -138,7 +131,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
         "xgap": 2,
         "ygap": 2,
         "colorbar": {
-            "title": {"text": "excess over the best", "side": "top"},
+            "title": {"text": "excess over the best (in cells: percent)", "side": "top"},
             "tickvals": [math.log10(1 + share) for share in (0, 0.5, 2, 10)],
             "ticktext": ["0 %", "50 %", "200 %", "1,000 %"],
             "orientation": "h",
@@ -155,8 +148,8 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
         format_title("Regret relative to the best policy", how, f"{len(results)} cases"),
         f"Regret of {len(policies)} policies relative to the best in each of {len(results)} cases,"
         f" {how}. Best policies: {best}.",
-        height=430 + ROW_HEIGHT * len(policies),
-        margin={"t": 150, "r": 16, "b": 150, "l": 60},
+        height=220 + bottom + ROW_HEIGHT * len(policies),
+        margin={"t": 130, "r": 16, "b": bottom, "l": 60},
         xaxis=make_category_axis(
             [escape_text(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
         ),
@@ -173,7 +166,7 @@ def _depth(share: float | None) -> float | None:
 def _written(share: float | None, sign: str, written: bool) -> str:
     if not written or share is None:
         return sign
-    return sign if share == 0.0 else format_percent(share, unit="") + sign
+    return sign if share == 0.0 else f"{format_percent(share, unit='')} {sign}".strip()
 
 
 def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -> str:
@@ -227,13 +220,13 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     ]
     end = highest + step * (len(ranks.groups) + 1.5)
     joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
-    said = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
+    values_text = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
     friedman = "" if ranks.friedman is None else f" Friedman's test: p = {format_p_value(ranks.friedman)}."
     return make_figure(
         [*dots, what, *bars],
         title,
         f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
-        f" {SETTINGS[board.setting]}; rank 1 is the best possible. From the best: {said}."
+        f" {SETTINGS[board.setting]}; rank 1 is the best possible. From the best: {values_text}."
         f" Critical difference {format_number(ranks.critical)}.{friedman}"
         f" Groups without significant differences: {joined}.",
         height=150 + ROW_HEIGHT * len(ordered),
@@ -269,7 +262,7 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
     traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - MAX_VISIBLE_CURVES)
     more = f" {hidden} more are shown by a click in the legend." if hidden else ""
-    said = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in board.standings)
+    values_text = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in board.standings)
     rows = -(-len(board.standings) // 3)
     return make_figure(
         [*traces, *entry],
@@ -281,7 +274,7 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
         ),
         f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {SETTINGS[board.setting]}, with 95 %"
         " bands."
-        f" At the end: {said}.{more}",
+        f" At the end: {values_text}.{more}",
         height=420 + 20 * rows,
         margin={"t": 60, "r": 16, "b": 64 + 20 * rows, "l": 60},
         shapes=shapes,

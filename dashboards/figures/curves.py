@@ -58,7 +58,7 @@ def plot_curves(
     """
     drawn = [
         (name, each, each.curve)
-        for name, each in zip(_names(results, names), results, strict=True)
+        for name, each in zip(_complete_names(results, names), results, strict=True)
         if each.curve is not None
     ]
     if not drawn:
@@ -103,14 +103,14 @@ def plot_curves(
     )
 
 
-def _names(results: Sequence[Simulation], given: Sequence[str]) -> list[str]:
-    """Name the simulations: the given names, else the parameters, with the policy if there are several."""
+def _complete_names(results: Sequence[Simulation], names: Sequence[str]) -> list[str]:
+    """Name further simulations by their parameters, with the policy if there are several policies."""
     several = len({each.policy for each in results if each.curve is not None}) > 1
-    names = list(given[: len(results)])
+    complete = list(names)
     for each in results[len(names) :]:
-        told = format_params({key: value for key, value in each.params.items() if not isinstance(value, str)})
-        names.append(f"{each.policy} ({told})" if several else told)
-    return names
+        params = format_params({key: value for key, value in each.params.items() if not isinstance(value, str)})
+        complete.append(f"{each.policy} ({params})" if several else params)
+    return complete
 
 
 def _same_worlds(one: Simulation, other: Simulation) -> bool:

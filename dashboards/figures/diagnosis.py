@@ -16,9 +16,11 @@ from dashboards.figures.style import (
     fade,
     format_sizes,
     format_title,
+    get_color,
     make_axis,
     make_change_lines,
     make_figure,
+    make_legend_entry,
     make_shading,
     round_numbers,
 )
@@ -94,7 +96,7 @@ def _without_spikes(table: Floats) -> dict[str, Any]:
 
 
 def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> PlotlyTrace:
-    color = COLORS[place % len(COLORS)]
+    color = get_color(place)
     line: dict[str, Any] = {"color": color, "width": 2.4, "dash": DASHES[place // len(COLORS) % len(DASHES)]}
     return {
         "type": "scatter",
@@ -119,21 +121,18 @@ def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]
         spans = [mark for mark in plot_data.marks if mark.kind == kind]
         shapes += [make_shading(mark.at, mark.until, fade(color, 0.18)) for mark in spans if mark.until is not None]
         if spans:
-            entries.append(_entry(word, {"symbol": "square", "size": 12, "color": fade(color, 0.35)}))
+            marker = {"symbol": "square", "size": 12, "color": fade(color, 0.35)}
+            entries.append(make_legend_entry(word, mode="markers", marker=marker))
     churn = [mark for mark in plot_data.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
     entry, lines = make_change_lines(moments, "arm opens or closes", dash="longdash")
     return [*entries, *entry], [*shapes, *lines]
 
 
-def _entry(name: str, marker: dict[str, Any]) -> PlotlyTrace:
-    return {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "marker": marker, "name": name}
-
-
 def _alt(result: Diagnosis, plot_data: PlotData, shown: list[int]) -> str:
-    found = "; ".join(f"{each.kind}: {each.strength}" for each in result.findings if each.found)
+    kinds = "; ".join(f"{each.kind}: {each.strength}" for each in result.findings if each.found)
     drawn = "" if len(shown) == result.arms else f", of which {len(shown)} are drawn"
     return (
         f"Means and variances of {plot_data.means.shape[0]} blocks of {result.rows:,} steps, {result.arms} arms{drawn}:"
-        f" {result.verdict}. {found or 'No significant change'}."
+        f" {result.verdict}. {kinds or 'No significant change'}."
     )

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dashboards.figures.style import (
-    COLORS,
     WHITE_MARKER,
     Z95,
     PlotlyTrace,
     escape_text,
     format_sizes,
     format_title,
+    get_color,
     make_axis,
     make_box,
     make_category_axis,
@@ -83,8 +83,7 @@ def plot_distributions(
         low, q1, median, q3, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
         mean = float(values.mean())
         stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
-        color = COLORS[place % len(COLORS)]
-        traces.append(make_box(place, (low, q1, median, q3, high), color))
+        traces.append(make_box(place, (low, q1, median, q3, high), get_color(place)))
         means["x"] += round_numbers([mean])
         means["y"].append(place)
         means["error_x"]["array"] += round_numbers([Z95 * stderr])

@@ -24,6 +24,7 @@ from dashboards.figures.style import (
     make_axis,
     make_figure,
     make_line_with_band,
+    make_value_axis,
     round_number,
     round_numbers,
     spans_decades,
@@ -383,7 +384,6 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
         traces += [around, line] if len(alpha0) > 1 else [line]
     shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
     reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
-    log = spans_decades(reach)
     title = "Mean regret against α₀, one line per β₀"
     if len(chosen) < len(spec.beta0):
         title = f"Mean regret against α₀ for {len(chosen)} of {len(spec.beta0)} values of β₀"
@@ -392,9 +392,7 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
         format_grid_title(title, grid),
         describe_grid("Lines with 95 % bands of the mean regret", grid),
         xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
-        yaxis=make_axis(
-            "mean regret (reward units)", "log" if log else "linear", choose_log_ticks(reach) if log else None
-        ),
+        yaxis=make_value_axis("mean regret (reward units)", reach),
     )
 
 

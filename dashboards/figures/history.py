@@ -16,7 +16,6 @@ from dashboards.figures.style import (
     ORANGE,
     VERMILION,
     PlotlyTrace,
-    choose_log_ticks,
     escape_text,
     fade,
     format_title,
@@ -24,9 +23,9 @@ from dashboards.figures.style import (
     make_band,
     make_empty_figure,
     make_figure,
+    make_value_axis,
     round_number,
     round_numbers,
-    spans_decades,
 )
 from environments.text import format_interval, format_number, plural
 from studies.results.recommendation import Recommendation
@@ -121,14 +120,13 @@ def plot_search_history(
     if recommendation is not None and objective == "mean":
         traces = [*_held_out_band(recommendation, done[0].number, done[-1].number), *traces]
     shown = [value for trace in traces for value in trace["y"]]
-    log = spans_decades(shown, 4.0)
     return make_figure(
         traces,
         title,
         f"{played:,} complete and {stopped:,} pruned trials." + _alt(better, recommendation, what),
         height=520,
         xaxis=make_axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
-        yaxis=make_axis(f"{what} (reward units)", "log" if log else "linear", choose_log_ticks(shown) if log else None),
+        yaxis=make_value_axis(f"{what} (reward units)", shown, 4.0),
     )
 
 
@@ -187,9 +185,9 @@ def _thinned(rows: Sequence[HistoryPoint]) -> list[HistoryPoint]:
 def _points(
     rows: Sequence[HistoryPoint], name: str, symbol: str, color: str, size: int, replications: int | None
 ) -> PlotlyTrace:
-    several = f"<br>R = {replications:,} worlds" if replications is not None and symbol != "x-thin-open" else ""
+    worlds = f"<br>R = {replications:,} worlds" if replications is not None and symbol != "x-thin-open" else ""
     names = list(dict.fromkeys(name for row in rows for name in row.params))
-    told = ", ".join(f"{escape_text(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
+    params = ", ".join(f"{escape_text(format_symbol(each))} %{{customdata[{i + 1}]}}" for i, each in enumerate(names))
     return {
         "type": "scatter",
         "x": [row.number for row in rows],
@@ -199,8 +197,8 @@ def _points(
         "name": name,
         "customdata": [[_brief(row.stderr), *(_brief(row.params.get(each)) for each in names)] for row in rows],
         "hovertemplate": (
-            f"trial %{{x}}, {name.split(' (')[0]}<br>%{{y}} ± %{{customdata[0]}} (standard error)<br>{told}"
-            f"{several}<extra></extra>"
+            f"trial %{{x}}, {name.split(' (')[0]}<br>%{{y}} ± %{{customdata[0]}} (standard error)<br>{params}"
+            f"{worlds}<extra></extra>"
         ),
     }
 

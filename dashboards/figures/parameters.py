@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import (
     BLUE,
-    COLORS,
     MARKERS,
     ORANGE,
     PlotlyTrace,
@@ -17,6 +16,7 @@ from dashboards.figures.style import (
     fade,
     format_sizes,
     format_title,
+    get_color,
     make_axis,
     make_category_axis,
     make_empty_figure,
@@ -163,7 +163,7 @@ def _panel(
 ) -> list[PlotlyTrace]:
     """Make the traces of one parameter: recommendations with their ranges, and the paper's advice."""
     ends = [each.box.get(name, (value, value)) for each, value in zip(recommendations, values, strict=True)]
-    color = COLORS[place % len(COLORS)]
+    color = get_color(place)
     text = [
         f"<b>{escape_text(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
         f"{escape_text(format_params(each.params), 200)}<br>"

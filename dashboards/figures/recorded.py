@@ -36,26 +36,17 @@ LABELS = {Stream.SEARCH: "search", Stream.SELECTION: "selection", Stream.REPORT:
 SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
 
 
-def _shade_segments(scenario: RecordedScenario) -> list[dict[str, Any]]:
-    """Shade the segments."""
-    return [
-        make_shading(here.first + 0.5, here.last + 0.5, fade(GREY, SHADES[stream]))
-        for stream in SEGMENT_SHARES
-        for here in [scenario.segment(stream)]
-    ]
-
-
-def _label_segments(scenario: RecordedScenario) -> list[dict[str, Any]]:
-    """Label the segments."""
-    return [
-        _annotate((here.first + here.last) / 2, 1.0, LABELS[stream], "top")
-        for stream in SEGMENT_SHARES
-        for here in [scenario.segment(stream)]
-    ]
+def _mark_segments(scenario: RecordedScenario) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Make the shadings and labels of the segments."""
+    shadings, labels = [], []
+    for stream in SEGMENT_SHARES:
+        segment = scenario.segment(stream)
+        shadings.append(make_shading(segment.first + 0.5, segment.last + 0.5, fade(GREY, SHADES[stream])))
+        labels.append(_annotate((segment.first + segment.last) / 2, 1.0, LABELS[stream], "top"))
+    return shadings, labels
 
 
 def _annotate(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
-    """Make a small annotation at a row."""
     return {
         "x": round_number(x),
         "y": y,
@@ -72,8 +63,8 @@ def _describe_segments(scenario: RecordedScenario, what: str = "rows") -> str:
     """Describe the segments in a sentence."""
     parts = []
     for stream in SEGMENT_SHARES:
-        here = scenario.segment(stream)
-        parts.append(f"{LABELS[stream]} {what} {here.first + 1:,} to {here.last:,}")
+        segment = scenario.segment(stream)
+        parts.append(f"{LABELS[stream]} {what} {segment.first + 1:,} to {segment.last:,}")
     return f"{', '.join(parts)}.".capitalize()
 
 
@@ -121,6 +112,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     ]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
+    shadings, labels = _mark_segments(scenario)
     return make_figure(
         traces,
         format_title("Trace: centered means over 25 rows", *context),
@@ -131,8 +123,8 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
         height=520,
         xaxis=make_axis("row", range=[0, scenario.trace.rows + 1]),
         yaxis=make_axis(f"{unit} (centered mean)", range=[bottom, top]),
-        shapes=[*_shade_segments(scenario), _ruler(window)],
-        annotations=[*_label_segments(scenario), {**_annotate(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
+        shapes=[*shadings, _ruler(window)],
+        annotations=[*labels, {**_annotate(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
 
 
@@ -140,9 +132,9 @@ def _average_parts(table: Floats) -> tuple[Floats, Floats]:
     """Return the middles and means of equal parts of the rows; NaN where a part has no value."""
     rows = table.shape[0]
     cuts = np.unique(np.linspace(0, rows, min(MAX_POINTS, rows) + 1).astype(np.int64))
-    there = ~np.isnan(table)
-    sums = np.add.reduceat(np.where(there, table, 0.0), cuts[:-1], axis=0)
-    counts = np.add.reduceat(there.astype(np.float64), cuts[:-1], axis=0)
+    known = ~np.isnan(table)
+    sums = np.add.reduceat(np.where(known, table, 0.0), cuts[:-1], axis=0)
+    counts = np.add.reduceat(known.astype(np.float64), cuts[:-1], axis=0)
     means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
     return np.asarray(np.round((cuts[:-1] + 1 + cuts[1:]) / 2)), means
 
@@ -196,6 +188,7 @@ def plot_log(scenario: LogScenario) -> go.Figure:
     context = [escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
+    shadings, labels = _mark_segments(scenario)
     return make_figure(
         traces,
         format_title(f"Log: mean {unit} in {parts} parts", *context),
@@ -205,8 +198,8 @@ def plot_log(scenario: LogScenario) -> go.Figure:
         height=520,
         xaxis=make_axis("event", range=[0, log.events + 1]),
         yaxis=make_axis(f"mean {unit}", range=[bottom, top]),
-        shapes=_shade_segments(scenario),
-        annotations=_label_segments(scenario),
+        shapes=shadings,
+        annotations=labels,
     )
 
 

@@ -209,6 +209,12 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
     return out | more
 
 
+def make_value_axis(title: str, values: Iterable[float], ratio: float = 10.0) -> dict[str, Any]:
+    """Make an axis that is logarithmic if the largest ratio of the values exceeds `ratio`."""
+    values = list(values)
+    return make_axis(title, "log", choose_log_ticks(values)) if spans_decades(values, ratio) else make_axis(title)
+
+
 def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
     """Make an axis with labels at 0, 1, 2, …
 

@@ -95,7 +95,7 @@ def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, repli
 
 
 def plot_world_view(
-    seen: View,
+    view: View,
     *,
     name: str,
     meaning: str,
@@ -107,16 +107,14 @@ def plot_world_view(
     height: int = 560,
 ) -> go.Figure:
     """Plot a world from its view, such as one that was read from a table."""
-    steps, means, variances = seen
+    steps, means, variances = view
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
     total = means.shape[1]
     shown = arms_to_draw(np.bincount(best, minlength=total), means)
     traces: list[PlotlyTrace] = []
     for what, table, y in (("mean", means, "y"), ("variance", variances, "y2")):
         if len(shown) < total:
-            spread = "range of all arms"
-            low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
-            traces.append(_spread(steps, low, high, spread, y))
+            traces.append(_spread(steps, np.nanmin(table, axis=1), np.nanmax(table, axis=1), y))
         for place, k in enumerate(shown):
             traces.append(_arm(steps, table[:, k], what, k, place, y))
         of_best = table[np.arange(steps.size), best]
@@ -128,7 +126,7 @@ def plot_world_view(
     return make_figure(
         [*traces, *entry],
         format_title(escape_text(title), *context),
-        _alt(name, meaning, horizon, seen, best, len(changes)),
+        _alt(name, meaning, horizon, view, best, len(changes)),
         height=height,
         shapes=shapes,
         xaxis=make_axis("step t", anchor="y2", range=[0, horizon + 1]),
@@ -175,19 +173,19 @@ def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> PlotlyTr
     }
 
 
-def _spread(steps: Ints, low: Floats, high: Floats, name: str, y: str) -> PlotlyTrace:
-    more = {"yaxis": y, "name": name, "legendgroup": "spread", "showlegend": y == "y", "fillcolor": fade(GREY, 0.25)}
-    below, above = simplify_line(steps, low), simplify_line(steps, high)
-    kept = sorted({*below, *above})
-    return make_band([float(steps[i]) for i in kept], [low[i] for i in kept], [high[i] for i in kept], BLUE, **more)
+def _spread(steps: Ints, low: Floats, high: Floats, y: str) -> PlotlyTrace:
+    kept = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
+    more = {"yaxis": y, "name": "range of all arms", "legendgroup": "spread", "showlegend": y == "y"}
+    x = [float(steps[i]) for i in kept]
+    return make_band(x, [low[i] for i in kept], [high[i] for i in kept], GREY, **more, fillcolor=fade(GREY, 0.25))
 
 
-def _alt(name: str, meaning: str, horizon: int, seen: View, best: Any, changes: int) -> str:
+def _alt(name: str, meaning: str, horizon: int, view: View, best: Any, changes: int) -> str:
     number = len(set(best.tolist()))
-    low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
-    least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
+    low, high = format_number(float(np.nanmin(view.means))), format_number(float(np.nanmax(view.means)))
+    least, most = format_number(float(np.nanmin(view.variances))), format_number(float(np.nanmax(view.variances)))
     return (
-        f"Means and variances of {seen.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
+        f"Means and variances of {view.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
         f" Means range from {low} to {high}, variances from {least} to {most};"
         f" {plural(number, 'arm is', 'arms are')} best at some step; {plural(changes, 'change')}."
     )

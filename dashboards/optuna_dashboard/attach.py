@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from dashboards.optuna_dashboard.notes import grid_note, robust_note, study_note
 from dashboards.pages.report.data import find_recommendation, make_history_point
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from dashboards.figures import HistoryPoint
-    from studies.results.grid import Grid
 
 
 PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
@@ -37,10 +33,10 @@ HEIGHT = 450  # pixels of a figure in the dashboard
 
 
 def shrink_figure(figure: go.Figure) -> go.Figure:
-    """Reduce the size of a figure: numbers become short lists, which older dashboards can read.
+    """Round the numbers of a figure and fit it into the dashboard.
 
-    >>> import numpy as np, plotly.graph_objects as go
-    >>> shrink_figure(go.Figure(go.Scatter(y=np.array([1 / 3, 2.0])))).data[0].y
+    >>> import plotly.graph_objects as go
+    >>> shrink_figure(go.Figure(go.Scatter(y=[1 / 3, 2.0]))).data[0].y
     (0.33333, 2.0)
     """
     import plotly.graph_objects as go
@@ -54,24 +50,12 @@ def shrink_figure(figure: go.Figure) -> go.Figure:
 
 
 def _shorten(value: Any) -> Any:
+    """Round all numbers of a nested structure."""
     if isinstance(value, dict):
-        if "bdata" in value:
-            return _shorten(_decode(value))
-        return {key: _shorten(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_shorten(each) for each in value]
-    if isinstance(value, np.ndarray):
-        return _shorten(value.tolist())
-    if isinstance(value, (float, np.floating)):
-        return float(f"{value:.{DIGITS}g}")
-    return value
-
-
-def _decode(packed: dict[str, Any]) -> Any:
-    """Decode an array that Plotly has packed as base64."""
-    flat = np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"])
-    shape = packed.get("shape")
-    return (flat if shape is None else flat.reshape([int(n) for n in str(shape).split(",")])).tolist()
+        return {key: _shorten(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shorten(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def save_value_names(study: optuna.Study, names: list[str]) -> bool:
@@ -181,9 +165,6 @@ def list_recommendations(study: optuna.Study) -> Iterator[Recommendation]:
             yield recommendation
 
 
-Draw = Callable[[], "go.Figure"]
-
-
 def attach(study: optuna.Study, *, missing: bool = False) -> int:
     """Attach the note, figures and value names to a study, grid or robust search.
 
@@ -219,17 +200,24 @@ def attach_to_study(study: optuna.Study) -> int:
         for each in trials
         if each.values
     ]
-    figures = dict(_study_figures(spec, recommendation, points))
+    figures = _study_figures(spec, recommendation, points)
     return _attach(study, [parse_objective(spec.objective).label()], note, figures)
 
 
 def attach_to_grid(study: optuna.Study) -> int:
     """Attach to a finished grid."""
+    from dashboards import figures
+
     grid = read_grid(study)
     if grid is None:
         return 0
-    figures = dict(_grid_figures(grid, find_recommendation(grid.spec, list_recommendations(study))))
-    return _attach(study, ["mean regret"], grid_note(grid), figures)
+    recommendation = find_recommendation(grid.spec, list_recommendations(study))
+    drawn = {
+        "heat-map": figures.plot_heat_map(grid, recommendation),
+        "lines": figures.plot_sensitivity_lines(grid),
+        "surface": figures.plot_surface(grid),
+    }
+    return _attach(study, ["mean regret"], grid_note(grid), drawn)
 
 
 def attach_to_robust(study: optuna.Study) -> int:
@@ -241,38 +229,31 @@ def attach_to_robust(study: optuna.Study) -> int:
         return 0
     if isinstance(recommendation, Front):
         names = [f"mean regret in {name}" for name in recommendation.scenarios]
-        return _attach(
-            study, names, robust_note(recommendation), {"front": lambda: figures.plot_pareto_front(recommendation)}
-        )
-    names = [f"relative regret ({recommendation.measure})"]
-    return _attach(study, names, robust_note(recommendation), {"prices": lambda: figures.plot_prices(recommendation)})
+        drawn = {"front": figures.plot_pareto_front(recommendation)}
+    else:
+        names = [f"relative regret ({recommendation.measure})"]
+        drawn = {"prices": figures.plot_prices(recommendation)}
+    return _attach(study, names, robust_note(recommendation), drawn)
 
 
-def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str, Draw]) -> int:
+def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str, go.Figure]) -> int:
     return (
         int(save_value_names(study, values))
         + int(save_study_note(study, note))
-        + sum(save_figure(study, f"{PREFIX}{name}", draw()) for name, draw in figures.items())
+        + sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in figures.items())
     )
 
 
 def _study_figures(
     spec: ResolvedStudy, recommendation: Recommendation | None, points: list[HistoryPoint]
-) -> Iterator[tuple[str, Draw]]:
+) -> dict[str, go.Figure]:
     from dashboards import figures
 
+    drawn = {}
     if points:
-        yield "history", lambda: figures.plot_search_history(points, recommendation, spec)
+        drawn["history"] = figures.plot_search_history(points, recommendation, spec)
     if recommendation is not None and recommendation.importance:
-        yield "importances", lambda: figures.plot_param_importances(recommendation)
-    source = spec.source
-    if isinstance(source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
-        yield "world", lambda: figures.plot_world(source.open(), spec.horizon, spec.arms, seed=spec.seed)
-
-
-def _grid_figures(grid: Grid, recommendation: Recommendation | None) -> Iterator[tuple[str, Draw]]:
-    from dashboards import figures
-
-    yield "heat-map", lambda: figures.plot_heat_map(grid, recommendation)
-    yield "lines", lambda: figures.plot_sensitivity_lines(grid)
-    yield "surface", lambda: figures.plot_surface(grid)
+        drawn["importances"] = figures.plot_param_importances(recommendation)
+    if isinstance(spec.source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
+        drawn["world"] = figures.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)
+    return drawn

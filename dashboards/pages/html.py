@@ -215,6 +215,15 @@ def escape_json(text: str) -> str:
     return text
 
 
+def keep_equations(text: str) -> str:
+    """Prevent line breaks around equals signs.
+
+    >>> keep_equations("K = 10") == "K\\N{NO-BREAK SPACE}=\\N{NO-BREAK SPACE}10"
+    True
+    """
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+
+
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     """Jinja with autoescaping; undefined variables are errors."""
@@ -228,6 +237,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["capitalize_first"] = capitalize_first
+    environment.filters["keep_equations"] = keep_equations
     return environment
 
 

@@ -100,16 +100,6 @@ class SectionOnPage:
     section: ReproductionSection
     panels: list[Panel]
 
-    @property
-    def open_tables(self) -> list[PageTable]:
-        """Tables that are shown."""
-        return [table for table in self.section.tables if not table.folded]
-
-    @property
-    def folded_tables(self) -> list[PageTable]:
-        """Tables that the reader has to open."""
-        return [table for table in self.section.tables if table.folded]
-
 
 @dataclass(frozen=True)
 class ReproductionPage:
@@ -155,8 +145,8 @@ def build_page(result: ReproductionResult, sections: Mapping[str, ReproductionSe
     protocols = " and ".join(f"as {name}" for name in result.protocols)
     return ReproductionPage(
         title=TITLE,
-        subtitle=f"Seed {result.seed}; {result.replications} replications of Table 3, all other counts in proportion; "
-        f"{protocols}",
+        subtitle=f"{result.replications} replications of Table 3, other experiments in proportion; seed {result.seed};"
+        f" protocols: {protocols}",
         version=project_version(),
         tally=count_verdicts(verdicts),
         groups=group_verdicts(result),

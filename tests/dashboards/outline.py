@@ -43,7 +43,7 @@ class Outline(HTMLParser):
             attributes, before = self.scripts[-1]
             self.scripts[-1] = (attributes, before + data)
         elif self._in is None:
-            self.words += data
+            self.words += data.replace("\N{NO-BREAK SPACE}", " ")
 
     def script(self, id: str) -> str:
         return next(text for attributes, text in self.scripts if attributes.get("id") == id)

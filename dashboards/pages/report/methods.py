@@ -67,7 +67,7 @@ LIMITATIONS = (
 )
 
 
-def describe_methods(data: ReportData) -> list[tuple[str, list[str]]]:
+def describe_methods(data: ReportData) -> list[tuple[str, str]]:
     """List the terms of the methods section with their explanations."""
     specs = [study.spec for study in data.studies]
     sources = {spec.source.kind for spec in specs}
@@ -111,8 +111,8 @@ def describe_methods(data: ReportData) -> list[tuple[str, list[str]]]:
     if specs:
         terms.append(("Search figures", SEARCH_FIGURES))
     terms.append(("Versions", describe_versions(data)))
-    terms.append(("Storage", f"{data.where}. The report contains no timestamp: the same studies give the same report."))
-    return [(term, [text]) for term, text in terms]
+    terms.append(("Storage", f"{data.where}. The report has no timestamp, so the same studies give the same report."))
+    return terms
 
 
 def describe_versions(data: ReportData) -> str:

@@ -95,7 +95,7 @@ class ReportPage:
     grids: list[ReportSection]
     robust: list[ReportSection]
     searches: list[ReportSection]
-    methods: list[tuple[str, list[str]]]
+    methods: list[tuple[str, str]]
     limitations: Sequence[str] = LIMITATIONS
     contents: list[ContentsEntry] = field(default_factory=list)
     has_log: bool = False

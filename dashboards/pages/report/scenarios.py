@@ -17,7 +17,14 @@ from environments import Scenario, find_scenario
 from environments.base import Effect
 from environments.checks import parse_steps
 from environments.errors import InputError
-from environments.text import format_count, format_number, format_percent, format_settings, format_value
+from environments.text import (
+    capitalize_first,
+    format_count,
+    format_number,
+    format_percent,
+    format_settings,
+    format_value,
+)
 from studies.results.describe import (
     SAMPLE_SIZE_RULE,
     describe_needed_events,
@@ -45,7 +52,6 @@ class Definition:
     """Definition of a scenario in words."""
 
     meaning: str
-    explanations: list[str]
     formulas: list[str]
     parameters: list[tuple[str, str]]
     category: str
@@ -251,8 +257,7 @@ def define_scenario(scenario: Scenario, horizon: int) -> Definition:
     parameters = [(key, _format_parameter(key, value, horizon)) for key, value in scenario.parameters().items()]
     categories = [CATEGORIES.get(code, "") for code in scenario.category.split("+")]
     return Definition(
-        meaning=scenario.meaning,
-        explanations=[" ".join((type(effect).__doc__ or "").split("\n\n")[0].split()) for effect in scenario.effects],
+        meaning=f"{capitalize_first(scenario.meaning)}.",
         formulas=[*map(_effect_formula, scenario.effects), initial],
         parameters=[*parameters, ("noise", scenario.noise)],
         category=", ".join(category for category in categories if category),
@@ -283,11 +288,8 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
     unit = "cost" if facts.minimize else "reward"
     warning = "" if facts.enough else f" That is too small for a reliable interval ({MIN_EFFECTIVE_ROWS} are needed)."
     return Definition(
-        meaning=f"a recorded trace, {facts.file}: one row per step, one column per arm",
-        explanations=[
-            "All rewards are known, so the regret of any policy is exact."
-            " How well the trace represents the future is unknown."
-        ],
+        meaning=f"A recorded trace, {facts.file}: one row per step, one column per arm. All rewards are known, so the"
+        " regret of any policy is exact. How well the trace represents the future is unknown.",
         formulas=[
             "Regret at a row is the centered mean over 25 rows of the best available arm minus that of the pulled arm."
             " An arm is unavailable where its cell is missing.",
@@ -316,6 +318,7 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
 def define_log(facts: LogFacts) -> Definition:
     """Define a log: events, arms, segments and how the replay score is measured."""
     unit = "cost" if facts.minimize else "reward"
+    warning = "" if facts.enough else f" {warn_few_events(facts)}"
     weights = (
         f" Matched events are weighted by the inverse of their propensity, at most {format_number(facts.clip)}"
         f" ({facts.clipped:,} reported events are clipped); effective sample size"
@@ -324,12 +327,9 @@ def define_log(facts: LogFacts) -> Definition:
         else ""
     )
     return Definition(
-        meaning=f"a log, {facts.file}: one row per event, with the pulled arm and its reward",
-        explanations=[
-            "Only the reward of the pulled arm is known, so policies are replayed: the policy sees an event, and the"
-            " event counts, only if the policy chooses the logged arm.",
-            *([] if facts.enough else [warn_few_events(facts)]),
-        ],
+        meaning=f"A log, {facts.file}: one row per event, with the pulled arm and its reward. Only the reward of the"
+        " pulled arm is known, so policies are replayed: the policy sees an event, and the event counts, only if the"
+        f" policy chooses the logged arm.{warning}",
         formulas=[
             f"{facts.matched:,} of the reported events match. Replay score, the mean {unit} of matched events over"
             f" resampled orders of the log: {format_estimate(facts.score)}; mean {unit} of the logging policy:"

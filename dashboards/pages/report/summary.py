@@ -155,7 +155,7 @@ def _compare(recommendation: Recommendation, baseline: Baseline) -> list[Piece]:
     name, verdict = BASELINES[baseline.name], judge_baseline(recommendation, baseline)
     verb = "has" if baseline.name == "paper" else "have"
     if verdict == "same":
-        return [Piece(f"identical to {name}")]
+        return [Piece(f"the parameters are identical to {name}")]
     if verdict == "unclear":
         reason = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
         ends = [
@@ -163,7 +163,7 @@ def _compare(recommendation: Recommendation, baseline: Baseline) -> list[Piece]:
             Piece(" to "),
             _interval_end(recommendation, baseline.high),
         ]
-        return [Piece(f"difference from {name} {reason} ("), *ends, Piece(")")]
+        return [Piece(f"the difference from {name} is {reason} ("), *ends, Piece(")")]
     direction = "higher" if verdict == "worse" else "lower"
     pieces = [Piece(f"{name} {verb} "), _amount(recommendation, baseline), Piece(f" {direction} regret")]
     if verdict == "better":
@@ -192,10 +192,10 @@ def _interval_end(recommendation: Recommendation, value: float) -> Piece:
 def _count_verdicts(name: str, verdicts: Sequence[BaselineVerdict]) -> str:
     labels: dict[BaselineVerdict, str] = {
         "worse": "lower regret in",
-        "unclear": "a difference within sampling noise in",
+        "unclear": "difference within sampling noise in",
         "better": "higher regret in",
         "same": "identical parameters in",
     }
     parts = [f"{label} {verdicts.count(verdict)}" for verdict, label in labels.items() if verdict in verdicts]
     studies = plural(len(verdicts), "study", "studies")
-    return f"Compared with {BASELINES[name]} in {studies}, the recommendation has {', '.join(parts)}."
+    return f"Recommended parameters compared with {BASELINES[name]} in {studies}: {', '.join(parts)}."

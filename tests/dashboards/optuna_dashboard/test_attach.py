@@ -1,4 +1,4 @@
-"""Notes and figures in the storage: there once, small, and harmless to what was measured."""
+"""Notes and figures attached to studies: idempotent, small, and without effect on trials and exports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ import optuna_dashboard
 import plotly.graph_objects as go
 import pytest
 
-from dashboards.optuna_dashboard.attach import attach, attach_to_grid, attach_to_study, is_attached, load_figure
+from dashboards.optuna_dashboard.attach import (
+    attach,
+    attach_to_grid,
+    attach_to_study,
+    is_attached,
+    load_figure,
+    shrink_figure,
+)
+from dashboards.optuna_dashboard.notes import code, escape, study_note
 from studies.export import export
 from studies.spec.grid import FINE_VALUES
 from studies.spec.objective import parse_objective
@@ -22,7 +30,7 @@ from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
 from studies.storage.library import find_studies, read_recommendations
 from tests.dashboards.storages import store_search, store_search_grid
-from tests.studies.examples import make_recommendation, snapshot, store_study, url
+from tests.studies.examples import LINES, WILD, make_recommendation, snapshot, store_study, url
 from tuning.cli.app import run
 
 HARD = "raven-ucb/variance-drift/T1000/K10"
@@ -41,7 +49,7 @@ def figures(study: optuna.Study) -> set[str]:
     return {key.split(":")[2] for key in system if key.startswith("dashboard:plot_data:")}
 
 
-def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> None:
+def test_attaching_to_a_study(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     assert attach_to_study(study) == 5
     note = optuna_dashboard.get_note(study)
@@ -53,7 +61,7 @@ def test_a_study_gets_note_figures_and_the_name_of_its_value(tmp_path: Path) -> 
     assert load_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
 
-def test_a_grid_gets_its_heat_map_with_what_a_search_recommends(tmp_path: Path) -> None:
+def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_search_grid(storage)
     assert attach_to_grid(study) == 5
@@ -80,13 +88,13 @@ def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
     assert rows(path) == before
 
 
-def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     grid = store_search_grid(storage)
     assert attach(grid, missing=True) == 5
     study = store_search(storage)
     assert attach(study, missing=True) == 5
-    assert attach(grid, missing=True) >= 1, "there is a recommendation to mark now"
+    assert attach(grid, missing=True) >= 1, "the heat map must mark the new recommendation"
     with monkeypatch.context() as patched:
         patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
         assert attach(study, missing=True) == 0
@@ -97,7 +105,7 @@ def test_only_what_is_missing_is_made(tmp_path: Path, monkeypatch: pytest.Monkey
     assert attach(study, missing=True) >= 1
 
 
-def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
+def test_trials_and_exports_do_not_change(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     names = [store_search(storage).study_name, store_search_grid(storage).study_name]
     trials = [snapshot(storage, name) for name in names]
@@ -110,7 +118,7 @@ def test_trials_and_exports_stay_as_they_are(tmp_path: Path) -> None:
     assert [export(read_recommendations(storage), kind) for kind in ("json", "toml", "csv")] == exported
 
 
-def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
+def test_new_notes_and_figures_replace_old_ones(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
     study = store_search(open_storage(url(path), create=True), done=200)
     attach(study)
@@ -123,14 +131,14 @@ def test_what_is_made_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
 
 
 def test_figures_stay_small() -> None:
-    """2000 trials and 625 cells: a row is 2 kB and a commit, and every page reads them all."""
+    """For 2000 trials and 625 cells: each row has 2 kB and is committed separately, and every page reads all rows."""
     memory = optuna.storages.InMemoryStorage()
     for study in (store_search(memory, done=2000), store_search_grid(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
         assert attach(study) == 5
         assert len(memory.get_study_system_attrs(study._study_id)) < 60
 
 
-def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
+def test_a_note_edited_by_a_user_is_kept(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
     optuna_dashboard.save_note(study, "mine")
@@ -141,7 +149,7 @@ def test_a_note_that_someone_wrote_is_kept(tmp_path: Path) -> None:
     assert optuna_dashboard.get_note(study).startswith("# The recommendation is")
 
 
-def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
+def test_other_figures_and_studies_are_unchanged(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_search(storage)
     optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")
@@ -152,7 +160,7 @@ def test_others_figures_and_studies_are_left_alone(tmp_path: Path) -> None:
     assert storage.get_study_system_attrs(theirs._study_id) == {}
 
 
-def test_a_figure_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
+def test_a_truncated_figure_is_rewritten(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
     whole = load_figure(study, "ravenlab-history")
@@ -172,7 +180,7 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
     assert attach(store_search_grid(storage, finished=False)) == 0
 
 
-def test_a_scenario_of_its_users_own_is_not_drawn_where_it_is_not_at_hand(tmp_path: Path) -> None:
+def test_the_world_of_a_missing_plugin_is_not_drawn(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
     assert attach(study) == 4
@@ -218,3 +226,25 @@ def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(grid) == 0
     assert rows(tmp_path / "s.sqlite3") == before
     assert "not attached" not in capsys.readouterr().err
+
+
+def test_numbers_of_stored_figures_are_short() -> None:
+    figure = go.Figure(go.Heatmap(z=[[0.0, 1 / 3, 2 / 3], [1.0, 4 / 3, 5 / 3]]), layout={"width": 900})
+    figure.add_scatter(y=[0, 1, 2])
+    text = shrink_figure(figure).to_json()
+    small = json.loads(text)
+    assert small["data"][0]["z"] == [[0.0, 0.33333, 0.66667], [1.0, 1.3333, 1.6667]]
+    assert small["data"][1]["y"] == [0, 1, 2]
+    assert "width" not in small["layout"]
+    assert len(text) < 400
+
+
+def test_hostile_names_are_escaped_in_notes() -> None:
+    assert escape("a_b*c|d <script>&amp;\n#") == "a\\_b\\*c\\|d \\<script\\>\\&amp; \\#"
+    assert code("``") == "``` `` ```"
+    for name in (WILD, LINES):
+        spec = StudySpec(scenario="blips", horizon=100, settings={"noise": "laplace"})
+        note = study_note(spec, make_recommendation(study=name, scenario=name, settings={name: name}), 3)
+        assert all(line.startswith(("#", "-", "`")) for line in note.splitlines() if line)
+        assert "\n<" not in note
+        assert "\x1b" not in note

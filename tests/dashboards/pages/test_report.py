@@ -1,4 +1,4 @@
-"""The page of a report without a browser: what it says, what it escapes, and that it is whole."""
+"""The report without a browser: links, numbers, escaping, slugs and titles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dashboards.pages.html import Slugs, escape_json, slugify
+from dashboards.pages.report.studies import MAX_SUFFIX_LENGTH, StudyLabel, make_short_titles
 from dashboards.pages.report.summary import summarize
 from environments.text import format_number
 from studies.export import export
@@ -15,7 +17,7 @@ from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
 from tests.dashboards.outline import Outline
 from tests.dashboards.storages import RECOMMENDATIONS, store_examples
-from tests.studies.examples import WILD
+from tests.studies.examples import LINES, WILD
 from tuning.api import report
 
 
@@ -39,7 +41,7 @@ def test_the_same_storage_gives_the_same_page(storage: str, text: str, tmp_path:
     assert report(output=tmp_path / "again.html", storage=storage).read_text(encoding="utf-8") == text
 
 
-def test_every_link_leads_somewhere_and_ids_are_unique(outline: Outline) -> None:
+def test_links_have_targets_and_ids_are_unique(outline: Outline) -> None:
     assert len(outline.ids) == len(set(outline.ids))
     assert {link for link in outline.links if not link.startswith("#")} == set()
     assert {link[1:] for link in outline.links} <= set(outline.ids)
@@ -47,7 +49,7 @@ def test_every_link_leads_somewhere_and_ids_are_unique(outline: Outline) -> None
         assert f"#{section}" in outline.links
 
 
-def test_nothing_is_asked_of_a_network(outline: Outline) -> None:
+def test_the_page_makes_no_network_requests(outline: Outline) -> None:
     assert "http" not in "".join(str(value) for each in outline.items["link"] for value in each.values())
     assert not outline.items.get("img")
     assert not outline.items.get("iframe")
@@ -56,7 +58,7 @@ def test_nothing_is_asked_of_a_network(outline: Outline) -> None:
     assert str(policy).startswith("default-src 'none'")
 
 
-def test_wild_names_are_text(outline: Outline) -> None:
+def test_hostile_names_are_escaped(outline: Outline) -> None:
     assert WILD in outline.words
     assert not [text for attributes, text in outline.scripts if text.startswith("alert")]
     allowed = {"exports", "themes", "plotly"}
@@ -67,7 +69,7 @@ def test_wild_names_are_text(outline: Outline) -> None:
             json.loads(text)
 
 
-def test_the_buttons_give_what_the_export_gives(outline: Outline, storage: str) -> None:
+def test_the_buttons_contain_the_export(outline: Outline, storage: str) -> None:
     held = json.loads(outline.script("exports"))
     found = read_recommendations(open_storage(storage, create=False))
     rows = {row["data-study"]: str(row["id"]) for row in outline.items["tr"] if row.get("data-study")}
@@ -79,18 +81,70 @@ def test_the_buttons_give_what_the_export_gives(outline: Outline, storage: str) 
     assert all(re.fullmatch(r"[a-z0-9-]{1,100}\.(json|toml)", name) for name in names)
 
 
-def test_the_summary_says_the_exports_numbers(outline: Outline) -> None:
+def test_the_summary_shows_the_exported_numbers(outline: Outline) -> None:
     for each in RECOMMENDATIONS:
-        said = str(summarize(each, 10))
-        assert said in outline.words
+        sentence = str(summarize(each, 10))
+        assert sentence in outline.words
         for value in (*each.params.values(), each.regret.mean, each.regret.low, each.regret.high):
-            assert format_number(value) in said
+            assert format_number(value) in sentence
 
 
-def test_every_figure_has_words(outline: Outline) -> None:
+def test_every_figure_has_a_description(outline: Outline) -> None:
     plots = [each for each in outline.items["div"] if each.get("class") == "plot"]
     assert len(plots) == len(outline.items["figure"]) == len(outline.items["figcaption"]) >= 12
     for plot in plots:
         assert plot["role"] == "img"
         assert len(str(plot["aria-label"])) > 30
     assert sum("data-scenes" in plot for plot in plots) == 2
+
+
+def test_slugs_are_unique_and_safe() -> None:
+    names = [WILD, LINES, "a/b", "a-b", "A b", "🦅", "../..", "x" * 200, ""]
+    slugs = Slugs()
+    ids = [slugs.new(name) for name in names]
+    assert len(set(ids)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9-]{1,100}", each) for each in ids)
+    assert slugify(WILD) == slugify(WILD)
+    assert json.loads(escape_json(json.dumps(WILD + "\u2028</script>", ensure_ascii=False))) == WILD + "\u2028</script>"
+
+
+def test_short_titles_of_searches() -> None:
+    labels = [
+        StudyLabel("mine.py:Mine~617164b4/blips/T500/K10", "blips", 500, 10, {}, "mine.py:Mine~617164b4"),
+        StudyLabel("raven-ucb/blips/T500/K10", "blips", 500, 10),
+        StudyLabel("compare/localized-jump/T1000/K10/sw-ucb", "localized-jump", 1000, 10, {}, "sw-ucb"),
+        StudyLabel("night shift", "periodic", 500, 10),
+    ]
+    assert make_short_titles(labels) == [
+        "blips, T = 500, mine.py:Mine",
+        "blips, T = 500",
+        "localized-jump, T = 1,000, sw-ucb",
+        "periodic, T = 500",
+    ]
+    assert make_short_titles(labels[2:3]) == ["localized-jump, T = 1,000"]
+
+
+def test_equal_short_titles_get_distinguishing_fields() -> None:
+    labels = [
+        StudyLabel("raven-ucb/blips/T500/K4~aaaa", "blips", 500, 4),
+        StudyLabel("raven-ucb/blips/T500/K10", "blips", 500, 10),
+        StudyLabel("raven-ucb/blips/T500/K10~bbbb", "blips", 500, 10),
+        StudyLabel("compare/blips/T500/K10/raven-ucb~cccccc", "blips", 500, 10),
+        StudyLabel("raven-ucb/blips/T500/K10~dddd", "blips", 500, 10, {"every": 50}),
+        StudyLabel(WILD, "blips", 500, 10),
+    ]
+    titles = make_short_titles(labels)
+    assert titles[:5] == [
+        "blips, T = 500, K = 4",
+        "blips, T = 500, K = 10",
+        "blips, T = 500, K = 10, ~bbbb",
+        "blips, T = 500, K = 10, compare ~cccccc",
+        "blips, T = 500, K = 10, every = 50",
+    ]
+    assert len(set(titles)) == len(titles)
+    assert len(titles[5]) == len("blips, T = 500, K = 10, ") + MAX_SUFFIX_LENGTH
+
+
+def test_grids_are_distinguished_by_their_hash() -> None:
+    grids = [StudyLabel(f"grid/raven-ucb/blips/T500/K10{more}", "blips", 500, 10) for more in ("", "~aaaa")]
+    assert make_short_titles(grids) == ["blips, T = 500", "blips, T = 500, ~aaaa"]
