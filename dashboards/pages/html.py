@@ -28,8 +28,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 MAX_SLUG_LENGTH = 80  # file names may have 255 bytes, including prefixes and extensions
 TOP_MARGIN = 30  # pixels above a figure without a title, for Plotly's buttons
 
-THREE_D_TRACES = ("surface", "scatter3d", "mesh3d")
-WEBGL_TRACES = ("scattergl",)
+THREE_D_TRACES = ("surface", "scatter3d")
 
 NUMERIC_CELL = re.compile(r"(?:[<≈]\s?)?[+−-]?\d|[–-]?$")
 
@@ -95,7 +94,8 @@ class Panel:
     alt: str
     json: str
     height: int
-    webgl_contexts: int
+    three_d: bool
+    """Whether the figure needs one of the browser's few WebGL contexts."""
     figure: go.Figure
 
 
@@ -154,7 +154,7 @@ def make_panel(slugs: Slugs, name: str, figure: go.Figure) -> Panel:
         alt=get_alt_text(figure) or title,
         json=to_json_plotly({"data": content["data"], "layout": layout}),
         height=layout["height"],
-        webgl_contexts=_count_webgl_contexts(content["data"]),
+        three_d=any(trace["type"] in THREE_D_TRACES for trace in content["data"]),
         figure=figure,
     )
 
@@ -169,25 +169,18 @@ def split_title(text: str) -> tuple[str, str]:
     return lines[0], " · ".join(line for line in lines[1:] if line)
 
 
-def _count_webgl_contexts(traces: Sequence[dict[str, Any]]) -> int:
-    scenes = {trace.get("scene", "scene") for trace in traces if trace.get("type") in THREE_D_TRACES}
-    return len(scenes) + any(trace.get("type") in WEBGL_TRACES for trace in traces)
-
-
 def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **variables: Any) -> str:
     """Render the template of a page as one self-contained HTML file.
 
     Args:
-        name: Name of the template and of its style sheet, if it has one besides the shared one.
+        name: Name of the template and of its style sheet, which is added to that of the report.
         panels: All figures of the page.
         exports: Data for the copy and save buttons, by row.
         variables: Variables of the template.
     """
     from plotly.offline import get_plotlyjs
 
-    css = _read_asset("report.css")
-    if (TEMPLATES / f"{name}.css").exists() and name != "report":
-        css += _read_asset(f"{name}.css")
+    sheets = dict.fromkeys(("report.css", f"{name}.css"))
     return (
         _environment()
         .get_template(f"{name}.html.j2")
@@ -195,7 +188,7 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
             **variables,
             figures=[(panel.id, Markup(escape_json(panel.json))) for panel in panels],
             policy=CONTENT_SECURITY_POLICY,
-            css=Markup(css),
+            css=Markup("".join(map(_read_asset, sheets))),
             js=Markup(_read_asset("report.js")),
             plotly=Markup(get_plotlyjs()) if panels else "",
             exports=Markup(escape_json(json.dumps(exports or {}))),

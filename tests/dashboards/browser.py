@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.requirements import lacking
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
 
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -53,3 +53,10 @@ def launched(path: str) -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def assert_visible(locator: Locator) -> None:
+    """Assert that an element is visible, or becomes visible within a few seconds."""
+    from playwright.sync_api import expect
+
+    expect(locator).to_be_visible(timeout=30_000)

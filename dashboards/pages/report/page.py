@@ -320,5 +320,5 @@ def _write_images(page: ReportPage, folder: Path) -> None:
         figure = apply_theme(panel.figure, dark=False)
         figure.update_layout(paper_bgcolor="#ffffff")
         images.append(figure)
-        paths.append(folder / f"{panel.id}.{'png' if panel.webgl_contexts else 'svg'}")
+        paths.append(folder / f"{panel.id}.{'png' if panel.three_d else 'svg'}")
     plotly.io.write_images(images, paths, width=IMAGE_WIDTH)

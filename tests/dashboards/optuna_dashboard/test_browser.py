@@ -1,4 +1,4 @@
-"""The dashboard in a real browser: studies, our heat map and note, and no word to any other machine."""
+"""The dashboard in a browser: studies, attached figures and notes, and no requests to other machines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from studies.storage.database import open_storage
+from tests.dashboards.browser import assert_visible
 from tests.dashboards.served import Served, served
 from tests.dashboards.storages import store_search, store_search_grid
 from tests.studies.examples import WILD, url
@@ -22,7 +23,7 @@ SEARCH, GRID, OTHER = 1, 2, 3
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A search, a grid and a search with a wild name; the command attaches to them as it starts."""
+    """A search, a grid and a search with a hostile name; the command attaches figures when it starts."""
     folder = tmp_path_factory.mktemp("dashboard")
     place = url(folder / "s.sqlite3")
     storage = open_storage(place, create=True)
@@ -30,38 +31,38 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     store_search_grid(storage)
     store_search(storage, name=WILD)
     storage.engine.dispose()
-    with served(place, folder=folder) as it:
-        yield it
+    with served(place, folder=folder) as site:
+        yield site
 
 
 @pytest.fixture
 def page(browser_page: Page, site: Served) -> Iterator[Page]:
-    """A page that reaches this machine alone and keeps what went wrong."""
-    away: list[str] = []
+    """A page that can only reach this machine; requests to others and errors fail the test."""
+    remote: list[str] = []
     errors: list[str] = []
 
-    def pass_on(route: Route) -> None:
+    def refuse_remote(route: Route) -> None:
         if urlsplit(route.request.url).hostname == "127.0.0.1":
             route.continue_()
         else:
-            away.append(route.request.url)
+            remote.append(route.request.url)
             route.abort()
 
-    browser_page.route("**/*", pass_on)
+    browser_page.route("**/*", refuse_remote)
     browser_page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     browser_page.on("pageerror", lambda error: errors.append(str(error)))
     yield browser_page
-    assert away == []
+    assert remote == []
     assert errors == []
 
 
 def test_lists_the_studies(page: Page, site: Served) -> None:
     page.goto(site.url)
-    for name in ("1. raven-ucb/variance-drift/T1000/K10", "2. grid/raven-ucb/variance-drift/T1000/K10", "3. <script>"):
-        page.get_by_text(name).first.wait_for()
+    for name in ("1. raven-ucb/variance-drift/T1000/K10", "2. grid/raven-ucb/variance-drift/T1000/K10", f"3. {WILD}"):
+        assert_visible(page.get_by_text(name.strip(), exact=True))
 
 
-def test_a_grid_shows_our_heat_map(page: Page, site: Served) -> None:
+def test_a_grid_shows_its_attached_figures(page: Page, site: Served) -> None:
     page.goto(f"{site.url}dashboard/studies/{GRID}")
     figure = page.locator("[id='user-defined-plot:ravenlab-heat-map']")
     figure.locator(".heatmaplayer image").first.wait_for(state="attached")
@@ -78,30 +79,36 @@ def test_a_grid_shows_our_heat_map(page: Page, site: Served) -> None:
     assert drawn["width"] <= box["width"] + 1
 
 
-def test_a_search_shows_our_figures_and_the_name_of_its_value(page: Page, site: Served) -> None:
+def test_a_search_shows_its_attached_figures_and_value_name(page: Page, site: Served) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}")
-    for name in ("history", "importances", "world"):
-        page.locator(f"[id='user-defined-plot:ravenlab-{name}'] .gtitle").wait_for(state="attached")
-    page.get_by_text("mean regret", exact=True).first.wait_for()
+    for name, title in (
+        ("history", "Search history"),
+        ("importances", "Parameter importances"),
+        ("world", "Arms of one world over time"),
+    ):
+        drawn = page.locator(f"[id='user-defined-plot:ravenlab-{name}'] .gtitle")
+        drawn.wait_for(state="attached")
+        assert title in (drawn.text_content() or "")
+    assert_visible(page.get_by_text("mean regret", exact=True).first)
 
 
 def test_the_notes(page: Page, site: Served) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}/note")
-    page.get_by_role("heading", name="α₀ = 0.25, β₀ = 4, ε = 0.0001").wait_for()
-    page.get_by_text("40.25 to 42.75").first.wait_for()
+    assert_visible(page.get_by_role("heading", name="α₀ = 0.25, β₀ = 4, ε = 0.0001"))
+    assert_visible(page.get_by_text("41.5 (95 % CI 40.25 to 42.75)").first)
     page.goto(f"{site.url}dashboard/studies/{GRID}/note")
-    page.get_by_role("heading", name="Best cell: α₀ = 0.5").wait_for()
+    assert_visible(page.get_by_role("heading", name="Best cell: α₀ = 0.5"))
     assert page.locator("table tr").count() == 5
 
 
-def test_a_wild_name_does_nothing(page: Page, site: Served) -> None:
+def test_a_hostile_name_is_not_executed(page: Page, site: Served) -> None:
     dialogs: list[str] = []
 
-    def seen(dialog: Dialog) -> None:
+    def record(dialog: Dialog) -> None:
         dialogs.append(dialog.message)
         dialog.dismiss()
 
-    page.on("dialog", seen)
+    page.on("dialog", record)
     page.goto(f"{site.url}dashboard/studies/{OTHER}")
     page.locator("[id='user-defined-plot:ravenlab-history'] .gtitle").wait_for(state="attached")
     page.goto(f"{site.url}dashboard/studies/{OTHER}/note")
@@ -112,5 +119,5 @@ def test_a_wild_name_does_nothing(page: Page, site: Served) -> None:
 @pytest.mark.parametrize(("name", "shown"), [("trials", "Trial 0"), ("analytics", "alpha0")])
 def test_the_other_pages_work_read_only(page: Page, site: Served, name: str, shown: str) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}/{name}")
-    page.get_by_text("raven-ucb/variance-drift/T1000/K10").first.wait_for()
-    page.get_by_text(shown).first.wait_for()
+    assert_visible(page.get_by_text("raven-ucb/variance-drift/T1000/K10").first)
+    assert_visible(page.get_by_text(shown).first)

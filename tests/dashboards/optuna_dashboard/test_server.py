@@ -1,4 +1,4 @@
-"""The dashboard over real HTTP: it reads, refuses to write, and answers to this machine's names alone."""
+"""The dashboard over HTTP: it is read-only and only answers to host names of this machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WRITES = [
 
 
 def dump(path: Path) -> list[str]:
-    """All that a database holds."""
+    """Return the contents of a database as SQL."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
         return list(connection.iterdump())
@@ -122,7 +122,7 @@ def test_reading_everything_writes_nothing(site: Served, place: Path) -> None:
     assert dump(place) == before
 
 
-def test_a_large_refused_body_still_gets_its_answer(site: Served) -> None:
+def test_a_large_refused_body_gets_a_response(site: Served) -> None:
     assert ask(site.port, "POST", "/api/studies", b" " * 900_000, JSON).status == 405
 
 
@@ -158,7 +158,7 @@ def test_writable_writes_but_not_for_other_sites(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ends_cleanly_though_a_browser_holds_on(place: Path, number: signal.Signals) -> None:
+def test_ends_cleanly_with_an_open_connection(place: Path, number: signal.Signals) -> None:
     with served(url(place), folder=place.parent) as site:
         held = socket.create_connection(("127.0.0.1", site.port))
         site.process.send_signal(number)
@@ -187,7 +187,7 @@ def test_a_busy_port(place: Path, site: Served) -> None:
         (["--storage", "sqlite:///nowhere.sqlite3"], "nowhere.sqlite3 does not exist"),
     ],
 )
-def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
+def test_invalid_options_are_refused_in_one_line(place: Path, words: list[str], said: str) -> None:
     done = run_in_process("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
@@ -195,7 +195,7 @@ def test_refusals_in_one_line(place: Path, words: list[str], said: str) -> None:
     assert not (place.parent / "nowhere.sqlite3").exists()
 
 
-def test_says_what_another_host_exposes(place: Path) -> None:
+def test_another_host_prints_a_warning(place: Path) -> None:
     with served(url(place), "--host", "0.0.0.0", folder=place.parent) as site:
         assert site.url == f"http://localhost:{site.port}/"
         assert ask(site.port, "GET", "/api/meta", headers={"Host": "my-machine:80"}).status == 200
@@ -225,7 +225,7 @@ def test_ipv6() -> None:
             DashboardServer("::1", 0)
 
 
-def test_the_gate_lets_a_request_without_a_host_pass() -> None:
+def test_a_request_without_a_host_is_allowed() -> None:
     """Old clients send none; browsers always do."""
     seen: list[str] = []
     gate = restrict_access(lambda environ, start: seen.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
@@ -247,7 +247,7 @@ def test_the_gate_lets_a_request_without_a_host_pass() -> None:
         (("tuning.example",), "[", False),
     ],
 )
-def test_the_gate_knows_the_names_it_may_be_asked_by(names: tuple[str, ...] | None, host: str, passes: bool) -> None:
+def test_allowed_host_names(names: tuple[str, ...] | None, host: str, passes: bool) -> None:
     seen: list[str] = []
     gate = restrict_access(lambda environ, start: seen.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
     gate({"REQUEST_METHOD": "GET", "HTTP_HOST": host}, lambda *given: None)

@@ -1,4 +1,4 @@
-"""The report in a real browser, opened from the file system."""
+"""The report in a browser, opened from the file system."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LIVE = "[...document.querySelectorAll('.plot[data-scenes]')].filter(e => e.query
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommendation]]:
-    """The page's address, and what its storage recommends."""
+    """The URL of the page, and the recommendations in its storage."""
     needed_browser()
     folder = tmp_path_factory.mktemp("browser")
     storage = store_examples(folder / "s.sqlite3", grids=GRIDS)
@@ -38,14 +38,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommenda
 
 @pytest.fixture
 def page(offline_page: Page, made: tuple[str, list[Recommendation]]) -> Page:
-    """The report, ready."""
+    """The loaded report."""
     offline_page.goto(made[0])
     offline_page.wait_for_function("() => document.documentElement.dataset.ready === 'yes'")
     return offline_page
 
 
 def draw_all(page: Page) -> int:
-    """Scroll to every figure and wait until it has drawn; gives the most 3-D scenes that were alive at once."""
+    """Scroll to every figure and wait until it is drawn; return the largest number of simultaneous 3-D scenes."""
     most = 0
     for place in range(page.locator(".plot").count()):
         page.evaluate("place => document.querySelectorAll('.plot')[place].scrollIntoView({behavior: 'instant'})", place)
@@ -58,7 +58,7 @@ def draw_all(page: Page) -> int:
     return most
 
 
-def test_every_figure_draws_and_few_scenes_live(page: Page) -> None:
+def test_every_figure_is_drawn_with_few_simultaneous_scenes(page: Page) -> None:
     assert page.locator(".plot[data-scenes]").count() == GRIDS
     assert page.locator(".plot[data-state=waiting]").count() > 20
     assert 2 <= draw_all(page) <= MOST_SCENES
@@ -71,7 +71,7 @@ def test_every_figure_draws_and_few_scenes_live(page: Page) -> None:
 
 
 def column(page: Page, title: str) -> list[str]:
-    """The values of a column of the table from top to bottom."""
+    """Return the values of a column of the table."""
     titles = page.locator("#recommended thead th").all_inner_texts()
     place = next(i for i, each in enumerate(titles) if each.startswith(title))
     return [
@@ -94,7 +94,7 @@ def test_the_table_sorts_by_mouse_and_keyboard(page: Page) -> None:
     assert column(page, "Scenario") == ["blips", "variance-drift", "variance-drift"]
 
 
-def test_buttons_give_what_the_export_says(page: Page, made: tuple[str, list[Recommendation]], tmp_path: Path) -> None:
+def test_buttons_copy_and_save_the_export(page: Page, made: tuple[str, list[Recommendation]], tmp_path: Path) -> None:
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     for each in made[1]:
         row = page.locator(f"#recommended tbody tr[data-study={json.dumps(each.study, ensure_ascii=False)}]")
@@ -109,7 +109,7 @@ def test_buttons_give_what_the_export_says(page: Page, made: tuple[str, list[Rec
             assert waiting.value.suggested_filename.endswith(f".{form}")
 
 
-def test_the_clipboard_itself(browser: Browser, made: tuple[str, list[Recommendation]]) -> None:
+def test_the_real_clipboard(browser: Browser, made: tuple[str, list[Recommendation]]) -> None:
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.goto(made[0])
@@ -121,7 +121,7 @@ def test_the_clipboard_itself(browser: Browser, made: tuple[str, list[Recommenda
     context.close()
 
 
-def test_the_summarys_numbers_are_the_exports(page: Page, made: tuple[str, list[Recommendation]]) -> None:
+def test_the_summary_shows_the_exported_numbers(page: Page, made: tuple[str, list[Recommendation]]) -> None:
     for each in made[1]:
         entry = json.loads(export([each], "json"))["recommendations"][0]
         said = page.locator(f"#summary ~ .finding li[data-study={json.dumps(each.study, ensure_ascii=False)}]")
@@ -140,7 +140,7 @@ def test_the_summarys_numbers_are_the_exports(page: Page, made: tuple[str, list[
             assert shown.inner_text() == format_number(value)
 
 
-def test_only_lists_have_bullets(page: Page) -> None:
+def test_single_items_have_no_bullets(page: Page) -> None:
     looks = page.locator(".finding ul").evaluate_all(
         "lists => lists.map(each => [each.children.length, getComputedStyle(each.children[0]).listStyleType])"
     )
@@ -148,7 +148,7 @@ def test_only_lists_have_bullets(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_telephone_needs_no_sideways_scrolling(page: Page, scheme: str) -> None:
+def test_a_phone_needs_no_horizontal_scrolling(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": 400, "height": 800})
     page.locator(".plot").nth(1).scroll_into_view_if_needed()

@@ -1,4 +1,4 @@
-"""A report makes sense of any storage: empty ones, unfinished studies, and what this version does not know."""
+"""Reports on empty storages, unfinished studies, and studies that this version cannot read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tuning.cli.app import run
 
 
 def reported(where: str) -> Outline:
-    """The report on a storage."""
+    """Render the report on a storage."""
     opened = open_storage(where, create=False)
     try:
         return Outline(render_report(load_report_data(opened, "here")))
@@ -52,7 +52,7 @@ def test_no_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "No studies yet" in reported(url(tmp_path / "empty.sqlite3")).words
 
 
-def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
+def test_unfinished_studies_state_what_is_missing(tmp_path: Path) -> None:
     where = url(tmp_path / "s.sqlite3")
     opened = open_storage(where, create=True)
     for scenario, done in (("blips", 0), ("periodic", 1), ("stationary", 4)):
@@ -71,8 +71,8 @@ def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
     store_small_grid(where, 100, cells=2)
     words = reported(where).words
     assert "4 studies at T = 200 with 0 recommendations." in words
-    assert "0 of 9" in words
-    assert "1 of 9 trials" in words
+    assert "No trial has finished yet (0 of 9)." in words
+    assert "The search is unfinished (1 of 9 trials)." in words
     assert "finished but not validated" in words
     assert "(3) were pruned" in words
     assert "someone else's: Omitted" in words
@@ -80,7 +80,7 @@ def test_half_finished_studies_say_what_is_missing(tmp_path: Path) -> None:
     assert "optimistically biased" in words
 
 
-def test_what_this_version_does_not_know(tmp_path: Path) -> None:
+def test_unknown_scenarios_and_incompatible_studies(tmp_path: Path) -> None:
     where = url(tmp_path / "s.sqlite3")
     opened = open_storage(where, create=True)
     store_study(
@@ -95,7 +95,7 @@ def test_what_this_version_does_not_know(tmp_path: Path) -> None:
     assert "incompatible version" in words
 
 
-def test_long_searches_are_thinned(tmp_path: Path) -> None:
+def test_of_long_searches_some_trials_are_read(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_study(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
     found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), limit=20)
@@ -110,7 +110,7 @@ def test_long_searches_are_thinned(tmp_path: Path) -> None:
     assert thin_trials([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
 
 
-def test_a_policy_without_curves_in_time(tmp_path: Path) -> None:
+def test_curves_that_would_take_too_long_are_omitted(tmp_path: Path) -> None:
     huge = make_recommendation(scenario="stationary", horizon=2_000_000, arms=50)
     opened = open_storage(store_recommendations(tmp_path / "s.sqlite3", huge), create=False)
     page = build_report(load_report_data(opened, "here"))
@@ -129,7 +129,7 @@ def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: P
     assert shown.context.endswith("3 trials")
 
 
-def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
+def test_trials_have_the_parameter_names_of_the_policy(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = StudySpec(scenario="blips", horizon=200, policy="d-ucb", fixed={"xi": 0.5})
     study = store_study(opened, spec, 0)
@@ -147,7 +147,7 @@ def test_trials_have_parameters_of_their_own_names(tmp_path: Path) -> None:
         ((0.5, 1.0), (0, 1), "1 of the other 3 cells is"),
     ],
 )
-def test_a_grid_says_how_the_other_cells_stand(
+def test_a_grid_counts_the_other_indistinguishable_cells(
     tmp_path: Path, beta0: tuple[float, ...], alike: tuple[int, ...], said: str
 ) -> None:
     where = url(tmp_path / "s.sqlite3")
@@ -156,7 +156,7 @@ def test_a_grid_says_how_the_other_cells_stand(
     assert said in reported(where).words
 
 
-def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
+def test_an_unreadable_grid_is_omitted(tmp_path: Path) -> None:
     where = store_examples(tmp_path / "s.sqlite3", grids=2)
     opened = open_storage(where, create=False)
     first, second = (name for name in optuna.get_all_study_names(opened) if name.startswith("grid"))
@@ -168,7 +168,7 @@ def test_a_grid_that_cant_be_read_is_left_out(tmp_path: Path) -> None:
     assert set(material.unreadable) == {first, second}
 
 
-def test_what_is_marked_in_a_grid() -> None:
+def test_the_recommendation_for_the_problem_of_a_grid() -> None:
     grid = GridSpec(scenario="variance-drift", horizon=1000)
     mine = make_recommendation(study="b")
     others = [

@@ -1,4 +1,4 @@
-"""The table of recommended parameters: what its cells say, and that it can be read on screens of any width."""
+"""The table of recommended parameters: its cells, and its layout on narrow and wide screens."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ BASE = {"alpha0": 0.004567, "beta0": 0.04337, "epsilon": 0.006933}
 THREE = {"raven-ucb": BASE, "sw-raven": {**BASE, "tau": 1234}, "d-raven": {**BASE, "gamma": 0.99998}}
 
 
-def costs(difference: float, low: float, high: float) -> str:
-    """What the table says of the defaults."""
+def defaults_cell(difference: float, low: float, high: float) -> str:
+    """Return the cell of the defaults."""
     rival = Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
     _, (row,) = make_recommendation_table([make_recommendation(versus=[rival])], ["a"])
     return f"{row.cells[-1].text} {row.cells[-1].detail}".strip()
 
 
-def test_nothing_has_no_sign() -> None:
-    assert costs(-0.001, -1.0, 1.0) == "0.0 % ≈"
-    assert costs(0.001, -1.0, 1.0) == "0.0 % ≈"
-    assert costs(-0.1, -1.0, 1.0) == "−0.2 % ≈"
-    assert costs(4.15, 4.0, 4.3) == "+10 %"
+def test_a_difference_of_zero_has_no_sign() -> None:
+    assert defaults_cell(-0.001, -1.0, 1.0) == "0.0 % ≈"
+    assert defaults_cell(0.001, -1.0, 1.0) == "0.0 % ≈"
+    assert defaults_cell(-0.1, -1.0, 1.0) == "−0.2 % ≈"
+    assert defaults_cell(4.15, 4.0, 4.3) == "+10 %"
 
 
 def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -> None:
@@ -47,7 +47,7 @@ def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Reports with a policy or several, whose numbers are long."""
+    """Reports on one and on several policies, with long numbers."""
     needed_browser()
     folder = tmp_path_factory.mktemp("table")
     out = {}
@@ -66,7 +66,7 @@ SLACK = "() => { const box = document.querySelector('.wide'); return box.scrollW
 
 
 @pytest.mark.parametrize("name", ["one", "several"])
-def test_a_wide_screen_shows_it_whole(pages: dict[str, str], name: str, offline_page: Page) -> None:
+def test_a_wide_screen_shows_the_whole_table(pages: dict[str, str], name: str, offline_page: Page) -> None:
     offline_page.set_viewport_size({"width": 1400, "height": 900})
     offline_page.goto(pages[name])
     assert offline_page.evaluate(SLACK) == 0
@@ -78,8 +78,8 @@ def test_a_wide_screen_shows_it_whole(pages: dict[str, str], name: str, offline_
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_shadow_says_that_there_is_more(pages: dict[str, str], scheme: str, offline_page: Page) -> None:
-    """At the edge behind which there is more, and at no other."""
+def test_a_shadow_marks_hidden_columns(pages: dict[str, str], scheme: str, offline_page: Page) -> None:
+    """Only at the edges with hidden columns."""
     page = offline_page
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": 400, "height": 800})

@@ -1,4 +1,4 @@
-"""The command's page in a real browser: verdicts on top, every figure drawn, nothing asked of a network."""
+"""The reproduction page in a browser: verdicts, figures, and no network requests."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def experiments(folder: Path) -> dict[str, Any]:
-    """What its JSON file says of each experiment."""
+    """Read the experiments from the JSON file."""
     found: dict[str, Any] = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))["experiments"]
     return found
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(folder: Path, tmp_path: Path) -> None:
-    """That all bytes are the same is asked of Figure 3 where a reproduction is killed."""
+def test_numbers_depend_on_the_seed_only(folder: Path, tmp_path: Path) -> None:
+    """The test that kills a reproduction compares all bytes of Figure 3."""
     few, first = ["figure1", "table1"], experiments(folder)
     for seed in ("0", "1"):
         place = tmp_path / seed
