@@ -46,17 +46,14 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
     >>> plot_param_importances(recommendation).data[0].x
     (25, 75)
     """
-    each = recommendation
-    where = (
-        escape_text(each.policy),
-        escape_text(each.scenario),
-        *format_sizes(each.horizon, each.arms, each.regret.replications),
-    )
-    title = format_title("Parameter importances", *where, f"{each.trials:,} trials")
-    if not each.importance:
+    policy, scenario, trials = recommendation.policy, recommendation.scenario, f"{recommendation.trials:,} trials"
+    sizes = format_sizes(recommendation.horizon, recommendation.arms)
+    title = format_title("Parameter importances", escape_text(policy), escape_text(scenario), *sizes, trials)
+    if not recommendation.importance:
         reason = "Importances require at least 20 trials."
-        return make_empty_figure(title, reason, f"Empty figure: too few trials in {each.study} for importances.")
-    ordered = sorted(each.importance.items(), key=lambda item: item[1])
+        alt = f"Empty figure: too few trials in {recommendation.study} for importances."
+        return make_empty_figure(title, reason, alt)
+    ordered = sorted(recommendation.importance.items(), key=lambda item: item[1])
     shares = [100 * share for _, share in ordered]
     names = [escape_text(format_symbol(name), 24) for name, _ in ordered]
     bars = {
@@ -69,16 +66,14 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
         "textangle": 0,
         "marker": {"color": fade(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
         "customdata": names,
-        "hovertemplate": (
-            f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {each.trials:,} trials<extra></extra>"
-        ),
+        "hovertemplate": (f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {trials}<extra></extra>"),
         "cliponaxis": False,
     }
     words = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
     return make_figure(
         [bars],
         title,
-        f"Importance of each parameter of {each.policy} in {each.scenario}, T = {each.horizon:,}: {words}.",
+        f"Importance of each parameter of {policy} in {scenario}, T = {recommendation.horizon:,}: {words}.",
         height=170 + 42 * len(names),
         xaxis=make_axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
         yaxis=make_category_axis(names, showgrid=False),

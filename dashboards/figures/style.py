@@ -198,6 +198,7 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
         "showline": True,
         "zeroline": False,
         "separatethousands": True,
+        "exponentformat": "none",
         "ticks": "outside",
         "tickcolor": LINE_COLOR,
         "automargin": True,
@@ -205,7 +206,7 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
     if ticks is not None:
         out |= {"tickmode": "array", "tickvals": round_numbers(ticks), "ticktext": [format_number(v) for v in ticks]}
     elif kind == "log":
-        out |= {"dtick": "D2", "exponentformat": "none"}
+        out["dtick"] = "D2"
     return out | more
 
 

@@ -113,7 +113,7 @@ def test_history_of_few_trials(rows: list[HistoryPoint], legend: list[str]) -> N
 
 def test_importances_are_ordered_shares() -> None:
     figure = plot_param_importances(make_recommendation(importance={"alpha0": 0.2, "beta0": 0.7, "epsilon": 0.1}))
-    out = check_figure(figure)
+    out = check_figure(figure, title=("T = 1,000", "K = 10", "20 trials"))
     assert out["data"][0]["x"] == [10, 20, 70]
     assert out["layout"]["yaxis"]["ticktext"] == ["ε", "α₀", "β₀"]
     assert "β₀ 70 %, α₀ 20 %, ε 10 %" in get_alt_text(figure)
@@ -121,7 +121,7 @@ def test_importances_are_ordered_shares() -> None:
 
 def test_importances_of_a_short_search_are_unknown() -> None:
     figure = plot_param_importances(make_recommendation(importance=None))
-    assert check_figure(figure)["data"] == []
+    assert check_figure(figure, title=("T = 1,000", "K = 10", "20 trials"))["data"] == []
     assert_names(figure.layout.annotations[0].text, 20)
 
 
@@ -190,7 +190,7 @@ def test_names_are_escaped(name: str) -> None:
         plot_distributions({name: np.arange(9.0)}, scenario=name, policy=name, horizon=10, arms=2),
     ]
     for figure in figures:
-        text = shown_text(check_figure(figure))
+        text = shown_text(check_figure(figure, title=("T = ", "K = ")))
         assert "<script" not in text
         assert "%{meta" not in text
         assert "\\u001b" not in text
