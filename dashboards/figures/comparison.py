@@ -188,9 +188,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
         "Mean rank over worlds", escape_text(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}"
     )
     if ranks is None:
-        return make_empty_figure(
-            title, "Ranks require at least two policies.", "Empty figure: only one policy was compared."
-        )
+        return make_empty_figure(title, "Ranks require at least two policies.")
     ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
     places = {each.policy: i for i, each in enumerate(ordered)}
     half = ranks.critical / 2.0

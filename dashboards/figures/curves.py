@@ -63,9 +63,7 @@ def plot_curves(
     ]
     if not drawn:
         title = format_title("Regret and reward over time", *_context(results))
-        return make_empty_figure(
-            title, "The simulations have no curves.", "Empty figure: the simulations have no curves."
-        )
+        return make_empty_figure(title, "The simulations have no curves.")
     unit = "cost" if costs else "reward"
     sign = -1.0 if costs else 1.0
     beside, first, base = drawn[0]

@@ -65,7 +65,7 @@ def plot_distributions(
         *format_sizes(horizon, arms, most),
     )
     if not kept:
-        return make_empty_figure(title, "There are no samples.", f"Empty figure: no samples in {scenario}.")
+        return make_empty_figure(title, "There are no samples.")
     traces: list[PlotlyTrace] = []
     means: PlotlyTrace = {
         "type": "scatter",

@@ -167,6 +167,7 @@ def _draw_marks(marks: Sequence[GridMark], sizes: dict[str, int]) -> list[Plotly
             "x": round_numbers([mark.alpha0]),
             "y": round_numbers([mark.beta0]),
             "mode": "markers",
+            "cliponaxis": False,
             "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE_MARKER},
             "name": mark.name,
             "text": [mark.hover],
@@ -224,7 +225,6 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
         "reversescale": True,
         "colorbar": _make_color_bar(grid, log),
     }
-    kinds = choose_axis_type(spec.alpha0), choose_axis_type(spec.beta0)
     marks = [_clip_mark(mark, grid) for mark in list_marks(grid, recommended)]
     sizes = {"circle": 9, "square": 15, "star": 16}
     traces = [cells, *_outline_best_cells(grid), *_write_means(grid, log), *_draw_marks(marks, sizes)]
@@ -233,9 +233,18 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
         format_grid_title("Mean regret over α₀ and β₀", grid),
         _describe_heat_map(grid, recommended),
         height=540,
-        xaxis=make_axis("α₀ (exploration weight)", kinds[0], choose_grid_ticks(spec.alpha0), showgrid=False),
-        yaxis=make_axis("β₀ (variance weight)", kinds[1], choose_grid_ticks(spec.beta0), showgrid=False),
+        xaxis=_cell_axis("α₀ (exploration weight)", spec.alpha0),
+        yaxis=_cell_axis("β₀ (variance weight)", spec.beta0),
     )
+
+
+def _cell_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
+    """Make an axis that ends just outside the cells, because marks exactly at an end can be hidden."""
+    kind, edges = choose_axis_type(values), cell_edges(values)
+    low, high = (math.log10(edge) if kind == "log" else edge for edge in (edges[0], edges[-1]))
+    margin = 0.002 * (high - low)
+    ends = round_numbers((low - margin, high + margin))
+    return make_axis(title, kind, choose_grid_ticks(values), range=ends, showgrid=False)
 
 
 def _clip_mark(mark: GridMark, grid: Grid) -> GridMark:

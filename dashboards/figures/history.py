@@ -82,7 +82,7 @@ def plot_search_history(
         by_state = sorted(Counter(row.state for row in rows).items())
         counts = ", ".join(f"{count:,} {state.lower()}" for state, count in by_state)
         reason = f"No trial has a value yet ({counts})." if rows else "No trials yet."
-        return make_empty_figure(title, reason, f"Empty figure: {reason}")
+        return make_empty_figure(title, reason)
     complete = [row for row in done if row.state == "COMPLETE"]
     played = len(complete) if states is None else states["COMPLETE"]
     stopped = len(done) - len(complete) if states is None else total - played

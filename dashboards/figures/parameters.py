@@ -50,9 +50,7 @@ def plot_param_importances(recommendation: Recommendation) -> go.Figure:
     sizes = format_sizes(recommendation.horizon, recommendation.arms)
     title = format_title("Parameter importances", escape_text(policy), escape_text(scenario), *sizes, trials)
     if not recommendation.importance:
-        reason = "Importances require at least 20 trials."
-        alt = f"Empty figure: too few trials in {recommendation.study} for importances."
-        return make_empty_figure(title, reason, alt)
+        return make_empty_figure(title, "Importances require at least 20 trials.")
     ordered = sorted(recommendation.importance.items(), key=lambda item: item[1])
     shares = [100 * share for _, share in ordered]
     names = [escape_text(format_symbol(name), 24) for name, _ in ordered]
@@ -93,8 +91,7 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figu
     """
     recommendations = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
     if not recommendations:
-        title = format_title("Recommended parameters against T")
-        return make_empty_figure(title, "No recommendation yet.", "Empty figure: no recommendation yet.")
+        return make_empty_figure(format_title("Recommended parameters against T"), "No recommendation yet.")
     if len({(each.policy, each.scenario) for each in recommendations}) > 1:
         raise InputError("recommendations must be for one policy and one scenario.")
     names = [

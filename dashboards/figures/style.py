@@ -123,7 +123,7 @@ def make_figure(traces: Sequence[PlotlyTrace], title: str, alt: str, *, height: 
     return figure
 
 
-def make_empty_figure(title: str, reason: str, alt: str) -> go.Figure:
+def make_empty_figure(title: str, reason: str) -> go.Figure:
     """Make a figure that only states why there are no data."""
     note = {
         "text": reason,
@@ -135,6 +135,7 @@ def make_empty_figure(title: str, reason: str, alt: str) -> go.Figure:
         "font": {"size": 14},
     }
     hidden = {"visible": False}
+    alt = f"Empty figure: {reason}"
     return make_figure([], title, alt, height=260, xaxis=hidden, yaxis=hidden, annotations=[note])
 
 
