@@ -293,10 +293,8 @@ def describe_search(result: ComparisonResult) -> str | None:
     if not reduced:
         return f"{budget}."
     cap = f"{min(spec.tune, SLOW_TRIALS)} × {min(spec.search_replications, SLOW_REPLICATIONS)}"
-    return (
-        f"{budget}; {cap} for {join_words(reduced, 'and')}, which are slow because they draw random numbers for each"
-        " arm."
-    )
+    names = join_words(reduced, "and")
+    return f"{budget}; {cap} for {names} (slow policies, which draw random numbers for each arm)."
 
 
 def describe_overview(results: Sequence[ComparisonResult]) -> str:

@@ -68,8 +68,9 @@ def site(place: Path) -> Iterator[Served]:
 def test_reads(site: Served) -> None:
     meta = ask(site.port, "GET", "/api/meta")
     assert meta.status == 200
-    said = json.loads(meta.body)
-    assert (said["artifact_is_available"], said["llm_is_available"], said["allow_unsafe"]) == (False, False, False)
+    settings = json.loads(meta.body)
+    for feature in ("artifact_is_available", "llm_is_available", "allow_unsafe"):
+        assert settings[feature] is False
     studies = json.loads(ask(site.port, "GET", "/api/studies").body)["study_summaries"]
     assert {study["study_name"] for study in studies} == {"raven-ucb/variance-drift/T1000/K10", WILD}
     for study in studies:
@@ -176,7 +177,7 @@ def test_a_busy_port(place: Path, site: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "fragment"),
     [
         (["--port", "65536"], "65536"),
         (["--port", "-1"], "-1"),
@@ -187,11 +188,11 @@ def test_a_busy_port(place: Path, site: Served) -> None:
         (["--storage", "sqlite:///nowhere.sqlite3"], "nowhere.sqlite3 does not exist"),
     ],
 )
-def test_invalid_options_are_refused_in_one_line(place: Path, words: list[str], said: str) -> None:
+def test_invalid_options_are_refused_in_one_line(place: Path, words: list[str], fragment: str) -> None:
     done = run_in_process("dashboard", "--storage", url(place), "--port", "0", *words, folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert said in line
+    assert fragment in line
     assert not (place.parent / "nowhere.sqlite3").exists()
 
 

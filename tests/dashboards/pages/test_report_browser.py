@@ -124,7 +124,7 @@ def test_the_real_clipboard(browser: Browser, made: tuple[str, list[Recommendati
 def test_the_summary_shows_the_exported_numbers(page: Page, made: tuple[str, list[Recommendation]]) -> None:
     for each in made[1]:
         entry = json.loads(export([each], "json"))["recommendations"][0]
-        said = page.locator(f"#summary ~ .finding li[data-study={json.dumps(each.study, ensure_ascii=False)}]")
+        item = page.locator(f"#summary ~ .finding li[data-study={json.dumps(each.study, ensure_ascii=False)}]")
         for field in (
             "horizon",
             "regret.mean",
@@ -135,7 +135,7 @@ def test_the_summary_shows_the_exported_numbers(page: Page, made: tuple[str, lis
             value = entry
             for key in field.split("."):
                 value = value[key]
-            shown = said.locator(f"[data-field='{field}']")
+            shown = item.locator(f"[data-field='{field}']")
             assert float(str(shown.get_attribute("value"))) == value
             assert shown.inner_text() == format_number(value)
 

@@ -141,19 +141,19 @@ def test_trials_have_the_parameter_names_of_the_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("beta0", "alike", "said"),
+    ("beta0", "alike", "sentence"),
     [
         ((0.5, 1.0), (0,), "All other cells are significantly worse."),
         ((0.5, 1.0), (0, 1), "1 of the other 3 cells is"),
     ],
 )
 def test_a_grid_counts_the_other_indistinguishable_cells(
-    tmp_path: Path, beta0: tuple[float, ...], alike: tuple[int, ...], said: str
+    tmp_path: Path, beta0: tuple[float, ...], alike: tuple[int, ...], sentence: str
 ) -> None:
     where = url(tmp_path / "s.sqlite3")
     spec = GridSpec(scenario="blips", horizon=100, arms=4, alpha0=(0.5, 1.0), beta0=beta0, replications=8)
     store_grid(open_storage(where, create=True), spec, alike=alike)
-    assert said in reported(where).words
+    assert sentence in reported(where).words
 
 
 def test_an_unreadable_grid_is_omitted(tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -
     found = [make_recommendation(policy=policy, params=params) for policy, params in THREE.items()]
     columns, rows = make_recommendation_table(found, ["a", "b", "c"])
     assert [title for title, _ in columns][:5] == ["Scenario", "Policy", "T", "K", "Parameters"]
-    said = rows[2].cells[4]
-    assert said.text.split(" ") == ["α₀\xa00.004567,", "β₀\xa00.04337,", "ε\xa00.006933,", "γ\xa00.99998"]
-    assert said.value == "α₀ 0.004567, β₀ 0.04337, ε 0.006933, γ 0.99998"
+    cell = rows[2].cells[4]
+    assert cell.text.split(" ") == ["α₀\xa00.004567,", "β₀\xa00.04337,", "ε\xa00.006933,", "γ\xa00.99998"]
+    assert cell.value == "α₀ 0.004567, β₀ 0.04337, ε 0.006933, γ 0.99998"
     alone, _ = make_recommendation_table(found[2:], ["c"])
     assert [title for title, _ in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
 
