@@ -23,19 +23,8 @@ from environments.scenario import Scenario
 
 SCENARIO_PLUGINS: PluginRegistry[Scenario] = PluginRegistry("scenario", "ravenlab.scenarios")
 
-EFFECTS: dict[str, type[Effect]] = {
-    effect.name: effect
-    for effect in (
-        IncrementalDrift,
-        VarianceDrift,
-        GradualDrift,
-        LocalizedJump,
-        Periodic,
-        Blips,
-        ArmChurn,
-        Delayed,
-    )
-}
+_EFFECTS = (IncrementalDrift, VarianceDrift, GradualDrift, LocalizedJump, Periodic, Blips, ArmChurn, Delayed)
+EFFECTS: dict[str, type[Effect]] = {effect.name: effect for effect in _EFFECTS}
 
 EFFECT_ATTRIBUTES = ("name", "category", "meaning", "order")  # attributes that an effect must define
 

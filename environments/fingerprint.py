@@ -53,17 +53,7 @@ imported dynamically or inside a function; a forgotten entry here costs a recomp
 
 TEXT_NAMES = ("meaning", "description", "help")  # attributes and keyword arguments that hold text for readers
 
-LIBRARIES = (
-    "numpy",
-    "numba",
-    "llvmlite",
-    "scipy",
-    "optuna",
-    "joblib",
-    "dask",
-    "distributed",
-    "cloudpickle",
-)
+LIBRARIES = ("numpy", "numba", "llvmlite", "scipy", "optuna", "joblib", "dask", "distributed", "cloudpickle")
 """Libraries that results, or the transfer of tasks to workers, can depend on."""
 
 NOT_INSTALLED = "not installed"

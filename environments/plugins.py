@@ -56,7 +56,7 @@ class PluginRegistry(Generic[T]):
         self._plugins[name] = Plugin(value, source)
 
     def get(self, name: str) -> T | None:
-        """Return the plugin of a name, or None; a name without the hash stands for the last one loaded."""
+        """Return the plugin of a name, or None; a name without the hash means the last one loaded."""
         plugin = self._find(name)
         return None if plugin is None else plugin.value
 

@@ -6,7 +6,7 @@ has none, and blips never end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -128,17 +128,6 @@ def published_scenarios() -> list[Scenario]:
     >>> [scenario.arms for scenario in published_scenarios()]
     [10, 10, 10, 100]
     """
-    sensitivity = [PublishedVarianceDrift(), PublishedIncrementalDrift(), PublishedBlips()]
-    named = [Scenario(effect.name, effect.meaning, (effect,)) for effect in sensitivity]
-    logistics = PublishedLogistics()
-    named.append(
-        Scenario(
-            logistics.name,
-            logistics.meaning,
-            (logistics,),
-            arms=100,
-            horizon=50_000,
-            constant=BaseDraw().mean_high,
-        )
-    )
-    return named
+    effects = (PublishedVarianceDrift(), PublishedIncrementalDrift(), PublishedBlips(), PublishedLogistics())
+    *named, logistics = [Scenario(effect.name, effect.meaning, (effect,)) for effect in effects]
+    return [*named, replace(logistics, arms=100, horizon=50_000, constant=BaseDraw().mean_high)]

@@ -1,4 +1,4 @@
-"""Bandit policies, one module per policy; `engine` holds what they share, `published` the paper's implementations."""
+"""Bandit policies, one module per policy; `engine` is shared by all, `published` holds the paper's implementations."""
 
 from __future__ import annotations
 

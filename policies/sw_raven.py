@@ -7,13 +7,11 @@ window. An arm without rewards in the window is pulled immediately, because the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Policy, Value
 from policies.engine.rules import first_below_or_argmax
-from policies.engine.window import CELLS, COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, push_reward
+from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 LEVEL, WIDTH = 4, 5  # rows after those of `engine/window.py`: A and B
@@ -50,7 +48,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
             refresh(removed, arms, p)
 
 
-class SWRaven(Policy):
+class SWRaven(WindowPolicy):
     r"""RAVEN-UCB on a sliding window, for means and variances that change.
 
     $$m_\tau + \alpha_t\sqrt{\frac{\ln(t+1)}{N_\tau+1}} + \beta_0\sqrt{\frac{S_\tau^2}{N_\tau+1} + \varepsilon}$$
@@ -60,10 +58,5 @@ class SWRaven(Policy):
     reference = "RAVEN-UCB's index on a sliding window; ours"
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
     rows = 6
-    cells = CELLS
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return 2 * int(values["tau"])

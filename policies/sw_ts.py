@@ -5,13 +5,10 @@ Reference: Trovò, Paladino, Restelli and Gatti 2020. An arm without rewards in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from environments.compiled import inlined
-from policies.engine.base import Value
 from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
 from policies.engine.rules import CHANGES_PARAMETER
-from policies.engine.window import CELLS, TAU_BY_CHANGES, push_reward
+from policies.engine.window import TAU_BY_CHANGES, WindowPolicy, push_reward
 
 TAU = 8  # parameter after those of the prior and U
 
@@ -22,7 +19,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     push_reward(k, transform_reward(x, p), arms, cells, memory, int(p[TAU]))
 
 
-class SWTS(ForgettingTS):
+class SWTS(WindowPolicy, ForgettingTS):
     r"""Thompson sampling on a sliding window of recent rewards.
 
     $$\theta \sim p(\theta \mid x_{t-\tau}, \dots, x_{t-1})$$
@@ -31,9 +28,4 @@ class SWTS(ForgettingTS):
     name = "sw-ts"
     reference = "Trovò, Paladino, Restelli and Gatti 2020"
     parameters = (*PRIOR_PARAMETERS, CHANGES_PARAMETER, TAU_BY_CHANGES)
-    cells = CELLS
     learn = staticmethod(update)
-
-    @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return 2 * int(values["tau"])

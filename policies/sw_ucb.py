@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Policy, Value
 from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
-from policies.engine.window import CELLS, COUNT, MEAN, TAU_BY_CHANGES, push_reward
+from policies.engine.window import COUNT, MEAN, TAU_BY_CHANGES, WindowPolicy, push_reward
 
 WIDTH = 4  # row after those of `engine/window.py`: 1/sqrt(N_τ)
 XI, _, TAU = range(3)  # parameters
@@ -36,7 +34,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         refresh(removed, arms)
 
 
-class SWUCB(Policy):
+class SWUCB(WindowPolicy):
     r"""UCB1 on a sliding window of recent rewards, for means that change.
 
     $$m_\tau + \sqrt{\frac{\xi \ln\min(t, \tau)}{N_\tau}}$$
@@ -46,10 +44,5 @@ class SWUCB(Policy):
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, TAU_BY_CHANGES)
     rows = 5
-    cells = CELLS
     choose = staticmethod(select)
     learn = staticmethod(update)
-
-    @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return 2 * int(values["tau"])

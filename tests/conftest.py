@@ -31,12 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def nothing_brought() -> Iterator[None]:
+def plugins_unloaded() -> Iterator[None]:
     """Unload the plugins after the test."""
-    from tests.plugins import forget_brought
+    from tests.plugins import unload_plugins
 
     yield
-    forget_brought()
+    unload_plugins()
 
 
 @pytest.fixture(scope="module")

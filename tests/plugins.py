@@ -6,7 +6,7 @@ from environments import catalog
 from policies.engine import plugins
 
 
-def forget_brought() -> None:
+def unload_plugins() -> None:
     """Unload all plugins."""
     plugins.POLICY_PLUGINS._plugins.clear()
     catalog.SCENARIO_PLUGINS._plugins.clear()

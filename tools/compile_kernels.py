@@ -16,12 +16,13 @@ def warm(name: str) -> None:
     """Compile the general loop, the fast loop if there is one, and the online rules of a policy."""
     for checkpoints in (2, None):
         simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=checkpoints)
-    if not find_policy(name).uses_true_means:
-        policy = find_policy(name)(3, seed=1, horizon=30)
+    policy_class = find_policy(name)
+    if not policy_class.uses_true_means:
+        policy = policy_class(3, seed=1, horizon=30)
         for _ in range(5):
             policy.update(policy.select(), 0.5)
 
 
 if __name__ == "__main__":
-    for each in NAMES:
-        warm(each)
+    for policy_name in NAMES:
+        warm(policy_name)

@@ -44,7 +44,7 @@ Values = dict[str, Value]
 
 @dataclass(frozen=True)
 class ParamContext:
-    """What a default or a search range may depend on: horizon, number of arms, and the parameters before it."""
+    """Arguments of defaults and search ranges: horizon, number of arms, and the values of earlier parameters."""
 
     horizon: int | None
     arms: int
@@ -93,27 +93,24 @@ class Param:
     meaning: str = ""
     power: float = 0
 
-    def resolve(self, given: Value | None, context: ParamContext) -> Value:
-        """Return the given value after validation, or the default for None."""
-        if given is None:
-            default = self.default
-            value = default(context) if callable(default) else default
-            if self.integer and isinstance(value, float):
-                value = float(round(value))
-            return value
+    def resolve(self, value: Value | None, context: ParamContext) -> Value:
+        """Return a value after validation, or the default for None."""
+        if value is None:
+            default = self.default(context) if callable(self.default) else self.default
+            return float(round(default)) if self.integer and isinstance(default, float) else default
         if self.choices:
-            if given not in self.choices:
-                raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {given!r}.")
-            return given
-        if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) <= LARGEST_NUMBER:
-            raise InputError(f"{self.name} must be a finite number but got {given!r}.")
-        if not self.least <= given <= self.most:
+            if value not in self.choices:
+                raise InputError(f"{self.name} must be one of {', '.join(self.choices)} but got {value!r}.")
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
+            raise InputError(f"{self.name} must be a finite number but got {value!r}.")
+        if not self.least <= value <= self.most:
             least, most = format_number(self.least), format_number(self.most)
             allowed = f"at least {least}" if math.isinf(self.most) else f"in [{least}, {most}]"
-            raise InputError(f"{self.name} must be {allowed} but got {given!r}.")
-        if self.integer and given != int(given):
-            raise InputError(f"{self.name} must be a whole number but got {given!r}.")
-        return float(given)
+            raise InputError(f"{self.name} must be {allowed} but got {value!r}.")
+        if self.integer and value != int(value):
+            raise InputError(f"{self.name} must be a whole number but got {value!r}.")
+        return float(value)
 
     def describe(self) -> str:
         """Describe default and search range.
@@ -203,18 +200,18 @@ class Policy:
         return None
 
     @classmethod
-    def resolve(cls, given: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
+    def resolve(cls, params: Mapping[str, Value] | None, arms: int, horizon: int | None) -> Values:
         """Return all parameters: validated values where given, defaults otherwise."""
-        if given is not None and not isinstance(given, Mapping):
-            raise InputError(f"params must be a mapping of names to values but got {given!r}.")
-        given = dict(given or {})
+        if params is not None and not isinstance(params, Mapping):
+            raise InputError(f"params must be a mapping of names to values but got {params!r}.")
+        params = dict(params or {})
         known = [param.name for param in cls.parameters]
-        for name in given:
+        for name in params:
             if name not in known:
                 raise unknown_name(f"parameter of {cls.name}", name, known)
         values: Values = {}
         for param in cls.parameters:
-            values[param.name] = param.resolve(given.get(param.name), ParamContext(horizon, arms, values))
+            values[param.name] = param.resolve(params.get(param.name), ParamContext(horizon, arms, values))
         cls.check(values)
         return values
 

@@ -68,13 +68,8 @@ def allocate_blocks(arms: int, horizon: int) -> Blocks:
 def compute_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped-def]
     """Compute the sums of block number b of 64 steps; `segment` must not start after the block."""
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
-    level, motion, noise, coin, best = (
-        worlds.level[r],
-        worlds.motion[r],
-        worlds.noise[r],
-        worlds.coin[r],
-        worlds.best[r],
-    )
+    level, motion = worlds.level[r], worlds.motion[r]
+    noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
     first = b * SHORTEST + 1
     total, regret, suboptimal = 0.0, 0.0, 0.0
     s = segment
@@ -232,13 +227,8 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
 def play_candidate(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
     """Play one candidate on one world."""
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
-    level, motion, noise, coin, best = (
-        worlds.level[r],
-        worlds.motion[r],
-        worlds.noise[r],
-        worlds.coin[r],
-        worlds.best[r],
-    )
+    level, motion = worlds.level[r], worlds.motion[r]
+    noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
     opens, closes = worlds.opens[r], worlds.closes[r]
     stamp, sums, offset = blocks.stamp, blocks.sums, blocks.offset
     score_level, score_width, means, spreads, pulls = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]

@@ -51,13 +51,8 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
     kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
     horizon, count = worlds.noise.shape[1], open_.shape[0]
     for r in range(first, last):
-        level, motion, noise, best, coin = (
-            worlds.level[r],
-            worlds.motion[r],
-            worlds.noise[r],
-            worlds.best[r],
-            worlds.coin[r],
-        )
+        level, motion = worlds.level[r], worlds.motion[r]
+        noise, best, coin = worlds.noise[r], worlds.best[r], worlds.coin[r]
         opens, closes = worlds.opens[r], worlds.closes[r]
         open_[:] = 0
         arms[:] = 0.0

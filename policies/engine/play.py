@@ -103,7 +103,8 @@ def evaluate(
         if totals is not None:
             return totals
     no_marks = np.empty(0, dtype=np.int64)
-    return np.stack([play_loop(policy, values, worlds, seed, first, stream, no_marks).out for values in candidates])
+    played = [play(policy, values, worlds, seed, first, stream, no_marks, fast=False) for values in candidates]
+    return np.stack([result.out for result in played])
 
 
 def play(
@@ -115,8 +116,9 @@ def play(
     stream: int,
     marks: Marks,
     pulls: bool = False,
+    fast: bool = True,
 ) -> Played:
-    """Play one candidate on a block of worlds, by the fast method if there is one and no details are requested.
+    """Play one candidate on a block of worlds.
 
     Args:
         policy: The policy class.
@@ -127,30 +129,17 @@ def play(
         stream: Random stream.
         marks: Steps at which cumulative regret and reward are recorded, in ascending order.
         pulls: Whether to record the pulled arms.
+        fast: Whether to use the policy's fast method, if there is one and neither marks nor pulls are requested.
     """
-    if isinstance(worlds, Worlds) and not pulls and not marks.size:
-        totals = policy.evaluate_fast(worlds, policy.vector(values)[None])
-        if totals is not None:
-            return replace(_empty_result(worlds, marks, pulls), out=totals[0])
-    return play_loop(policy, values, worlds, seed, first, stream, marks, pulls)
-
-
-def play_loop(
-    policy: type[Policy],
-    values: Mapping[str, Value],
-    worlds: AnyWorlds,
-    seed: int,
-    first: int,
-    stream: int,
-    marks: Marks,
-    pulls: bool = False,
-) -> Played:
-    """Play one candidate on a block of worlds with the general loop; the arguments are those of `play`."""
     if isinstance(worlds, TraceWorlds):
         return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
     if isinstance(worlds, LogWorlds):
         return play_logs(policy, values, worlds, seed, first, stream)
     result = _empty_result(worlds, marks, pulls)
+    if fast and not pulls and not marks.size:
+        totals = policy.evaluate_fast(worlds, policy.vector(values)[None])
+        if totals is not None:
+            return replace(result, out=totals[0])
     if issubclass(policy, PlainPolicy):
         play_plain_worlds(policy, values, worlds, seed, first, stream, marks, result)
     else:

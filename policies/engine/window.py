@@ -12,16 +12,15 @@ the removed reward made up nearly all of its Q. Both are O(1) on average.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext
+from policies.engine.base import Param, ParamContext, Policy, Value
 
 COUNT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: pulls in the window, their mean, and Q
 NEXT, FILLED = 0, 1  # cells: next place of the ring to write, and number of places in use
-
-CELLS = 2
 
 LOST = 1e-9  # if a removal leaves less than this share of Q, the rest is mostly rounding error
 
@@ -111,3 +110,13 @@ TAU_BY_CHANGES = Param(
     "tau", window_for_changes, 10.0, longest_window, least=1.0, integer=True, meaning="τ, rewards in the window"
 )
 TAU_BY_HORIZON = replace(TAU_BY_CHANGES, default=tenth_of_horizon)
+
+
+class WindowPolicy(Policy):
+    """A policy on a window of the last τ rewards, with the parameter `tau`."""
+
+    cells = 2
+
+    @classmethod
+    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
+        return 2 * int(values["tau"])

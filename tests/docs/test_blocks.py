@@ -10,7 +10,7 @@ from tests.docs.markdown import Block, pages, read_page
 from tests.docs.page_runner import PageRunner, exact, missing, shape
 from tests.project import ROOT
 
-pytestmark = pytest.mark.usefixtures("nothing_brought")
+pytestmark = pytest.mark.usefixtures("plugins_unloaded")
 
 WITH_CODE = [path for path in pages() if any(block.language != "text" for block in read_page(path).blocks)]
 

@@ -30,7 +30,7 @@ def test_every_example_is_known() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *BROUGHT}
 
 
-@pytest.mark.usefixtures("nothing_brought")
+@pytest.mark.usefixtures("plugins_unloaded")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

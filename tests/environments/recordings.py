@@ -22,9 +22,9 @@ def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -
     return values
 
 
-def trace(**made: float) -> Trace:
+def trace(**options: float) -> Trace:
     """The table as a trace."""
-    values = table(**made)  # type: ignore[arg-type]
+    values = table(**options)  # type: ignore[arg-type]
     return Trace.from_values([f"arm{k}" for k in range(values.shape[1])], values)
 
 
@@ -36,7 +36,7 @@ def write_csv(path: Path, values: Floats, header: str | None = None) -> Path:
     return path
 
 
-def made_log(events: int = 1500, arms: int = 3, seed: int = 1, propensities: bool = False) -> Log:
+def draw_log(events: int = 1500, arms: int = 3, seed: int = 1, propensities: bool = False) -> Log:
     """A log of a policy that prefers the first arm, while the last one is the best."""
     rng = np.random.default_rng(seed)
     shares = np.array([2.0] + [1.0] * (arms - 1)) / (arms + 1)

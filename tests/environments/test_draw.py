@@ -90,8 +90,8 @@ def test_blocks_cover_all_replications_and_stay_small(replications: int, horizon
 
 
 @pytest.mark.parametrize(
-    "words", [{"seed": -1}, {"seed": "a"}, {"seed": 1, "first": -1}, {"seed": 1, "replications": 0}]
+    "arguments", [{"seed": -1}, {"seed": "a"}, {"seed": 1, "first": -1}, {"seed": 1, "replications": 0}]
 )
-def test_invalid_arguments_are_rejected(words: dict[str, Any]) -> None:
-    with raises_naming(InputError, list(words)[-1]):
-        draw_worlds(find_scenario("stationary"), 50, 3, **words)
+def test_invalid_arguments_are_rejected(arguments: dict[str, Any]) -> None:
+    with raises_naming(InputError, list(arguments)[-1]):
+        draw_worlds(find_scenario("stationary"), 50, 3, **arguments)

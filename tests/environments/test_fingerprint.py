@@ -20,23 +20,23 @@ from environments.fingerprint import (
 )
 from tests.project import ROOT, python
 
-ASK = """
+SCRIPT = """
 import json, sys
 from environments.fingerprint import identity
 print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "optuna"} & set(sys.modules))]))
 """
 
 
-def ask(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """What a new process that imports from a folder says of itself, and what it had to load."""
-    done = python("-c", ASK, folder=folder, PYTHONPATH=str(folder))
+def read_identity(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the identity of a new process that imports from a folder, and which large libraries it has loaded."""
+    done = python("-c", SCRIPT, folder=folder, PYTHONPATH=str(folder))
     assert done.returncode == 0, done.stderr
-    said, loaded = json.loads(done.stdout)
-    return said, loaded
+    values, loaded = json.loads(done.stdout)
+    return values, loaded
 
 
-def copied(folder: Path) -> Path:
-    """A copy of all packages that compute."""
+def copy_packages(folder: Path) -> Path:
+    """Copy all packages that compute numbers."""
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
@@ -49,20 +49,20 @@ def edit(path: Path, old: str, new: str, count: int = -1) -> None:
 
 
 def test_the_same_sources_give_the_same_fingerprint_and_text_does_not_matter(tmp_path: Path) -> None:
-    folder = copied(tmp_path)
-    said, loaded = ask(folder)
-    assert said == identity()
+    folder = copy_packages(tmp_path)
+    values, loaded = read_identity(folder)
+    assert values == identity()
     assert loaded == []
     edit(folder / "policies" / "raven_ucb.py", "from __future__", "# a comment\nfrom __future__")
     edit(folder / "policies" / "raven_ucb.py", 'meaning="', 'meaning="more precisely: ')
     edit(folder / "environments" / "noise.py", '"""', '"""Another docstring. ', count=1)
     edit(folder / "environments" / "scenario.py", 'InputError(f"', 'InputError(f"another message: ')
     edit(folder / "tuning" / "cli" / "app.py", "import sys\n", "import sys\n\nANYTHING = 1\n")
-    text_only, _ = ask(folder)
-    assert text_only == said
+    text_only, _ = read_identity(folder)
+    assert text_only == values
     edit(folder / "policies" / "raven_ucb.py", 'Param("alpha0", 1.0,', 'Param("alpha0", 1.5,')
-    computed, _ = ask(folder)
-    assert {name for name in said if said[name] != computed[name]} == {"sources"}
+    computed, _ = read_identity(folder)
+    assert {name for name in values if values[name] != computed[name]} == {"sources"}
 
 
 @pytest.mark.parametrize(
@@ -107,16 +107,16 @@ def test_modules_left_out_of_the_fingerprint_exist(name: str) -> None:
 def test_a_moved_file_changes_the_fingerprint(tmp_path: Path) -> None:
     assert kernel_hash() != computation_fingerprint()
     shutil.copytree(ROOT / "environments", tmp_path / "environments", ignore=shutil.ignore_patterns("__pycache__"))
-    said, _ = ask(tmp_path)
+    values, _ = read_identity(tmp_path)
     (tmp_path / "environments" / "noise.py").rename(tmp_path / "environments" / "noises.py")
-    moved, _ = ask(tmp_path)
-    assert said["sources"] != moved["sources"]
+    moved, _ = read_identity(tmp_path)
+    assert values["sources"] != moved["sources"]
 
 
 def test_identity_values_are_short() -> None:
-    said = identity()
-    assert set(LIBRARIES) < set(said)
-    assert all(isinstance(word, str) and word and word.isprintable() for word in said.values())
-    assert said["numpy"] != NOT_INSTALLED
-    said["numpy"] = "0"
+    values = identity()
+    assert set(LIBRARIES) < set(values)
+    assert all(isinstance(value, str) and value and value.isprintable() for value in values.values())
+    assert values["numpy"] != NOT_INSTALLED
+    values["numpy"] = "0"
     assert identity()["numpy"] != "0"

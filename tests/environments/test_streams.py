@@ -68,7 +68,7 @@ def test_every_effect_has_pinned_stream_keys() -> None:
 def test_a_renamed_effect_draws_the_same_worlds() -> None:
     original = EFFECTS["blips"]()
     renamed = type("Renamed", (EFFECTS["blips"],), {"name": "renamed"})()
-    worlds = [draw_worlds(Scenario("any", "", (each,)), 100, 3, seed=1) for each in (original, renamed)]
+    worlds = [draw_worlds(Scenario("any", "", (effect,)), 100, 3, seed=1) for effect in (original, renamed)]
     assert (worlds[0].level == worlds[1].level).all()
     assert (worlds[0].level == draw_worlds(find_scenario("blips"), 100, 3, seed=1).level).all()
 

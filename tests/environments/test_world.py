@@ -112,10 +112,10 @@ def test_the_estimated_memory_is_the_memory_used() -> None:
     for name, _ in SCENARIOS:
         scenario = find_scenario(name)
         worlds = draw_worlds(scenario, 3000, 20, 1, 0, 2)
-        own = ("level", "motion", "coin", "noise", "best", "opens", "closes", "parts", "delay")
-        per_world = sum(getattr(worlds, part).nbytes for part in own) / 2
-        an_arm = 48 * (20 + scenario.extra_arms)  # motion, opens and closes: too little to plan with
-        assert per_world <= scenario.bytes_per_world(3000, 20) + an_arm
+        per_replication = ("level", "motion", "coin", "noise", "best", "opens", "closes", "parts", "delay")
+        per_world = sum(getattr(worlds, part).nbytes for part in per_replication) / 2
+        unplanned = 48 * (20 + scenario.extra_arms)  # motion, opens and closes: negligible
+        assert per_world <= scenario.bytes_per_world(3000, 20) + unplanned
 
 
 @quick

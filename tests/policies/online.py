@@ -17,11 +17,6 @@ MEAN = 1
 
 
 @inlined
-def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Start at zero."""
-
-
-@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """The largest random draw of the arms that do not wait for a reward; −1 if all wait."""
     best, chosen = -1.0, -1
@@ -48,7 +43,6 @@ class Lottery(Policy):
     family = "sampling"
     random = True
     parameters = (Param("horizon", lambda s: s.number("horizon"), least=1),)
-    start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)
 

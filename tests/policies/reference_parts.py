@@ -35,6 +35,19 @@ class History:
         return gamma ** (len(self.pulls) - 1.0 - steps), np.array([x for _, x in self.own[k]])
 
 
+class ReferenceBase:
+    """Base class of reference implementations that decide from all rewards so far."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.values, self.rng = values, rng
+        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+        self.history = History()
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.rewards[k].append(x)
+        self.history.add(k, x)
+
+
 def scores_by_share(shares: Mapping[int, float], u: float) -> dict[int, float]:
     """Score of each arm for a uniform u: 0 if u is in the arm's share of [0, 1], else minus the distance to it."""
     parts = np.array(list(shares.values()))
@@ -108,14 +121,13 @@ def draw_posterior_mean(w: Floats, x: Floats, values: Mapping[str, Any], rng: np
     return float(mu + math.sqrt(variance / kappa) * rng.standard_normal())
 
 
-class ReferenceRestart:
+class ReferenceRestart(ReferenceBase):
     """Rewards of each arm since its restart, as lists."""
 
     alarms = 0
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values, self.rng = values, rng
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
+        super().__init__(arms, horizon, values, rng)
         self.restarted = [0] * arms
 
     def unit(self, x: float) -> float:

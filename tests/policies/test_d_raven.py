@@ -1,22 +1,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import History
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceDRaven:
+class ReferenceDRaven(ReferenceBase):
     """M + α_t·sqrt(ln(t+1)/(W+1)) + β₀·sqrt(S²/(W+1) + ε) with weights γ^(steps since)."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values = values
-        self.history = History()
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         seen = {k: self.history.weighted(k, self.values["gamma"]) for k in open_arms}
@@ -33,9 +27,6 @@ class ReferenceDRaven:
             decaying = alpha * math.sqrt(math.log(t + 1) / (weight + 1))
             scores[k] = mean + decaying + self.values["beta0"] * math.sqrt(variance / (weight + 1) + epsilon)
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.history.add(k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,24 +7,17 @@ import pytest
 
 from policies.d_ts import DTS
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import History, draw_posterior_mean
+from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
 
 
-class ReferenceDTS:
+class ReferenceDTS(ReferenceBase):
     """Thompson sampling on discounted rewards."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values, self.rng = values, rng
-        self.history = History()
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         return {
             k: draw_posterior_mean(*self.history.weighted(k, self.values["gamma"]), self.values, self.rng)
             for k in open_arms
         }
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.history.add(k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])

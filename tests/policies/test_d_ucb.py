@@ -1,37 +1,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from policies.d_ucb import DUCB, TOTAL, WIDTH
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import History
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceDUCB:
+class ReferenceDUCB(ReferenceBase):
     """m_γ + 2·sqrt(ξ·ln ΣN_γ / N_γ)."""
 
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.xi, self.gamma = values["xi"], values["gamma"]
-        self.history = History()
-
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        seen = {k: self.history.weighted(k, self.gamma) for k in open_arms}
+        seen = {k: self.history.weighted(k, self.values["gamma"]) for k in open_arms}
         for k in open_arms:
             if seen[k][0].sum() < 1e-280:
                 return k
-        total = sum(self.gamma**age for age in range(len(self.history.pulls)))
+        total = sum(self.values["gamma"] ** age for age in range(len(self.history.pulls)))
         return {
-            k: float(np.average(x, weights=w)) + 2 * math.sqrt(self.xi * math.log(total) / w.sum())
+            k: float(np.average(x, weights=w)) + 2 * math.sqrt(self.values["xi"] * math.log(total) / w.sum())
             for k, (w, x) in seen.items()
         }
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.history.add(k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -10,22 +7,16 @@ from environments.errors import InputError
 from policies import find_policy
 from policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceEpsilonGreedy:
+class ReferenceEpsilonGreedy(ReferenceBase):
     """With probability ε any open arm, else argmax m."""
 
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.epsilon, self.rng = values["epsilon"], rng
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
-
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        if self.rng.random() < self.epsilon:
+        if self.rng.random() < self.values["epsilon"]:
             return open_arms[int(self.rng.random() * len(open_arms))]
         return {k: float(np.mean(self.rewards[k])) for k in open_arms}
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])

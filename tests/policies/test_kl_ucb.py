@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from environments.errors import InputError
 from policies import find_policy
 from policies.kl_ucb import negative_entropy, upper_bound
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
 def entropy(m: float, q: float) -> float:
@@ -32,12 +32,8 @@ def bisected(m: float, level: float) -> float:
     return low
 
 
-class ReferenceKLUCB:
+class ReferenceKLUCB(ReferenceBase):
     """The largest q with N·d(m, q) ≤ ln t."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values = values
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         scores = {}
@@ -49,9 +45,6 @@ class ReferenceKLUCB:
                 low, high = self.values["low"], self.values["high"]
                 scores[k] = bisected(float(np.clip((x - low) / (high - low), 0.0, 1.0).mean()), level)
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])

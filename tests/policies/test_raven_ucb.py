@@ -1,21 +1,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceRavenUCB:
+class ReferenceRavenUCB(ReferenceBase):
     """M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε), α_t = α₀/ln(t+ε)."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values = values
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def variance(self, rewards: list[float]) -> float:
         if len(rewards) < 2:
@@ -40,9 +35,6 @@ class ReferenceRavenUCB:
             spread = v["beta0"] * math.sqrt(self.variance(self.rewards[k]) / (n + 1) + v["epsilon"])
             scores[k] = float(np.mean(self.rewards[k])) + bonus + spread
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "variance-drift", "localized-jump", "arm-churn", "delayed"])

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,23 +9,16 @@ import pytest
 from environments.errors import InputError
 from policies import find_policy
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import scores_by_share
+from tests.policies.reference_parts import ReferenceBase, scores_by_share
 
 
-class ReferenceSoftmax:
+class ReferenceSoftmax(ReferenceBase):
     """p ∝ exp(m / τ); the score of an arm is how near u lies to its share of [0, 1], 0 inside."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.tau, self.rng = values["tau"], rng
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         means = np.array([np.mean(self.rewards[k]) for k in open_arms])
-        weights = np.exp((means - means.max()) / self.tau)
+        weights = np.exp((means - means.max()) / self.values["tau"])
         return scores_by_share(dict(zip(open_arms, weights / weights.sum(), strict=True)), self.rng.random())
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "incremental-drift", "arm-churn", "bernoulli"])

@@ -1,22 +1,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import History
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceSWRaven:
+class ReferenceSWRaven(ReferenceBase):
     """M + α_t·sqrt(ln(t+1)/(N+1)) + β₀·sqrt(S²/(N+1) + ε) over the last τ steps."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values = values
-        self.history = History()
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         seen = {k: self.history.window(k, self.values["tau"]) for k in open_arms}
@@ -34,9 +28,6 @@ class ReferenceSWRaven:
                 float(np.mean(seen[k])) + decaying + self.values["beta0"] * math.sqrt(variance / (n + 1) + epsilon)
             )
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.history.add(k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,22 +8,15 @@ import pytest
 from environments.errors import InputError
 from policies.sw_ts import SWTS
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import History, draw_posterior_mean
+from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
 
 
-class ReferenceSWTS:
+class ReferenceSWTS(ReferenceBase):
     """Thompson sampling on the last τ rewards."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values, self.rng = values, rng
-        self.history = History()
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         seen = {k: np.array(self.history.window(k, self.values["tau"])) for k in open_arms}
         return {k: draw_posterior_mean(np.ones(len(seen[k])), seen[k], self.values, self.rng) for k in open_arms}
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.history.add(k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])

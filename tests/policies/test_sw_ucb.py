@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,26 +8,19 @@ import pytest
 from policies.engine.base import OPEN, WAITING
 from policies.sw_ucb import SWUCB, select
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import History
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceSWUCB:
+class ReferenceSWUCB(ReferenceBase):
     """m_τ + sqrt(ξ·ln min(t, τ) / N_τ)."""
 
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.xi, self.tau = values["xi"], values["tau"]
-        self.history = History()
-
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        seen = {k: self.history.window(k, self.tau) for k in open_arms}
+        seen = {k: self.history.window(k, self.values["tau"]) for k in open_arms}
         for k in open_arms:
             if not seen[k]:
                 return k
-        bonus = self.xi * math.log(min(t, self.tau))
+        bonus = self.values["xi"] * math.log(min(t, self.values["tau"]))
         return {k: float(np.mean(seen[k])) + math.sqrt(bonus / len(seen[k])) for k in open_arms}
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.history.add(k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,22 +11,15 @@ from policies import find_policy
 from policies.engine.posterior import draw_gaussian_mean
 from tests.messages import raises_naming
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import draw_posterior_mean
+from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
 
 
-class ReferenceThompson:
+class ReferenceThompson(ReferenceBase):
     """A draw of θ for every open arm: normal–inverse-gamma, or Beta(1+S, 1+F) on rewards clipped to [0, 1]."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.values, self.rng = values, rng
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         seen = {k: np.array(self.rewards[k]) for k in open_arms}
         return {k: draw_posterior_mean(np.ones(x.size), x, self.values, self.rng) for k, x in seen.items()}
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])

@@ -1,33 +1,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from policies import find_policy
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceUCBTuned:
+class ReferenceUCBTuned(ReferenceBase):
     """m + a·sqrt((ln t / N)·min(¼, V + sqrt(2 ln t / N)))."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.a = values["a"]
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         scores = {}
         for k in open_arms:
             x, n = np.array(self.rewards[k]), len(self.rewards[k])
             spread = min(0.25, float(x.var()) + math.sqrt(2 * math.log(t) / n))
-            scores[k] = float(x.mean()) + self.a * math.sqrt(math.log(t) / n * spread)
+            scores[k] = float(x.mean()) + self.values["a"] * math.sqrt(math.log(t) / n * spread)
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli"])

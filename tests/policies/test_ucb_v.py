@@ -1,32 +1,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from policies import find_policy
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceUCBV:
+class ReferenceUCBV(ReferenceBase):
     """m + sqrt(2V·ζ·ln t / N) + 3c·ζ·ln t / N."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.zeta, self.c = values["zeta"], values["c"]
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         return {k: self.score(t, self.rewards[k]) for k in open_arms}
 
     def score(self, t: int, rewards: list[float]) -> float:
-        n, bound = len(rewards), self.zeta * math.log(t)
-        return float(np.mean(rewards) + math.sqrt(2 * np.var(rewards) * bound / n) + 3 * self.c * bound / n)
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
+        n, bound = len(rewards), self.values["zeta"] * math.log(t)
+        return float(np.mean(rewards) + math.sqrt(2 * np.var(rewards) * bound / n) + 3 * self.values["c"] * bound / n)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])

@@ -18,7 +18,7 @@ from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies import policy_names
 from policies.engine.base import Value, Values
-from policies.engine.play import REGRET, play_loop
+from policies.engine.play import REGRET, play
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
@@ -83,7 +83,7 @@ def _play_range(
     values, marks = entry
     policy, worlds = problem_policy(problem), cached_worlds(problem, stream, first, count)
     begin = time.thread_time()
-    played = play_loop(policy, values, worlds, problem.seed, first, stream, marks)
+    played = play(policy, values, worlds, problem.seed, first, stream, marks, fast=False)
     return played.out[:, REGRET], played.curve[..., REGRET], time.thread_time() - begin
 
 

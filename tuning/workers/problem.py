@@ -18,7 +18,7 @@ from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_blo
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Policy, Value
-from policies.engine.play import REGRET, REWARD, evaluate, play_loop
+from policies.engine.play import REGRET, REWARD, evaluate, play
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from studies.spec.objective import parse_objective
@@ -110,7 +110,7 @@ def play_range(
     marks = np.array([problem.burn_in], dtype=np.int64)
     out = np.empty((len(candidates), count, 3))
     for i, values in enumerate(candidates):
-        played = play_loop(policy, values, worlds, problem.seed, first, stream, marks)
+        played = play(policy, values, worlds, problem.seed, first, stream, marks)
         out[i] = played.out
         out[i, :, COUNTED_REGRET] = played.out[:, REGRET] - played.curve[:, 0, REGRET]
     return out

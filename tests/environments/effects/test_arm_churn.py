@@ -34,13 +34,13 @@ def test_arms_open_and_close_at_the_given_steps(opens: int, closes: int, arms: i
     for t in range(1, 101):
         is_open = ~np.isnan(means[t - 1])
         # Nothing happens at step 1, so an arm that should open there never does.
-        there = arms + (1 < opens <= t)
-        gone = 1 < closes <= t
-        assert is_open.sum() == there - gone
-        if gone and closing == "best":
+        opened = arms + (1 < opens <= t)
+        closed = 1 < closes <= t
+        assert is_open.sum() == opened - closed
+        if closed and closing == "best":
             before = arms + (1 < opens < closes)
             assert not is_open[np.argmax(still[:before])]
-        if gone and opens >= closes:
+        if closed and opens >= closes:
             assert is_open[arms] == (t >= opens)
 
 
@@ -57,8 +57,8 @@ def test_the_arm_that_closes_is_the_best_at_that_step() -> None:
 
 def test_the_random_arm_can_be_any_open_arm() -> None:
     closes = draw_worlds(find_scenario("arm-churn", {"closing": "random"}), 100, 3, 1, replications=400).closes
-    gone = closes.argmin(axis=1)
-    assert (np.abs(np.bincount(gone, minlength=4) / 400 - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 400)).all()
+    closed = closes.argmin(axis=1)
+    assert (np.abs(np.bincount(closed, minlength=4) / 400 - 0.25) < 4 * np.sqrt(0.25 * 0.75 / 400)).all()
     early = draw_worlds(find_scenario("arm-churn", {"closing": "random", "closes": 33}), 100, 3, 1, replications=100)
     assert early.closes.argmin(axis=1).max() == 2
 

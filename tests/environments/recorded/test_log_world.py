@@ -14,27 +14,27 @@ from environments.recorded.log_world import (
     find_openings,
 )
 from environments.streams import Stream
-from tests.environments.recordings import made_log
+from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 
 
 def order_of(worlds: LogWorlds, r: int) -> list[int]:
-    """Which event of the stretch comes when in log r."""
+    """Return the events of log r in their order."""
     n, block = worlds.arm.size, worlds.block
     return [int(worlds.starts[r, i // block]) + i % block for i in range(n)]
 
 
 def test_the_first_replication_is_the_segment_in_original_order() -> None:
-    scenario = LogScenario(made_log(), "log:t")
+    scenario = LogScenario(draw_log(), "log:t")
     for stream in (Stream.SEARCH, Stream.SELECTION, Stream.REPORT):
-        here = scenario.segment(stream)
+        segment = scenario.segment(stream)
         worlds = scenario.draw(10, 1, 0, 1, stream)
-        assert order_of(worlds, 0) == list(range(here.rows))
-        np.testing.assert_array_equal(worlds.reward, scenario.log.reward[here.first : here.last])
+        assert order_of(worlds, 0) == list(range(segment.rows))
+        np.testing.assert_array_equal(worlds.reward, scenario.log.reward[segment.first : segment.last])
 
 
 def test_resampled_events_stay_close_to_their_position() -> None:
-    scenario = LogScenario(made_log(events=4000), "log:t")
+    scenario = LogScenario(draw_log(events=4000), "log:t")
     for stream in (Stream.SEARCH, Stream.REPORT):
         worlds = scenario.draw(10, 1, 1, 40, stream)
         n = worlds.arm.size
@@ -46,7 +46,7 @@ def test_resampled_events_stay_close_to_their_position() -> None:
 
 
 def test_orders_of_the_log_itself_hold_each_event_once() -> None:
-    scenario = LogScenario(made_log(events=2000), "log:t")
+    scenario = LogScenario(draw_log(events=2000), "log:t")
     worlds = scenario.draw(10, 1, 0, 2 * ORDERS_PER_LOG, Stream.REPORT)
     assert worlds.block == 1
     for r in range(ORDERS_PER_LOG):
@@ -57,7 +57,7 @@ def test_orders_of_the_log_itself_hold_each_event_once() -> None:
 
 
 def test_logs_do_not_depend_on_how_replications_are_split() -> None:
-    scenario = LogScenario(made_log(), "log:t")
+    scenario = LogScenario(draw_log(), "log:t")
     whole = scenario.draw(10, 3, 0, 40, Stream.REPORT).starts
     parts = [scenario.draw(10, 3, first, 20, Stream.REPORT).starts for first in (0, 20)]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
@@ -67,11 +67,11 @@ def test_an_arm_is_closed_in_long_gaps() -> None:
     arm = np.random.default_rng(1).integers(0, 4, 3000).astype(np.int32)
     arm[:1000][arm[:1000] == 2] = 0
     arm[2000:][arm[2000:] == 3] = 0
-    begins, turns = find_openings(arm, 5)
-    assert begins.tolist() == [1, 1, 0, 1, 0]
-    assert [(k, opens) for _, k, opens in turns] == [(2, 1), (3, 0)]
-    assert arm[turns[0][0]] == 2
-    assert arm[turns[1][0] - 1] == 3
+    open_at_start, switches = find_openings(arm, 5)
+    assert open_at_start.tolist() == [1, 1, 0, 1, 0]
+    assert [(k, opens) for _, k, opens in switches] == [(2, 1), (3, 0)]
+    assert arm[switches[0][0]] == 2
+    assert arm[switches[1][0] - 1] == 3
 
 
 def test_blocks_are_longer_for_autocorrelated_rewards() -> None:
@@ -82,7 +82,7 @@ def test_blocks_are_longer_for_autocorrelated_rewards() -> None:
 
 
 def test_weights_and_costs() -> None:
-    log = made_log(propensities=True)
+    log = draw_log(propensities=True)
     worlds = LogScenario(log, "log:t", minimize=True, clip=3.0).draw(10, 1, 0, 1, Stream.SIMULATE)
     assert log.propensity is not None
     np.testing.assert_array_equal(worlds.weight, np.minimum(1 / log.propensity, 3.0))
@@ -90,6 +90,6 @@ def test_weights_and_costs() -> None:
 
 
 def test_a_log_that_is_too_short_is_rejected() -> None:
-    scenario = LogScenario(made_log(events=149), "log:t")
+    scenario = LogScenario(draw_log(events=149), "log:t")
     with raises_naming(InputError, "3 arms", "150"):
         scenario.check(10, 3)

@@ -32,19 +32,19 @@ def test_smoothing_is_the_mean_of_nearby_cells(rows: int, arms: int, seed: int, 
 @given(rows=st.integers(10, 1000))
 def test_segments_are_adjacent_and_cover_all_rows(rows: int) -> None:
     scenario = TraceScenario(trace(rows=rows), "trace:t")
-    stretches = [scenario.segment(stream) for stream in SEGMENT_SHARES]
-    assert [one.first for one in stretches] == [0, *(one.last for one in stretches[:-1])]
-    assert stretches[-1].last == rows
-    assert scenario.horizon <= min(one.rows for one in stretches)
+    segments = [scenario.segment(stream) for stream in SEGMENT_SHARES]
+    assert [segment.first for segment in segments] == [0, *(segment.last for segment in segments[:-1])]
+    assert segments[-1].last == rows
+    assert scenario.horizon <= min(segment.rows for segment in segments)
 
 
 def test_windows_stay_in_their_segment_and_do_not_depend_on_how_they_are_drawn() -> None:
     scenario = TraceScenario(trace(rows=300), "trace:t")
     for stream in SEGMENT_SHARES:
-        here = scenario.segment(stream)
+        segment = scenario.segment(stream)
         offsets = scenario.draw(30, 7, 0, 200, stream).offsets
-        assert here.first <= offsets.min()
-        assert offsets.max() + 30 <= here.last
+        assert segment.first <= offsets.min()
+        assert offsets.max() + 30 <= segment.last
         assert len(set(offsets.tolist())) > 10
         np.testing.assert_array_equal(offsets[50:80], scenario.draw(30, 7, 50, 30, stream).offsets)
 

@@ -10,7 +10,7 @@ from environments.draw import draw_worlds
 from policies import find_policy
 from policies.engine.base import Values
 from policies.engine.leader_run import leader_run
-from policies.engine.play import evaluate, play_loop
+from policies.engine.play import evaluate, play
 from policies.engine.simulation import simulate
 
 RAVEN = find_policy("raven-ucb")
@@ -33,7 +33,7 @@ def mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values],
     worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, replications)
     fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]))
     assert fast is not None
-    general = np.stack([play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out for values in candidates])
+    general = np.stack([play(RAVEN, values, worlds, 11, 0, 0, NO_MARKS, fast=False).out for values in candidates])
     return int((np.abs(fast - general).max(axis=2) > 1e-8).sum())
 
 
@@ -83,7 +83,7 @@ def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
     worlds = draw_worlds(find_scenario("bernoulli"), 4000, 10, 11, 0, 60)
     values = RAVEN.resolve({}, 10, None)
     fast = evaluate(RAVEN, [values], worlds, 11)[0]
-    general = play_loop(RAVEN, values, worlds, 11, 0, 0, NO_MARKS).out
+    general = play(RAVEN, values, worlds, 11, 0, 0, NO_MARKS, fast=False).out
     same = np.abs(fast - general).max(axis=1) < 1e-8
     assert same.mean() > 0.5
     difference = fast[:, 0] - general[:, 0]

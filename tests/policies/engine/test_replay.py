@@ -14,7 +14,7 @@ from environments.recorded.log_world import LogScenario
 from environments.streams import Stream
 from policies import find_policy
 from policies.engine.play import play_logs
-from tests.environments.recordings import made_log
+from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 from tools.replay_coverage import CASES, Case, covered
 
@@ -23,7 +23,7 @@ from tools.replay_coverage import CASES, Case, covered
 @pytest.mark.parametrize("propensities", [False, True])
 def test_replay_loop_matches_online_policy(name: str, propensities: bool) -> None:
     policy = find_policy(name)
-    log = made_log(events=1200, propensities=propensities)
+    log = draw_log(events=1200, propensities=propensities)
     gone = log.arm.copy()
     gone[600:][gone[600:] == 1] = 0
     log = Log.from_columns([log.names[k] for k in gone], log.reward, log.propensity)
@@ -56,7 +56,7 @@ def test_replay_loop_matches_online_policy(name: str, propensities: bool) -> Non
 @pytest.mark.parametrize("propensities", [False, True])
 def test_score_of_uniform_policy_is_unbiased(propensities: bool) -> None:
     """ε-greedy with ε = 1 earns the mean over all arms, however uneven the logging policy was."""
-    log = made_log(events=20000, propensities=propensities)
+    log = draw_log(events=20000, propensities=propensities)
     found = ravenlab.replay("epsilon-greedy", log, params={"epsilon": 1.0}, resamples=128)
     truth = 0.2 + 0.5 / 3
     assert abs(found.score - truth) < 4 * 0.4 / np.sqrt(found.matched)
@@ -64,7 +64,7 @@ def test_score_of_uniform_policy_is_unbiased(propensities: bool) -> None:
 
 
 def test_costs_are_negative_rewards() -> None:
-    log = made_log()
+    log = draw_log()
     costs = Log.from_columns([log.names[k] for k in log.arm], -log.reward)
     one = ravenlab.replay("raven-ucb", log, resamples=128)
     other = ravenlab.replay("raven-ucb", costs, minimize=True, resamples=128)
@@ -74,11 +74,11 @@ def test_costs_are_negative_rewards() -> None:
 
 def test_rejects_invalid_arguments() -> None:
     with raises_naming(InputError, "published-thompson"):
-        ravenlab.replay("published-thompson", made_log())
+        ravenlab.replay("published-thompson", draw_log())
     with raises_naming(InputError, "resamples", "128"):
-        ravenlab.replay("ucb1", made_log(), resamples=5)
+        ravenlab.replay("ucb1", draw_log(), resamples=5)
     with raises_naming(InputError, "clip", "1"):
-        ravenlab.replay("ucb1", made_log(), clip=0.5)
+        ravenlab.replay("ucb1", draw_log(), clip=0.5)
 
 
 def test_interval_coverage() -> None:

@@ -1,29 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 
 from policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferencePublishedEpsilonGreedy:
+class ReferencePublishedEpsilonGreedy(ReferenceBase):
     """With probability 0.1 any open arm, uniformly; else argmax m."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
-        self.rng = rng
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         if self.rng.random() < 0.1:
             return open_arms[int(self.rng.random() * len(open_arms))]
         return {k: float(np.mean(self.rewards[k])) for k in open_arms}
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "gradual-drift", "arm-churn", "blips", "bernoulli"])

@@ -1,34 +1,24 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import numpy as np
 import pytest
 
 from environments.errors import InputError
 from policies import PublishedThompson
 from policies.engine.posterior import draw_beta
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferencePublishedThompson:
+class ReferencePublishedThompson(ReferenceBase):
     """The largest draw of Beta(1 + Σz, 1 + Σ(1−z))."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.z: list[list[float]] = [[] for _ in range(arms)]
-        self.rng = rng
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         scores = {}
         for k in open_arms:
-            a = max(1e-6, 1 + sum(self.z[k]))
-            b = max(1e-6, 1 + sum(1 - z for z in self.z[k]))
+            a = max(1e-6, 1 + sum(self.rewards[k]))
+            b = max(1e-6, 1 + sum(1 - z for z in self.rewards[k]))
             scores[k] = draw_beta(a, b, self.rng)
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.z[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "gradual-drift", "arm-churn", "blips", "bernoulli", "delayed"])

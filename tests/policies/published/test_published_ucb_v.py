@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferencePublishedUCBV:
+class ReferencePublishedUCBV(ReferenceBase):
     """m + sqrt(S²)·sqrt(2·ln t / (N+1)) + 3·ln t / (N+1) with S² = Σ (x_n − m_{n−1})(x_n − m_n)/(n − 1)."""
-
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.rewards: list[list[float]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         scores = {}
@@ -29,9 +25,6 @@ class ReferencePublishedUCBV:
                 + 3 * math.log(t) / (x.size + 1)
             )
         return scores
-
-    def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "blips", "bernoulli"])

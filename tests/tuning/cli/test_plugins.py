@@ -20,11 +20,11 @@ from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range
 from tests.command import refused
 from tests.messages import assert_names
-from tests.plugins import forget_brought
+from tests.plugins import unload_plugins
 from tests.project import DOCS
 from tuning.cli import app
 
-pytestmark = pytest.mark.usefixtures("nothing_brought")
+pytestmark = pytest.mark.usefixtures("plugins_unloaded")
 
 EXAMPLES = DOCS / "examples"
 PLAIN, FAST, NIGHT = (
@@ -122,7 +122,7 @@ def test_plugin_study_does_not_depend_on_workers(
     for number, how in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
         storage = ["--storage", f"sqlite:///{number}.sqlite3"]
         assert app.run(["tune", NIGHT, "--policy", policy, *SMALL, *how, *storage]) == app.DONE
-        forget_brought()
+        unload_plugins()
         capsys.readouterr()
         assert app.run(["export", *storage]) == app.DONE
         exports.append(capsys.readouterr().out)

@@ -15,7 +15,7 @@ from environments.recorded.examples import example_log, log_to_csv
 from studies.results.describe import describe_recommendation, format_estimate, format_segment
 from studies.spec.files import load_study_file
 from tests.command import refused
-from tests.environments.recordings import made_log
+from tests.environments.recordings import draw_log
 from tests.messages import assert_names, raises_naming
 from tuning.cli.app import run
 
@@ -27,7 +27,7 @@ ARGS = [f"--{key}={value}" for key, value in SMALL.items()]
 def file(tmp_path: Path) -> Path:
     """A log with propensities."""
     path = tmp_path / "my log.csv"
-    path.write_text(log_to_csv(made_log(events=3000, propensities=True)))
+    path.write_text(log_to_csv(draw_log(events=3000, propensities=True)))
     return path
 
 
@@ -69,7 +69,7 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
 
 def test_warning_about_few_matched_events(tmp_path: Path) -> None:
     file = tmp_path / "short.csv"
-    file.write_text(log_to_csv(made_log(events=400)))
+    file.write_text(log_to_csv(draw_log(events=400)))
     (recommendation,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
     assert recommendation.log is not None
     assert not recommendation.log.enough
@@ -88,7 +88,7 @@ def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert run([*command, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)["recommendations"][0]
     assert first["log"]["file"] == "my log.csv"
-    file.write_text(log_to_csv(made_log(events=3000, seed=2)))
+    file.write_text(log_to_csv(draw_log(events=3000, seed=2)))
     assert run(command) == 2
     assert_names(capsys.readouterr().err, "my log.csv")
 
