@@ -1,4 +1,4 @@
-"""`ravenlab compare`: compare policies in the same worlds, at their defaults and tuned."""
+"""`ravenlab compare`: compare policies in the same worlds, with default and with tuned parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from tuning.cli import completion, options
-from tuning.cli.options import default, integer, option
+from tuning.cli.options import default, integer_option, option
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def compare(
         str | None,
         option(
             "--scenarios",
+            "More scenarios, separated by commas, or 'all'.",
+            options.PROBLEM,
             metavar="all|A,B…",
-            help="More scenarios; 'all' selects all of them.",
-            group=options.PROBLEM,
             complete=completion.scenario_lists,
         ),
     ] = None,
@@ -38,40 +38,37 @@ def compare(
         str,
         option(
             "--policies",
+            f"Policies to compare, separated by commas; '{PAPER_KEYWORD}' selects those of the paper.",
+            COMPARISON,
             metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
-            help=f"Policies to compare; '{PAPER_KEYWORD}' selects those of the paper.",
-            group=COMPARISON,
             complete=completion.policy_lists,
         ),
     ] = ComparisonDefaults.policies,
     tune: Annotated[
         int | None,
-        option(
+        integer_option(
             "--tune",
-            metavar="N",
-            help=f"Number of trials to tune each policy; 0: defaults only. {default(ComparisonDefaults.tune)}",
-            group=COMPARISON,
-            parser=integer(),
+            "N",
+            f"Number of trials for tuning each policy; 0 compares defaults only. {default(ComparisonDefaults.tune)}",
+            COMPARISON,
         ),
     ] = None,
     replications: Annotated[
         int | None,
-        option(
+        integer_option(
             "--replications",
-            metavar="R",
-            help=f"Number of held-out worlds, the same for all. {default(ComparisonDefaults.replications)}",
-            group=COMPARISON,
-            parser=integer(),
+            "R",
+            f"Number of held-out worlds; all policies play the same ones. {default(ComparisonDefaults.replications)}",
+            COMPARISON,
         ),
     ] = None,
     search_replications: Annotated[
         int | None,
-        option(
+        integer_option(
             "--search-replications",
-            metavar="R",
-            help=f"Number of worlds per trial. {default(ComparisonDefaults.search_replications)}",
-            group=COMPARISON,
-            parser=integer(),
+            "R",
+            f"Number of worlds per trial. {default(ComparisonDefaults.search_replications)}",
+            COMPARISON,
         ),
     ] = None,
     jobs: options.JobsOption = None,
@@ -83,17 +80,17 @@ def compare(
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Compare policies in the same worlds, at their defaults and tuned.
+    """Compare policies, with default and with tuned parameters.
 
-    Every policy gets the same search budget. Writes compare.html and the results as JSON, CSV, Markdown and LaTeX.
-    Completed entries are saved: rerun the same command to resume.
+    All policies play the same worlds and get the same search budget. Writes compare.html and the results as JSON, CSV,
+    Markdown and LaTeX. Completed entries are saved: rerun the same command to resume.
 
     Examples:
         # the paper's nine policies in one scenario
         ravenlab compare blips
         # four policies at a longer horizon
         ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50
-        # all policies in all scenarios, at their defaults
+        # all policies in all scenarios, with default parameters
         ravenlab compare --scenarios all --policies all --tune 0
     """
     from studies.storage.urls import storage_url
@@ -117,11 +114,11 @@ def compare(
     )
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
     specs = comparison_specs([*(names or []), *more], horizon or [None], policies, fields)
-    workers = choose_workers(jobs, backend, cluster)
+    pool = choose_workers(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)
-    with workers as crew, ComparisonReporter(quiet) as reporter, describing_interrupts(reporter, url):
-        document = run_comparisons(specs, url, crew, reporter.comparison_listener())
+    with pool as workers, ComparisonReporter(quiet) as reporter, describing_interrupts(reporter, url):
+        document = run_comparisons(specs, url, workers, reporter.comparison_listener())
     written = write_comparison(document, output)
     if as_json:
         print_exact(document.as_json())
@@ -145,9 +142,9 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
             print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers], if_too_wide="cut")
         for line in describe_result(result):
             say(line)
-        note = describe_search(result)
-        if note is not None:
-            say(note)
+        search = describe_search(result)
+        if search is not None:
+            say(search)
     if len(results) > 1:
         table = overview_table(results)
         print_table(table.caption, table.columns, table.rows, numbers=[table.columns[i] for i in table.numbers])

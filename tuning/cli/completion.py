@@ -1,4 +1,4 @@
-"""Shell completion of values: registered names, scenarios, policies, study files and stored studies.
+"""Shell completion of values: fixed words, scenarios, policies, study files and stored studies.
 
 Completion is silent and has no side effects: it creates no file, and any failure offers nothing.
 """
@@ -6,12 +6,12 @@ Completion is silent and has no side effects: it creates no file, and any failur
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import typer
 
-from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, Choice, format_choices
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 
 CONNECT_TIMEOUT = 2  # seconds to wait for a database server
 NAMES_QUERY = "SELECT study_name FROM studies ORDER BY study_name"
@@ -26,20 +26,6 @@ def words(*known: str) -> Callable[[str], list[str]]:
     return _completer(lambda: known)
 
 
-def names(registry: Mapping[str, object]) -> Callable[[str], list[str]]:
-    """Complete the names of a registry.
-
-    >>> names({"threads": None, "loky": None})("l")
-    ['loky']
-    """
-    return _completer(lambda: registry)
-
-
-def choices(registry: Mapping[str, Choice]) -> Callable[[str], list[str]]:
-    """Complete the values of a registry, with an example where a value takes an argument."""
-    return _completer(lambda: format_choices(registry))
-
-
 def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Callable[[str], list[str]]:
     """Complete names; with a separator, the last one of several.
 
@@ -48,9 +34,9 @@ def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Calla
     """
 
     def complete(incomplete: str) -> list[str]:
-        before, found, last = incomplete.rpartition(separator) if separator else ("", "", incomplete)
+        before, delimiter, last = incomplete.rpartition(separator) if separator else ("", "", incomplete)
         with suppress(Exception):
-            return [f"{before}{found}{name}" for name in known() if name.startswith(last)]
+            return [f"{before}{delimiter}{name}" for name in known() if name.startswith(last)]
         return []
 
     return complete

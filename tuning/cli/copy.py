@@ -1,4 +1,4 @@
-"""`ravenlab copy`: copy studies to another storage or name."""
+"""`ravenlab copy`: copy studies to another storage, or under another name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ MAX_NAME = 400  # characters of a name, as in a study file
 
 def copy(
     studies: StudiesArgument,
-    to: Annotated[str, option("--to", metavar="URL", help="Database to copy to; created if it does not exist.")],
-    name: Annotated[str | None, option("--as", metavar="NAME", help="New name, for a single study.")] = None,
+    to: Annotated[str, option("--to", "Database to copy to; created if it does not exist.", metavar="URL")],
+    name: Annotated[str | None, option("--as", "New name; only for a single study.", metavar="NAME")] = None,
     storage: StorageOption = None,
 ) -> None:
-    """Copy studies to another storage or to another name.
+    """Copy studies to another storage, or under another name.
 
     Copies trials, attributes and recommendations. An existing study is not overwritten.
 

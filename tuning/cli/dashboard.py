@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tuning.cli.options import StorageOption, integer, option
+from tuning.cli.options import StorageOption, integer_option, option
 
 if TYPE_CHECKING:
     import optuna
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 def dashboard(
     storage: StorageOption = None,
-    port: Annotated[int, option("--port", metavar="N", help="Port; 0 selects a free one.", parser=integer())] = 8080,
-    host: Annotated[str, option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, integer_option("--port", "N", "Port; 0 selects a free one.")] = 8080,
+    host: Annotated[str, option("--host", "Address to listen on.")] = "127.0.0.1",
     names: Annotated[
         list[str] | None,
         option(
             "--allow-host",
+            "Host name to accept in requests, besides those of this machine; can be repeated.",
             metavar="NAME",
-            help="Host name to accept in requests, besides those of this machine; can be repeated.",
         ),
     ] = None,
-    open_browser: Annotated[bool, option("--open", help="Open the dashboard in a browser.")] = False,
-    writable: Annotated[bool, option("--writable", help="Allow the dashboard to change and delete studies.")] = False,
+    open_browser: Annotated[bool, option("--open", "Open the dashboard in a browser.")] = False,
+    writable: Annotated[bool, option("--writable", "Allow the dashboard to change and delete studies.")] = False,
 ) -> None:
     """Serve the Optuna dashboard with figures and notes.
 

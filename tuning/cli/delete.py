@@ -16,7 +16,7 @@ def delete(
         list[str],
         argument("STUDY", "Full names, or patterns such as 'raven-ucb/*'.", complete=completion.studies),
     ],
-    yes: Annotated[bool, option("--yes", help="Delete without confirmation.")] = False,
+    yes: Annotated[bool, option("--yes", "Delete without confirmation.")] = False,
     storage: StorageOption = None,
 ) -> None:
     """Delete studies with all their trials.

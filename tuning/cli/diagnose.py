@@ -7,34 +7,32 @@ from typing import Annotated
 
 import typer
 
-from tuning.cli.options import JsonOption, argument, integer, option
+from tuning.cli.options import JsonOption, argument, integer_option, option
 
 
 def diagnose(
     file: Annotated[Path, argument("FILE", "A trace or a log: .csv or .parquet.")],
     output: Annotated[
-        Path | None, option("-o", "--output", metavar="FILE", help="Also write an HTML page with a figure.")
+        Path | None, option("--output", "Also write an HTML page with a figure.", short="-o", metavar="FILE")
     ] = None,
     study_file: Annotated[
         Path | None,
-        option("--study-file", metavar="FILE", help="Write the proposed study to a file. [default: print it]"),
+        option("--study-file", "Write the proposed study to a file. [default: print it]", metavar="FILE"),
     ] = None,
     horizon: Annotated[
         int | None,
-        option(
-            "--horizon",
-            metavar="T",
-            help="Number of steps of the proposed study. [default: the number of rows]",
-            parser=integer(least=1),
+        integer_option(
+            "--horizon", "T", "Number of steps of the proposed study. [default: the number of rows]", least=1
         ),
     ] = None,
     halves: Annotated[
         int,
-        option(
+        integer_option(
             "--halves",
-            metavar="N",
-            help="Number of random halves of the rows on which the diagnosis is repeated.",
-            parser=integer(least=0, most=1000),
+            "N",
+            "Repeat the diagnosis on N random halves of the rows, to show how stable it is.",
+            least=0,
+            most=1000,
         ),
     ] = 10,
     as_json: JsonOption = False,

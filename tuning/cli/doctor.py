@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
     """Check this machine, a storage and a cluster.
 
-    Checks versions, numba and its cache, speed and access rights, and changes nothing but numba's cache. A note reports
-    a limitation. A problem causes failures or wrong results, and exit code 1.
+    Checks versions, numba, speed and access rights. Nothing is changed except numba's cache. A note is a limitation. A
+    problem leads to failures or wrong results; the exit code is then 1.
 
     Examples:
         # this machine, and the storage in this folder
@@ -63,6 +63,6 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
     from tuning.doctor.cluster import cluster_checks, inspect_cluster
     from tuning.workers.cluster import open_cluster
 
-    with open_cluster(cluster, worker_count(None), inspect_only=True) as crew:
-        inspected = inspect_cluster(crew.client)
+    with open_cluster(cluster, worker_count(None), inspect_only=True) as workers:
+        inspected = inspect_cluster(workers.client)
     return rows + cluster_checks(inspected, identity()), inspected.workers

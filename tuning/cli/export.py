@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from environments.text import escape_unprintable, join_words, plural
+from environments.text import escape_unprintable, plural
 from studies.export import DEFAULT_FORMAT, FORMATS
-from tuning.cli import completion
-from tuning.cli.options import OptionalStudiesArgument, StorageOption, option
+from tuning.cli.options import OptionalStudiesArgument, StorageOption, choice_option, option
 
 WITHOUT_RECOMMENDATION = {
     "grid": "is a grid; ravenlab grid --csv writes it",
@@ -21,23 +20,15 @@ WITHOUT_RECOMMENDATION = {
 
 def export(
     studies: OptionalStudiesArgument = None,
-    form: Annotated[
-        str,
-        option(
-            "--format",
-            metavar="FORMAT",
-            help=f"Format: {join_words(list(FORMATS))}.",
-            complete=completion.names(FORMATS),
-        ),
-    ] = DEFAULT_FORMAT,
+    form: Annotated[str, choice_option("--format", "Format", FORMATS)] = DEFAULT_FORMAT,
     output: Annotated[
-        Path | None, option("-o", "--output", metavar="FILE", help="Output file. [default: stdout]")
+        Path | None, option("--output", "Output file. [default: stdout]", short="-o", metavar="FILE")
     ] = None,
     storage: StorageOption = None,
 ) -> None:
     """Export recommendations for programs or papers.
 
-    The same studies always give the same bytes.
+    Exporting the same studies again gives the same bytes.
 
     Examples:
         # all recommendations as JSON to stdout

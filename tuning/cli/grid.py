@@ -1,17 +1,22 @@
-"""`ravenlab grid`: map regret over α₀ and β₀."""
+"""`ravenlab grid`: evaluate RAVEN-UCB on a grid of α₀ and β₀."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from studies.registry import GridDefaults, format_values
 from tuning.cli import options
-from tuning.cli.options import default, integer, option, parse_number, parse_numbers
+from tuning.cli.options import default, integer_option, option, parse_number, parse_numbers
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from studies.results.grid import Grid
+    from studies.spec.grid import GridSpec
+    from tuning.workers.local import Workers
 
 CELLS = "Cells"
 
@@ -32,9 +37,9 @@ def grid(
         options.NumberList | None,
         option(
             "--alpha0",
+            f"Values of α₀. {default(format_values(GridDefaults.alpha0))}",
+            CELLS,
             metavar="X,X…",
-            help=f"Values of α₀. {default(format_values(GridDefaults.alpha0))}",
-            group=CELLS,
             parser=parse_numbers,
         ),
     ] = None,
@@ -42,9 +47,9 @@ def grid(
         options.NumberList | None,
         option(
             "--beta0",
+            f"Values of β₀. {default(format_values(GridDefaults.beta0))}",
+            CELLS,
             metavar="X,X…",
-            help=f"Values of β₀. {default(format_values(GridDefaults.beta0))}",
-            group=CELLS,
             parser=parse_numbers,
         ),
     ] = None,
@@ -52,39 +57,37 @@ def grid(
         float | None,
         option(
             "--epsilon",
+            f"Value of ε in all cells. {default(GridDefaults.epsilon)}",
+            CELLS,
             metavar="X",
-            help=f"ε of all cells. {default(GridDefaults.epsilon)}",
-            group=CELLS,
             parser=parse_number,
         ),
     ] = None,
-    fine: Annotated[
-        bool, option("--fine", help="25 × 25 cells over the paper's range, 0.01 to 10.", group=CELLS)
-    ] = False,
+    fine: Annotated[bool, option("--fine", "Use 25 × 25 cells over the paper's range, 0.01 to 10.", CELLS)] = False,
     replications: Annotated[
         int | None,
-        option(
+        integer_option(
             "--replications",
-            metavar="R",
-            help=f"Number of worlds, the same for all cells. {default(GridDefaults.replications)}",
-            group=CELLS,
-            parser=integer(),
+            "R",
+            f"Number of worlds; all cells play the same ones. {default(GridDefaults.replications)}",
+            CELLS,
         ),
     ] = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
     csv: Annotated[
-        Path | None, option("--csv", metavar="FILE", help="Write all cells to a file.", group=options.OUTPUT)
+        Path | None, option("--csv", "Write all cells to a CSV file.", options.OUTPUT, metavar="FILE")
     ] = None,
     name: options.NameOption = None,
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Map regret over α₀ and β₀, with all cells in the same worlds.
+    """Evaluate RAVEN-UCB on a grid of α₀ and β₀.
 
-    Each cell is compared with the best one. Completed cells are saved: rerun the same command to resume.
+    All cells play the same worlds, and each cell is tested against the best one. Completed cells are saved: rerun the
+    same command to resume.
 
     Examples:
         # the paper's 16 cells
@@ -94,21 +97,15 @@ def grid(
         # 625 cells
         ravenlab grid blips --fine --replications 200
     """
-    from functools import partial
-
     from environments.catalog import load_scenario_plugin
     from environments.errors import InputError
     from studies.export.csv_table import write_grids
-    from studies.spec.grid import FINE_VALUES, GridSpec
+    from studies.spec.grid import FINE_VALUES
     from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import check_one_name, choose_workers, given, missing_scenario, scenario_settings
-    from tuning.cli.dashboard import attach_to_studies
-    from tuning.cli.output import describing_interrupts, print_json
+    from tuning.cli.output import print_json
     from tuning.files import atomic_write, check_file_writable
-    from tuning.grid_run import run_grid
-    from tuning.progress import Reporter
-    from tuning.workers.local import run_concurrently
 
     if not scenarios:
         raise missing_scenario()
@@ -125,31 +122,40 @@ def grid(
         for steps in horizon or [None]
     ]
     check_one_name(name, len(specs))
-    workers = choose_workers(jobs, backend, cluster)
+    pool = choose_workers(jobs, backend, cluster)
     if csv is not None:
         check_file_writable(csv)
-    url = storage_url(storage)
-
-    def run(spec: GridSpec) -> Grid:
-        result = run_grid(spec, url, crew, reporter.grid_listener())
-        attach_to_studies(url, [result.study])
-        return result
-
-    with (
-        workers as crew,
-        Reporter(quiet, many=crew.concurrent_studies > 1) as reporter,
-        describing_interrupts(reporter, url),
-    ):
-        unique = {spec.study_name(): spec for spec in specs}
-        grids = run_concurrently(crew, [partial(run, spec) for spec in unique.values()])
+    grids = _run_grids(specs, storage_url(storage), pool, quiet)
     if csv is not None:
         with atomic_write(csv) as file:
             file.write(write_grids(grids))
     if as_json:
-        print_json({"grids": [result.as_object() for result in grids]})
+        print_json({"grids": [grid.as_object() for grid in grids]})
     else:
         for result in grids:
             print_grid(result)
+
+
+def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager[Workers], quiet: bool) -> list[Grid]:
+    """Run all grids, and attach to each its note and figures for the dashboard."""
+    from tuning.cli.dashboard import attach_to_studies
+    from tuning.cli.output import describing_interrupts
+    from tuning.grid_run import run_grid
+    from tuning.progress import Reporter
+    from tuning.workers.local import run_concurrently
+
+    def run(spec: GridSpec) -> Grid:
+        result = run_grid(spec, url, workers, reporter.grid_listener())
+        attach_to_studies(url, [result.study])
+        return result
+
+    unique = {spec.study_name(): spec for spec in specs}
+    with (
+        pool as workers,
+        Reporter(quiet, many=workers.concurrent_studies > 1) as reporter,
+        describing_interrupts(reporter, url),
+    ):
+        return run_concurrently(workers, [partial(run, spec) for spec in unique.values()])
 
 
 def print_grid(grid: Grid) -> None:
@@ -176,13 +182,14 @@ def print_grid(grid: Grid) -> None:
     a, b = grid.best
     best = format_params({"alpha0": spec.alpha0[a], "beta0": spec.beta0[b]})
     others = int(grid.indistinguishable.sum()) - 1
-    verb = "is" if others == 1 else "are"
-    text = (
-        f"{plural(others, 'other cell')} {verb} statistically indistinguishable from it ({INDISTINGUISHABLE})"
-        if others
-        else "all other cells are significantly worse"
-    )
-    say(f"{BEST} best: {best}; {text}. Paired tests in the same worlds, corrected for {grid.mean.size:,} cells, 95 %.")
+    conclusion = "all other cells are significantly worse"
+    if others:
+        verb = "is" if others == 1 else "are"
+        conclusion = (
+            f"{plural(others, 'other cell')} {verb} statistically indistinguishable from it ({INDISTINGUISHABLE})"
+        )
+    tests = f"Paired tests in the same worlds, corrected for {grid.mean.size:,} cells, 95 %."
+    say(f"{BEST} best: {best}; {conclusion}. {tests}")
 
 
 def _format_cell(grid: Grid, cell: tuple[int, int]) -> str:

@@ -12,9 +12,9 @@ STUDY_FILE = Path("study.toml")
 
 def init(
     file: Annotated[Path, argument("FILE", "File to write. [default: study.toml]")] = STUDY_FILE,
-    force: Annotated[bool, option("--force", help="Overwrite an existing file.")] = False,
-    trace: Annotated[bool, option("--trace", help="Write an example of a trace instead (trace.csv).")] = False,
-    log: Annotated[bool, option("--log", help="Write an example of a log instead (log.csv).")] = False,
+    force: Annotated[bool, option("--force", "Overwrite an existing file.")] = False,
+    trace: Annotated[bool, option("--trace", "Write an example of a trace instead (trace.csv).")] = False,
+    log: Annotated[bool, option("--log", "Write an example of a log instead (log.csv).")] = False,
 ) -> None:
     """Write a study file with a comment on every setting.
 

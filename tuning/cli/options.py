@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,7 +41,7 @@ class NumberList(list[float]):
 
 @dataclass(frozen=True)
 class Assignment:
-    """The value of an option that is format_choices NAME=VALUE or NAME=LOW:HIGH."""
+    """The value of an option of the form NAME=VALUE or NAME=LOW:HIGH."""
 
     name: str
     value: Any
@@ -139,17 +139,36 @@ def default(value: object) -> str:
 
 
 def option(
-    *names: str,
+    name: str,
     help: str,
     group: str | None = None,
+    *,
+    short: str | None = None,
     metavar: str | None = None,
     parser: Callable[[str], Any] | None = None,
     complete: Callable[..., list[str]] | None = None,
 ) -> Any:
-    """Return an option of a command: its names, help text, heading in the help, and how its value is parsed."""
+    """Return an option of a command: its name, help text and heading, and how its value is shown, parsed, completed."""
+    names = [name] if short is None else [name, short]
     return typer.Option(
         *names, help=help, rich_help_panel=group, metavar=metavar, parser=parser, autocompletion=complete
     )
+
+
+def integer_option(
+    name: str, metavar: str, help: str, group: str | None = None, least: int | None = None, most: int | None = None
+) -> Any:
+    """Return an option whose value is a whole number."""
+    return option(name, help, group, metavar=metavar, parser=integer(least, most))
+
+
+def choice_option(
+    name: str, meaning: str, choices: Iterable[str], group: str | None = None, default_choice: str | None = None
+) -> Any:
+    """Return an option whose value is one of several words, which its help text lists."""
+    words = list(choices)
+    note = "" if default_choice is None else f" {default(default_choice)}"
+    return option(name, f"{meaning}: {join_words(words)}.{note}", group, complete=completion.words(*words))
 
 
 def argument(
@@ -164,64 +183,46 @@ def argument(
 
 # Problem
 
-ScenarioArgument = Annotated[
-    str,
-    argument("SCENARIO", "Scenario, effects joined with '+', or ./file.py:name.", PROBLEM, completion.scenarios),
-]
+SCENARIO_FORMS = "a name (ravenlab list scenarios), effects joined with '+', or ./file.py:name."
+ScenarioArgument = Annotated[str, argument("SCENARIO", f"Scenario: {SCENARIO_FORMS}", PROBLEM, completion.scenarios)]
 ScenariosArgument = Annotated[
-    list[str] | None,
-    argument("SCENARIO", "Scenarios, effects joined with '+', or ./file.py:name.", PROBLEM, completion.scenarios),
+    list[str] | None, argument("SCENARIO", f"Scenarios, each {SCENARIO_FORMS}", PROBLEM, completion.scenarios)
+]
+HorizonOption = Annotated[
+    int | None, integer_option("--horizon", "T", "Number of steps. [default: the scenario's]", PROBLEM)
 ]
 HorizonsOption = Annotated[
     IntegerList | None,
     option(
         "--horizon",
+        "Number of steps; several values define one study each. [default: the scenario's]",
+        PROBLEM,
         metavar="T[,T…]",
-        help="Number of steps; several values define one study each. [default: the scenario's]",
-        group=PROBLEM,
         parser=parse_integers,
     ),
 ]
-ArmsOption = Annotated[
-    int | None,
-    option("--arms", metavar="K", help="Number of arms. [default: the scenario's]", group=PROBLEM, parser=integer()),
-]
-NoiseOption = Annotated[
-    str | None,
-    option(
-        "--noise",
-        help=f"Noise distribution: {join_words(list(NOISES))}.",
-        group=PROBLEM,
-        complete=completion.names(NOISES),
-    ),
-]
+ArmsOption = Annotated[int | None, integer_option("--arms", "K", "Number of arms. [default: the scenario's]", PROBLEM)]
+NoiseOption = Annotated[str | None, choice_option("--noise", "Noise distribution", NOISES, PROBLEM)]
 SettingOption = Annotated[
     list[Assignment] | None,
     option(
         "--set",
+        "Parameter of the scenario; can be repeated.",
+        PROBLEM,
         metavar="NAME=VALUE",
-        help="Parameter of the scenario; can be repeated.",
-        group=PROBLEM,
         parser=parse_assignment,
     ),
 ]
 SeedOption = Annotated[
-    int | None,
-    option(
-        "--seed",
-        metavar="S",
-        help=f"Random seed. {default(StudyDefaults.seed)}",
-        group=PROBLEM,
-        parser=integer(),
-    ),
+    int | None, integer_option("--seed", "S", f"Random seed. {default(StudyDefaults.seed)}", PROBLEM)
 ]
 StudyFileOption = Annotated[
     str | None,
     option(
         "--study",
+        "Read all settings from a study file, or from a bundled one (ravenlab list studies).",
+        PROBLEM,
         metavar="FILE",
-        help="Study file, or the name of a bundled one (ravenlab list studies), in place of these options.",
-        group=PROBLEM,
         complete=completion.study_files,
     ),
 ]
@@ -229,9 +230,9 @@ PluginOption = Annotated[
     list[str] | None,
     option(
         "--plugin",
+        "Load a custom policy or scenario that a study file uses; can be repeated.",
+        PROBLEM,
         metavar="FILE.py:NAME",
-        help="Load a custom policy or scenario that a study file uses; can be repeated.",
-        group=PROBLEM,
     ),
 ]
 
@@ -240,34 +241,23 @@ PluginOption = Annotated[
 TraceOption = Annotated[
     str | None,
     option(
-        "--trace",
-        metavar="FILE",
-        help="Recorded rewards (.csv or .parquet): one row per step, one column per arm.",
-        group=DATA,
+        "--trace", "Recorded rewards (.csv or .parquet): one row per step, one column per arm.", DATA, metavar="FILE"
     ),
 ]
 LogOption = Annotated[
     str | None,
     option(
         "--log",
+        "Logged decisions (.csv or .parquet): columns step, arm, reward and optionally propensity.",
+        DATA,
         metavar="FILE",
-        help="Logged decisions (.csv or .parquet): columns step, arm, reward[, propensity].",
-        group=DATA,
     ),
 ]
 WindowOption = Annotated[
     int | None,
-    option(
-        "--window",
-        metavar="W",
-        help="Rows per window of the trace. [default: an eighth of the trace]",
-        group=DATA,
-        parser=integer(),
-    ),
+    integer_option("--window", "W", "Rows per window of the trace. [default: an eighth of the trace]", DATA),
 ]
-MinimizeOption = Annotated[
-    bool, option("--minimize", help="The trace or log holds costs instead of rewards.", group=DATA)
-]
+MinimizeOption = Annotated[bool, option("--minimize", "The trace or log holds costs instead of rewards.", DATA)]
 
 # Search and validation
 
@@ -275,65 +265,32 @@ PolicyOption = Annotated[
     str | None,
     option(
         "--policy",
-        help=f"Policy to tune, or ./file.py:Name. {default(StudyDefaults.policy)}",
-        group=SEARCH,
+        f"Policy to tune, or ./file.py:Name. {default(StudyDefaults.policy)}",
+        SEARCH,
         complete=completion.policies,
     ),
 ]
 TrialsOption = Annotated[
     int | None,
-    option(
-        "--trials",
-        metavar="N",
-        help=f"Number of trials (candidates). {default(StudyDefaults.trials)}",
-        group=SEARCH,
-        parser=integer(),
-    ),
+    integer_option("--trials", "N", f"Number of trials (candidates). {default(StudyDefaults.trials)}", SEARCH),
 ]
 ReplicationsOption = Annotated[
     int | None,
-    option(
-        "--replications",
-        metavar="R",
-        help=f"Number of worlds per trial. {default(StudyDefaults.replications)}",
-        group=SEARCH,
-        parser=integer(),
-    ),
+    integer_option("--replications", "R", f"Number of worlds per trial. {default(StudyDefaults.replications)}", SEARCH),
 ]
-SamplerOption = Annotated[
-    str | None,
-    option(
-        "--sampler",
-        help=f"Sampler: {join_words(list(SAMPLERS))}. {default(StudyDefaults.sampler)}",
-        group=SEARCH,
-        complete=completion.names(SAMPLERS),
-    ),
-]
-PrunerOption = Annotated[
-    str | None,
-    option(
-        "--pruner",
-        help=f"Pruner: {join_words(list(PRUNERS))}. {default(StudyDefaults.pruner)}",
-        group=SEARCH,
-        complete=completion.names(PRUNERS),
-    ),
-]
+SamplerOption = Annotated[str | None, choice_option("--sampler", "Sampler", SAMPLERS, SEARCH, StudyDefaults.sampler)]
+PrunerOption = Annotated[str | None, choice_option("--pruner", "Pruner", PRUNERS, SEARCH, StudyDefaults.pruner)]
 ObjectiveOption = Annotated[
     str | None,
-    option(
-        "--objective",
-        help=f"Objective: {join_words(format_choices(OBJECTIVES))}. {default(StudyDefaults.objective)}",
-        group=SEARCH,
-        complete=completion.choices(OBJECTIVES),
-    ),
+    choice_option("--objective", "Objective", format_choices(OBJECTIVES), SEARCH, StudyDefaults.objective),
 ]
 RangeOption = Annotated[
     list[Assignment] | None,
     option(
         "--range",
+        "Search range of a parameter; can be repeated.",
+        SEARCH,
         metavar="NAME=LOW:HIGH",
-        help="Search range of a parameter; can be repeated.",
-        group=SEARCH,
         parser=parse_range,
     ),
 ]
@@ -341,123 +298,103 @@ FixOption = Annotated[
     list[Assignment] | None,
     option(
         "--fix",
+        "Fix a parameter at a value instead of searching it; can be repeated.",
+        SEARCH,
         metavar="NAME=VALUE",
-        help="Fixed value of a parameter that is not searched; can be repeated.",
-        group=SEARCH,
         parser=parse_assignment,
     ),
 ]
 BatchOption = Annotated[
     int | None,
-    option(
-        "--batch",
-        metavar="B",
-        help=f"Number of candidates per batch. {default(StudyDefaults.batch)}",
-        group=SEARCH,
-        parser=integer(),
-    ),
+    integer_option("--batch", "B", f"Number of candidates per batch. {default(StudyDefaults.batch)}", SEARCH),
 ]
 TimeoutOption = Annotated[
     float | None,
     option(
         "--timeout",
+        "Time limit per study in seconds; rerun the same command to resume.",
+        SEARCH,
         metavar="S",
-        help="Time limit in seconds; rerun the same command to resume.",
-        group=SEARCH,
         parser=parse_number,
     ),
 ]
 SelectionOption = Annotated[
     int | None,
-    option(
+    integer_option(
         "--selection",
-        metavar="R",
-        help=f"Number of held-out worlds that select the recommendation. {default(StudyDefaults.selection)}",
-        group=VALIDATION,
-        parser=integer(),
+        "R",
+        f"Number of held-out worlds for selecting the recommendation. {default(StudyDefaults.selection)}",
+        VALIDATION,
     ),
 ]
 ReportOption = Annotated[
     int | None,
-    option(
+    integer_option(
         "--report",
-        metavar="R",
-        help=f"Number of held-out worlds that its regret is reported on. {default(StudyDefaults.report)}",
-        group=VALIDATION,
-        parser=integer(),
+        "R",
+        f"Number of further held-out worlds for measuring its regret. {default(StudyDefaults.report)}",
+        VALIDATION,
     ),
 ]
 
 # One setting for several scenarios
 
 RobustOption = Annotated[
-    bool, option("--robust", help="Search one setting for all scenarios instead of one each.", group=ROBUST)
+    bool, option("--robust", "Search one setting for all scenarios instead of one setting for each.", ROBUST)
 ]
 MeasureOption = Annotated[
     str | None,
-    option(
-        "--measure",
-        help=f"Relative regret to minimize: {join_words(format_choices(MEASURES))}. {default(StudyDefaults.measure)}",
-        group=ROBUST,
-        complete=completion.choices(MEASURES),
-    ),
+    choice_option("--measure", "Relative regret to minimize", format_choices(MEASURES), ROBUST, StudyDefaults.measure),
 ]
-ParetoOption = Annotated[bool, option("--pareto", help="Search the Pareto front of the scenarios.", group=ROBUST)]
+ParetoOption = Annotated[
+    bool, option("--pareto", "Search the Pareto front of the scenarios' regrets instead of one setting.", ROBUST)
+]
 RobustCsvOption = Annotated[
     Path | None,
-    option("--csv", metavar="FILE", help="Write the regret of each setting in each scenario to a file.", group=ROBUST),
+    option("--csv", "Write the regret of each setting in each scenario to a CSV file.", ROBUST, metavar="FILE"),
 ]
 
 # Workers
 
 JobsOption = Annotated[
     int | None,
-    option(
+    integer_option(
         "--jobs",
-        metavar="N",
-        help="Number of workers; results do not depend on it. [default: all cores]",
-        group=WORKERS,
-        parser=integer(least=1, most=MAX_JOBS),
+        "N",
+        "Number of workers; results do not depend on it. [default: all cores]",
+        WORKERS,
+        least=1,
+        most=MAX_JOBS,
     ),
 ]
-BackendOption = Annotated[
-    str,
-    option(
-        "--backend",
-        help=f"Workers on this machine: {join_words(list(BACKENDS))}.",
-        group=WORKERS,
-        complete=completion.names(BACKENDS),
-    ),
-]
+BackendOption = Annotated[str, choice_option("--backend", "Kind of workers on this machine", BACKENDS, WORKERS)]
 ClusterOption = Annotated[
     str | None,
     option(
         "--cluster",
+        "Dask scheduler, such as tcp://host:8786, or 'local' to start one on this machine.",
+        WORKERS,
         metavar="ADDRESS",
-        help="Dask scheduler, such as tcp://host:8786, or 'local' to start one on this machine.",
-        group=WORKERS,
         complete=completion.words("local", "tcp://"),
     ),
 ]
-DryRunOption = Annotated[bool, option("--dry-run", help="Print the plan and run nothing.", group=WORKERS)]
 
 # Output
 
-FolderOption = Annotated[Path, option("-o", "--output", metavar="DIR", help="Output folder.", group=OUTPUT)]
-NameOption = Annotated[
-    str | None, option("--name", help="Name of the study. [default: derived from its settings]", group=OUTPUT)
-]
+DryRunOption = Annotated[bool, option("--dry-run", "Print the plan and run nothing.", OUTPUT)]
+FolderOption = Annotated[Path, option("--output", "Output folder.", OUTPUT, short="-o", metavar="DIR")]
+NameOption = Annotated[str | None, option("--name", "Name of the study. [default: derived from its settings]", OUTPUT)]
 StorageOption = Annotated[
     str | None,
     option(
         "--storage",
+        f"Database of the studies. {default(f'{STORAGE_VARIABLE}, or {DEFAULT_URL}')}",
+        OUTPUT,
         metavar="URL",
-        help=f"Database of the studies. {default(f'{STORAGE_VARIABLE}, or {DEFAULT_URL}')}",
-        group=OUTPUT,
     ),
 ]
-QuietOption = Annotated[bool, option("--quiet", "-q", help="Print no progress and no hints.", group=OUTPUT)]
-JsonOption = Annotated[bool, option("--json", help="Print JSON to stdout, and nothing else.", group=OUTPUT)]
+QuietOption = Annotated[bool, option("--quiet", "Print no progress and no hints.", OUTPUT, short="-q")]
+JsonOption = Annotated[bool, option("--json", "Print JSON to stdout, and nothing else.", OUTPUT)]
 
 # Stored studies
 

@@ -9,7 +9,7 @@ import typer
 
 from studies.registry import StudyDefaults
 from tuning.cli import completion
-from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption, integer, option
+from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption, integer_option, option
 
 if TYPE_CHECKING:
     from studies.results.interpolation import RecommendationQuery, RecommendedParameters
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def recommend(
     scenario: ScenarioArgument,
-    horizon: Annotated[int, option("--horizon", metavar="T", help="Number of steps.", parser=integer())],
+    horizon: Annotated[int, integer_option("--horizon", "T", "Number of steps.")],
     policy: Annotated[
-        str, option("--policy", help="Policy to recommend parameters for.", complete=completion.policies)
+        str, option("--policy", "Policy to recommend parameters for.", complete=completion.policies)
     ] = StudyDefaults.policy,
     arms: ArmsOption = None,
     storage: StorageOption = None,
@@ -27,10 +27,11 @@ def recommend(
 ) -> None:
     """Recommend parameters for a scenario and a horizon.
 
-    Takes them from a stored study of this horizon, or else interpolates or extrapolates from the nearest horizons.
+    Uses the stored study of this horizon. If there is none, interpolates between the nearest longer and shorter
+    horizons, or uses the parameters of the nearest horizon.
 
     Examples:
-        # a horizon without a study of its own
+        # a horizon between those of stored studies
         ravenlab recommend variance-drift --horizon 3000
         # as JSON
         ravenlab recommend variance-drift --horizon 3000 --json

@@ -12,13 +12,13 @@ from tuning.cli.options import OptionalStudiesArgument, StorageOption, option
 
 def report(
     studies: OptionalStudiesArgument = None,
-    output: Annotated[Path, option("-o", "--output", metavar="FILE", help="Output file.")] = Path("report.html"),
+    output: Annotated[Path, option("--output", "Output file.", short="-o", metavar="FILE")] = Path("report.html"),
     figures: Annotated[
         Path | None,
         option(
             "--figures",
+            "Also write each figure as HTML and, if kaleido and a browser are installed, as SVG or PNG.",
             metavar="DIR",
-            help="Also write each figure as HTML and, if kaleido and a browser are installed, as SVG or PNG.",
         ),
     ] = None,
     storage: StorageOption = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from environments.text import join_words
 from studies.registry import StudyDefaults
 from tuning.cli import completion, options
-from tuning.cli.options import argument, default, integer, option
+from tuning.cli.options import argument, default, integer_option, option
 from tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
 from tuning.workers.local import DEFAULT_BACKEND
 
@@ -30,19 +30,18 @@ def reproduce(
         str,
         option(
             "--protocol",
-            help="Protocol: published (what the authors' scripts ran), defined (what the paper defines), or both.",
-            group=options.PROBLEM,
+            "Protocol: published (what the authors' scripts ran), defined (what the paper defines), or both.",
+            options.PROBLEM,
             complete=completion.words(*PROTOCOLS, BOTH),
         ),
     ] = BOTH,
     replications: Annotated[
         int | None,
-        option(
+        integer_option(
             "--replications",
-            metavar="R",
-            help="Number of replications of Table 3; all other counts are proportional. [default: 50]",
-            group=options.PROBLEM,
-            parser=integer(),
+            "R",
+            "Number of replications of Table 3; those of all other experiments are proportional. [default: 50]",
+            options.PROBLEM,
         ),
     ] = None,
     seed: options.SeedOption = None,
@@ -55,7 +54,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper and check each of its claims.
 
-    Writes reproduction.html, reproduction.json and one CSV file per table. Completed pieces are saved; rerun the same
+    Writes reproduction.html, reproduction.json and one CSV file per table. Completed pieces are saved: rerun the same
     command to resume.
 
     Examples:
@@ -76,17 +75,13 @@ def reproduce(
     from tuning.reproduction.runner import write_reproduction
 
     selected = select_experiments(names or [])
-    context = make_context(
-        output,
-        protocol=protocol,
-        replications=replications,
-        seed=StudyDefaults.seed if seed is None else seed,
-    )
-    workers = choose_workers(jobs, backend, cluster)
+    seed = StudyDefaults.seed if seed is None else seed
+    context = make_context(output, protocol=protocol, replications=replications, seed=seed)
+    pool = choose_workers(jobs, backend, cluster)
     check_folder(output)
     make_folder(output)  # completed pieces are stored here from the start
-    with workers as opened, ReproductionReporter(quiet) as reporter:
-        result = run(selected, replace(context, workers=opened), output, reporter.listener())
+    with pool as workers, ReproductionReporter(quiet) as reporter:
+        result = run(selected, replace(context, workers=workers), output, reporter.listener())
     written = write_reproduction(result, output)
     if as_json:
         print_exact(result.as_json())

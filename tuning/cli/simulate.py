@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from studies.registry import StudyDefaults
 from tuning.cli import completion, options
-from tuning.cli.options import integer, option
+from tuning.cli.options import option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,42 +29,30 @@ LABELS = {
 def simulate(
     scenario: options.ScenarioArgument,
     policy: Annotated[
-        str, option("--policy", help="Policy to run, or ./file.py:Name.", group=POLICY, complete=completion.policies)
+        str, option("--policy", "Policy to run, or ./file.py:Name.", POLICY, complete=completion.policies)
     ] = StudyDefaults.policy,
     param: Annotated[
         list[options.Assignment] | None,
         option(
             "--param",
+            "Parameter of the policy; can be repeated.",
+            POLICY,
             metavar="NAME=VALUE",
-            help="Parameter of the policy; can be repeated.",
-            group=POLICY,
             parser=options.parse_assignment,
         ),
     ] = None,
-    horizon: Annotated[
-        int | None,
-        option(
-            "--horizon",
-            metavar="T",
-            help="Number of steps. [default: the scenario's]",
-            group=options.PROBLEM,
-            parser=integer(),
-        ),
-    ] = None,
+    horizon: options.HorizonOption = None,
     arms: options.ArmsOption = None,
     noise: options.NoiseOption = None,
     setting: options.SettingOption = None,
     replications: Annotated[
-        int,
-        option("--replications", metavar="R", help="Number of worlds.", group=options.PROBLEM, parser=integer()),
+        int, options.integer_option("--replications", "R", "Number of worlds.", options.PROBLEM)
     ] = 100,
     seed: options.SeedOption = None,
     jobs: options.JobsOption = None,
     pulls: Annotated[
         Path | None,
-        option(
-            "--pulls", metavar="FILE", help="Write the arm pulled at each step to a CSV file.", group=options.OUTPUT
-        ),
+        option("--pulls", "Write the arm pulled at each step to a CSV file.", options.OUTPUT, metavar="FILE"),
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -137,9 +125,10 @@ def _print_simulation(result: Simulation) -> None:
 
     rows = []
     summary = result.summary()
-    for name in [name for name in LABELS if name in summary]:
-        mean, error = summary[name]["mean"], summary[name]["stderr"]
-        rows.append([LABELS[name], f"{mean:,.2f}", "–" if error is None else f"{error:,.2f}"])
+    for name, label in LABELS.items():
+        if name in summary:
+            mean, error = summary[name]["mean"], summary[name]["stderr"]
+            rows.append([label, f"{mean:,.2f}", "–" if error is None else f"{error:,.2f}"])
     columns = ["", "mean", "± standard error"]
     print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
     say(f"T = {result.horizon:,}, K = {result.arms:,}, {result.replications:,} replications, seed {result.seed}")

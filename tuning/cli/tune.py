@@ -65,7 +65,7 @@ def tune(
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Search parameters, validate them on held-out worlds, and recommend.
+    """Tune a policy, and validate the parameters on held-out worlds.
 
     Completed trials are saved: rerun the same command to resume, or with more --trials to extend the study.
 
@@ -87,6 +87,7 @@ def tune(
     from studies.storage.urls import storage_url
     from tuning.cli import arguments
     from tuning.cli.arguments import assignments, given
+    from tuning.files import check_file_writable
 
     arguments.load_plugins(plugin)
     fields = given(
@@ -111,7 +112,7 @@ def tune(
     fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None)
     robust_fields = given({"measure": measure, "pareto": pareto})
     if not robust:
-        for option in given({"measure": measure, "pareto": pareto, "csv": csv}):
+        for option in [*robust_fields, *given({"csv": csv})]:
             raise InputError(f"--{option} requires --robust.")
     if study is not None:
         excluded = given({"SCENARIO": scenarios, "--horizon": horizon, "--noise": noise, "--robust": robust})
@@ -120,26 +121,56 @@ def tune(
         plan = arguments.plan_from_options(scenarios or [], horizon, fields, robust_fields if robust else None)
     arguments.check_one_name(name, len(plan))
     plan.studies = list({spec.study_name(): spec for spec in plan.studies}.values())
-    workers = arguments.choose_workers(jobs, backend, cluster)
+    pool = arguments.choose_workers(jobs, backend, cluster)
     limit = None if timeout is None else check_nonnegative("timeout", timeout)
     if dry_run:
         arguments.print_plan(plan, as_json)
         return
     if plan.robust and plan.studies and as_json:
         raise InputError("--json can't print studies and robust searches of one file together; use ravenlab export.")
+    if csv is not None:
+        check_file_writable(csv)
     url = storage_url(storage)
-    with workers as crew:
-        found = bool(plan.robust) and _run_robust(plan.robust, url, crew, limit, quiet, as_json, csv)
-        ran = _run_studies(plan.studies, url, crew, limit, quiet)
-    if plan.studies:
-        _print_studies(ran, as_json)
-    found = found or any(run.recommendation is not None for run in ran)
-    if found and not quiet and not as_json:
-        _print_next_steps(ran, storage)
+    with pool as workers:
+        robust_runs = _run_robust(plan.robust, url, workers, limit, quiet) if plan.robust else []
+        study_runs = _run_studies(plan.studies, url, workers, limit, quiet)
+    robust_results = [run.result for run in robust_runs if run.result is not None]
+    recommendations = [run.recommendation for run in study_runs if run.recommendation is not None]
+    if csv is not None:
+        _write_robust_csv(robust_results, csv)
+    if as_json:
+        _print_json(robust_results, recommendations)
+    else:
+        for result in robust_results:
+            print_robust(result)
+        _print_recommendations(recommendations)
+    finished = [result.study for result in (*robust_results, *recommendations)]
+    _print_states([*robust_runs, *study_runs], finished)
+    if finished and not quiet and not as_json:
+        _print_next_steps([recommendation.study for recommendation in recommendations], storage)
+
+
+def _run_robust(
+    specs: Sequence[RobustSpec], url: str, workers: Workers, limit: float | None, quiet: bool
+) -> list[RobustRun]:
+    """Run all robust searches, and attach to their studies notes and figures for the dashboard."""
+    from tuning.cli.dashboard import attach_to_studies
+    from tuning.cli.output import describing_interrupts
+    from tuning.progress import Reporter
+    from tuning.robust.run import run_robust
+
+    runs = []
+    with Reporter(quiet) as reporter, describing_interrupts(reporter, url):
+        for spec in specs:
+            robust = run_robust(spec, url, workers, limit, reporter.listener)
+            finished = [run.study for run in robust.scenario_runs if run.recommendation is not None]
+            attach_to_studies(url, finished if robust.result is None else [*finished, robust.study])
+            runs.append(robust)
+    return runs
 
 
 def _run_studies(
-    specs: Sequence[StudySpec], url: str, crew: Workers, limit: float | None, quiet: bool
+    specs: Sequence[StudySpec], url: str, workers: Workers, limit: float | None, quiet: bool
 ) -> list[StudyRun]:
     """Run all studies, and attach to each its note and figures for the dashboard."""
     from tuning.cli.dashboard import attach_to_studies
@@ -149,14 +180,14 @@ def _run_studies(
     from tuning.workers.local import run_concurrently
 
     def run(spec: StudySpec) -> StudyRun:
-        ran = run_study(spec, url, crew, limit, reporter.listener())
-        if ran.recommendation is not None:
-            attach_to_studies(url, [ran.study])
-        return ran
+        result = run_study(spec, url, workers, limit, reporter.listener())
+        if result.recommendation is not None:
+            attach_to_studies(url, [result.study])
+        return result
 
-    with Reporter(quiet, many=crew.concurrent_studies > 1) as reporter, describing_interrupts(reporter, url):
+    with Reporter(quiet, many=workers.concurrent_studies > 1) as reporter, describing_interrupts(reporter, url):
         _warn_of_python_policies(specs, reporter)
-        return run_concurrently(crew, [partial(run, spec) for spec in specs])
+        return run_concurrently(workers, [partial(run, spec) for spec in specs])
 
 
 def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> None:
@@ -174,20 +205,37 @@ def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> 
         )
 
 
-def _print_studies(ran: Sequence[StudyRun], as_json: bool) -> None:
-    """Print recommendations to stdout, and studies that are not finished or were complete before to stderr."""
-    recommendations = [run.recommendation for run in ran if run.recommendation is not None]
-    if as_json:
-        from studies.export import export
-        from tuning.cli.output import print_exact
+def _write_robust_csv(results: Sequence[RobustRecommendation | Front], path: Path) -> None:
+    from studies.export.csv_table import write_robust
+    from tuning.files import atomic_write
 
-        print_exact(export(recommendations, "json"))
-    elif recommendations:
-        _print_recommendations(recommendations)
-    for run in ran:
+    if results:
+        with atomic_write(path) as file:
+            file.write(write_robust(results))
+
+
+def _print_json(
+    robust_results: Sequence[RobustRecommendation | Front], recommendations: Sequence[Recommendation]
+) -> None:
+    """Print the results of studies or of robust searches; a command has only one of them."""
+    from studies.export import export
+    from studies.results.robust import Front, RobustRecommendation
+    from tuning.cli.output import print_exact, print_json
+
+    fronts = [result for result in robust_results if isinstance(result, Front)]
+    if fronts:
+        print_json({"fronts": [front.as_object() for front in fronts]})
+    else:
+        robust = [result for result in robust_results if isinstance(result, RobustRecommendation)]
+        print_exact(export([*recommendations, *robust], "json"))
+
+
+def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str]) -> None:
+    """Print to stderr which studies were complete before, and which reached the time limit."""
+    for run in runs:
         if run.already_complete:
             typer.echo(f"{run.study}: already complete.", err=True)
-        elif run.recommendation is None:
+        elif run.study not in finished:
             typer.echo(
                 f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume.",
                 err=True,
@@ -201,6 +249,8 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     from studies.symbols import format_params
     from tuning.cli.output import print_table, say
 
+    if not recommendations:
+        return
     rows = []
     for recommendation in recommendations:
         recorded = recommendation.recorded is not None
@@ -244,7 +294,7 @@ def _format_extra_regret(baseline: Baseline, recorded: bool) -> str:
     return f"{difference} ({format_number(baseline.low)} to {format_number(baseline.high)})"
 
 
-def _print_next_steps(ran: Sequence[StudyRun], storage: str | None) -> None:
+def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     """Print commands that use the recommendations to stderr; names are quoted for the shell."""
     from shlex import quote
 
@@ -253,67 +303,12 @@ def _print_next_steps(ran: Sequence[StudyRun], storage: str | None) -> None:
 
     command = command_name()
     where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
-    names = [quote(run.study) for run in ran if run.recommendation is not None]
-    study = f" {names[0]}" if len(names) == 1 else ""
+    study = f" {quote(studies[0])}" if len(studies) == 1 else ""
     typer.echo("Next, to use the parameters in a program:", err=True)
     typer.echo(f"  {command} export{study}{where} -o recommended.json", err=True)
     typer.echo("or to view the results:", err=True)
     typer.echo(f"  {command} report{where}", err=True)
     typer.echo(f"  {command} dashboard{where}", err=True)
-
-
-def _run_robust(
-    specs: Sequence[RobustSpec],
-    url: str,
-    crew: Workers,
-    timeout: float | None,
-    quiet: bool,
-    as_json: bool,
-    csv: Path | None,
-) -> bool:
-    """Run robust searches, print and write their results, and return whether there are any."""
-    from studies.export.csv_table import write_robust
-    from tuning.cli.dashboard import attach_to_studies
-    from tuning.cli.output import describing_interrupts
-    from tuning.files import atomic_write, check_file_writable
-    from tuning.progress import Reporter
-    from tuning.robust.run import run_robust
-
-    if csv is not None:
-        check_file_writable(csv)
-    ran: list[RobustRun] = []
-    with Reporter(quiet) as reporter, describing_interrupts(reporter, url):
-        for spec in specs:
-            ran.append(run_robust(spec, url, crew, timeout, reporter.listener))
-            finished = [run.study for run in ran[-1].scenario_runs if run.recommendation is not None]
-            attach_to_studies(url, finished if ran[-1].result is None else [*finished, ran[-1].study])
-    results = [run.result for run in ran if run.result is not None]
-    if csv is not None and results:
-        with atomic_write(csv) as file:
-            file.write(write_robust(results))
-    if as_json:
-        _print_robust_json(results)
-    else:
-        for result in results:
-            print_robust(result)
-    for run in ran:
-        if run.already_complete:
-            typer.echo(f"{run.study}: already complete.", err=True)
-        elif run.result is None:
-            typer.echo(f"{run.study}: time limit reached; rerun the same command to resume.", err=True)
-    return bool(results)
-
-
-def _print_robust_json(results: Sequence[RobustRecommendation | Front]) -> None:
-    from studies.export import export
-    from studies.results.robust import Front, RobustRecommendation
-    from tuning.cli.output import print_exact, print_json
-
-    fronts = [result for result in results if isinstance(result, Front)]
-    if fronts:
-        print_json({"fronts": [front.as_object() for front in fronts]})
-    else:
-        print_exact(export([result for result in results if isinstance(result, RobustRecommendation)], "json"))
 
 
 def print_robust(result: RobustRecommendation | Front) -> None:
