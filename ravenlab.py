@@ -32,45 +32,27 @@ if TYPE_CHECKING:
     from studies.spec.study import StudySpec
     from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
 
-
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
-PUBLIC = {
-    "InputError": "environments.errors",
-    "Scenario": "environments.scenario",
-    "combine": "environments",
-    "find_scenario": "environments",
-    "scenarios": "environments",
-    "BaseDraw": "environments.base",
-    "Change": "environments.base",
-    "Draft": "environments.base",
-    "Effect": "environments.base",
-    "inlined": "environments.compiled",
-    "Param": "policies.engine.base",
-    "Policy": "policies.engine.base",
-    "Sizes": "policies.engine.base",
-    "find_policy": "policies",
-    "policy_names": "policies",
-    "Replay": "policies.engine.replay",
-    "replay": "policies.engine.replay",
-    "Simulation": "policies.engine.simulation",
-    "simulate": "policies.engine.simulation",
-    "Grid": "studies.results.grid",
-    "GridSpec": "studies.spec.grid",
-    "Front": "studies.results.robust",
-    "Recommendation": "studies.results.recommendation",
-    "RobustRecommendation": "studies.results.robust",
-    "StudySpec": "studies.spec.study",
-    "load_study_file": "studies.spec.files",
-    "compare": "tuning.api",
-    "export": "tuning.api",
-    "grid": "tuning.api",
-    "report": "tuning.api",
-    "reproduce": "tuning.api",
-    "tune": "tuning.api",
-    "tune_robust": "tuning.api",
+PUBLIC_MODULES = {
+    "environments": ("InputError", "Scenario", "combine", "find_scenario", "scenarios"),
+    "environments.base": ("BaseDraw", "Change", "Draft", "Effect"),
+    "environments.compiled": ("inlined",),
+    "policies": ("find_policy", "policy_names"),
+    "policies.engine.base": ("Param", "Policy", "Sizes"),
+    "policies.engine.replay": ("Replay", "replay"),
+    "policies.engine.simulation": ("Simulation", "simulate"),
+    "studies.results.grid": ("Grid",),
+    "studies.results.recommendation": ("Recommendation",),
+    "studies.results.robust": ("Front", "RobustRecommendation"),
+    "studies.spec.files": ("load_study_file",),
+    "studies.spec.grid": ("GridSpec",),
+    "studies.spec.study": ("StudySpec",),
+    "tuning.api": ("compare", "export", "grid", "report", "reproduce", "tune", "tune_robust"),
 }
-"""Module of each public name."""
+"""Public names by module, as in the imports above."""
+
+PUBLIC = {name: module for module, names in PUBLIC_MODULES.items() for name in names}
 
 __all__ = [
     "BaseDraw",
@@ -109,7 +91,7 @@ __all__ = [
 ]
 
 
-def _prefer_own_packages() -> None:
+def _prefer_packages_beside_this_file() -> None:
     """Make sure that the packages beside this file are imported, not folders of the same name, such as `policies`.
 
     Raises:
@@ -133,7 +115,7 @@ def _prefer_own_packages() -> None:
             return
 
 
-_prefer_own_packages()
+_prefer_packages_beside_this_file()
 
 
 def __getattr__(name: str) -> Any:

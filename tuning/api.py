@@ -22,7 +22,9 @@ from studies.spec.grid import FINE_VALUES
 from studies.spec.parse import parse_grid_spec, parse_study_spec
 from studies.spec.robust import parse_robust_spec
 from studies.storage.urls import storage_url
+from tuning.files import check_folder, make_folder
 from tuning.grid_run import run_grid
+from tuning.page_files import write_comparison, write_report
 from tuning.robust.run import run_robust
 from tuning.study_run import FinishedStudy, run_study
 from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
@@ -240,14 +242,10 @@ def compare(
     specs = comparison_specs(_as_list(scenario), _as_list(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
-        from tuning.files import check_folder
-
         check_folder(folder)
     with open_workers(jobs, backend, cluster) as workers:
         document = run_comparisons(specs, storage_url(storage), workers)
     if folder is not None:
-        from tuning.page_files import write_comparison
-
         write_comparison(document, folder)
     return document
 
@@ -283,7 +281,7 @@ def export(
 
     names = None if studies is None else _as_list(studies)
     with use_storage(storage) as store:
-        robust = [each for each in read_robust_results(store, names) if isinstance(each, RobustRecommendation)]
+        robust = [result for result in read_robust_results(store, names) if isinstance(result, RobustRecommendation)]
         return export_text([*read_recommendations(store, names), *robust], form)
 
 
@@ -319,8 +317,6 @@ def report(
     ...     print(path.name, path.read_text(encoding="utf-8")[:15])
     report.html <!doctype html>
     """
-    from tuning.page_files import write_report
-
     names = None if studies is None else _as_list(studies)
     return write_report(names, Path(output), None if figures is None else Path(figures), storage).path
 
@@ -362,7 +358,6 @@ def reproduce(
     >>> result.verdicts()[0].claim.key
     'figure1-means-settle'
     """
-    from tuning.files import check_folder, make_folder
     from tuning.reproduction import select_experiments
     from tuning.reproduction.context import make_context
     from tuning.reproduction.runner import reproduce as run

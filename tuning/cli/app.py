@@ -214,7 +214,8 @@ def describe_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:
         return f"{error.format_message().rstrip('.')}; see {help_command}."
     options = [name[2:] for param in ctx.command.get_params(ctx) for name in param.opts if name.startswith("--")]
     near = get_close_matches(error.option_name.lstrip("-"), options, n=1)
-    return f"unknown option {error.option_name}; {f'did you mean --{near[0]}?' if near else f'see {help_command}.'}"
+    advice = f"did you mean --{near[0]}?" if near else f"see {help_command}."
+    return f"unknown option {error.option_name}; {advice}"
 
 
 def _print_error(message: str, code: int) -> int:

@@ -34,10 +34,10 @@ def option_names(field: str) -> tuple[str, ...]:
     return OPTIONS_BY_FIELD.get(field, (f"--{field.replace('_', '-')}",))
 
 
-def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that were given.
+def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that have a value.
 
-    >>> given({"measure": None, "pareto": False, "csv": "x", "settings": {}, "trials": 0})
+    >>> drop_unset({"measure": None, "pareto": False, "csv": "x", "settings": {}, "trials": 0})
     {'csv': 'x', 'trials': 0}
     """
     return {name: value for name, value in options.items() if value is not None and value is not False and value != {}}
@@ -63,7 +63,7 @@ def scenario_settings(pairs: Sequence[Assignment] | None, noise: str | None) -> 
     >>> scenario_settings([Assignment("every", "5%")], "laplace")
     {'every': '5%', 'noise': 'laplace'}
     """
-    return assignments("--set", pairs) | given({"noise": noise})
+    return assignments("--set", pairs) | drop_unset({"noise": noise})
 
 
 def recorded_fields(
@@ -78,10 +78,10 @@ def recorded_fields(
         return {}
     kind, file = ("log", log) if trace is None else ("trace", trace)
     excluded = {"SCENARIO": scenarios, "--horizon": horizon, "--log": trace is not None and log is not None}
-    for name in given(excluded):
+    for name in drop_unset(excluded):
         advice = "; use --window" if (kind, name) == ("trace", "--horizon") else ""
         raise InputError(f"--{kind} replaces the scenario, so {name} can't be combined with it{advice}.")
-    return {kind: file, "minimize": minimize, **given({"horizon": window})}
+    return {kind: file, "minimize": minimize, **drop_unset({"horizon": window})}
 
 
 @dataclass
@@ -200,25 +200,25 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
 
 def print_plan(plan: Plan, as_json: bool) -> None:
     """Print what `ravenlab tune` would run."""
-    from tuning.cli.output import print_json, say
+    from tuning.cli.output import print_json, print_line
 
     if as_json:
         print_json({"studies": [*map(robust_object, plan.robust), *map(study_object, plan.studies)]})
         return
     for search in plan.robust:
         for study in search.scenario_specs():
-            say(_describe_study(study))
+            print_line(_describe_study(study))
         target = "Pareto front" if search.pareto else f"measure {search.measure}"
-        say(
+        print_line(
             f"{search.study_name()}: {search.base.trials:,} trials × {search.base.replications:,} replications × "
             f"{len(search.scenarios)} scenarios, sampler {search.base.sampler}, {target}, "
             f"{format_count(_search_steps(search))} steps"
         )
     for spec in plan.studies:
-        say(_describe_study(spec))
+        print_line(_describe_study(spec))
     count = len(plan.studies) + sum(1 + len(search.scenarios) for search in plan.robust)
     total = sum(spec.simulated_steps() for spec in plan.studies) + sum(map(robust_steps, plan.robust))
-    say(f"{plural(count, 'study', 'studies')}, {format_count(total)} simulated steps in total")
+    print_line(f"{plural(count, 'study', 'studies')}, {format_count(total)} simulated steps in total")
 
 
 def _describe_study(spec: StudySpec) -> str:

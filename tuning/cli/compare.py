@@ -94,14 +94,14 @@ def compare(
         ravenlab compare --scenarios all --policies all --tune 0
     """
     from studies.storage.urls import storage_url
-    from tuning.cli.arguments import choose_workers, given, scenario_settings
-    from tuning.cli.output import describing_interrupts, print_exact, say
+    from tuning.cli.arguments import choose_workers, drop_unset, scenario_settings
+    from tuning.cli.output import describing_interrupts, print_exact, print_line
     from tuning.comparison.run import comparison_specs, run_comparisons
     from tuning.files import check_folder
     from tuning.page_files import write_comparison
     from tuning.progress import ComparisonReporter
 
-    fields = given(
+    fields = drop_unset(
         {
             "tune": tune,
             "replications": replications,
@@ -125,14 +125,14 @@ def compare(
         return
     print_comparisons(document.results)
     formats = ", ".join(path.suffix for path in written[1:])
-    say(f"Wrote {written[0]}, and {formats} files beside it.")
+    print_line(f"Wrote {written[0]}, and {formats} files beside it.")
 
 
 def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     """Print the ranking of each comparison, and an overview of several."""
     from studies.export.comparison import board_table, overview_table
     from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search
-    from tuning.cli.output import print_table, say
+    from tuning.cli.output import print_line, print_table
 
     for result in results:
         for board in reversed(result.boards):
@@ -141,12 +141,12 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
             columns = table.columns[:-1]
             print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers], if_too_wide="cut")
         for line in describe_result(result):
-            say(line)
+            print_line(line)
         search = describe_search(result)
         if search is not None:
-            say(search)
+            print_line(search)
     if len(results) > 1:
         table = overview_table(results)
         print_table(table.caption, table.columns, table.rows, numbers=[table.columns[i] for i in table.numbers])
-        say(describe_overview(results))
-    say(LEGEND)
+        print_line(describe_overview(results))
+    print_line(LEGEND)

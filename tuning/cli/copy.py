@@ -33,7 +33,7 @@ def copy(
     from studies.storage.library import find_studies
     from studies.storage.lock import lock_studies
     from studies.storage.urls import mask_url, storage_url
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
     if name is not None and (not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip()):
         raise InputError(
@@ -56,4 +56,4 @@ def copy(
                     with translate_errors(url):
                         rows = read_study_rows(source, study._study_id)
                     count = write_study_rows(rows, target, new_name)
-                    say(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")
+                    print_line(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")

@@ -35,7 +35,7 @@ def delete(
     from studies.storage.library import find_studies
     from studies.storage.lock import lock_studies
     from studies.storage.urls import storage_url
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
     with use_storage(storage) as store:
         selected = find_studies(store, studies, prefixes=False)
@@ -44,11 +44,11 @@ def delete(
             if not sys.stdin.isatty():
                 raise InputError(f"delete needs confirmation; pass --yes to delete {count}.")
             for study in selected:
-                say(f"  {study.study_name}")
+                print_line(f"  {study.study_name}")
             if not typer.confirm(f"Delete {count} with all trials?", err=True):
-                say("Nothing was deleted.")
+                print_line("Nothing was deleted.")
                 return
         with lock_studies(storage_url(storage), *(study.study_name for study in selected)) as locked:
             for study in selected:
                 locked.delete_study(study._study_id)
-                say(f"Deleted {study.study_name}.")
+                print_line(f"Deleted {study.study_name}.")

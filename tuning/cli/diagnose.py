@@ -54,7 +54,7 @@ def diagnose(
     from studies.diagnosis.analysis import read_rewards
     from studies.diagnosis.proposal import propose_study
     from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
-    from tuning.cli.output import command_name, print_json, print_table, say
+    from tuning.cli.output import command_name, print_json, print_line, print_table
     from tuning.files import atomic_write, check_file_writable
 
     for path in (output, study_file):
@@ -73,16 +73,16 @@ def diagnose(
         print_json({**diagnosis.to_dict(), "study": proposal}, indent=2)
         return
     for line in describe_diagnosis(diagnosis):
-        say(line)
+        print_line(line)
     if diagnosis.conclusive:
         title = f"{file.name}: {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}"
         print_table(title, FINDING_COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
     if output is not None:
-        say(f"Wrote {output}.")
+        print_line(f"Wrote {output}.")
     if not proposal:
-        say(f"No study is proposed{'' if study_file is None else f'; {study_file} was not written'}.")
+        print_line(f"No study is proposed{'' if study_file is None else f'; {study_file} was not written'}.")
     elif study_file is None:
-        say("Proposed study of a scenario that resembles the data (write it to a file with --study-file FILE):")
+        print_line("Proposed study of a scenario that resembles the data (write it to a file with --study-file FILE):")
         typer.echo(proposal)
     else:
-        say(f"Wrote {study_file}. Next: {command_name()} tune --study {study_file}")
+        print_line(f"Wrote {study_file}. Next: {command_name()} tune --study {study_file}")

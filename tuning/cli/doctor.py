@@ -28,7 +28,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     from dataclasses import asdict
 
     from environments.text import plural
-    from tuning.cli.output import print_json, print_table, say
+    from tuning.cli.output import print_json, print_line, print_table
     from tuning.doctor import PROBLEM
 
     rows, workers = _run_checks(storage, cluster)
@@ -39,7 +39,7 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     else:
         columns = ["check", "found", "verdict", "what to do"]
         print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
-        say("No problems." if problems == 0 else f"{plural(problems, 'problem')}.")
+        print_line("No problems." if problems == 0 else f"{plural(problems, 'problem')}.")
     if problems:
         raise typer.Exit(1)
 
@@ -49,20 +49,20 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
     from environments.fingerprint import identity
     from studies.storage.urls import storage_url
     from tuning.doctor import NOTE, Check
-    from tuning.doctor.machine import kernel_checks, version_checks
-    from tuning.doctor.storage import storage_checks
+    from tuning.doctor.machine import check_kernel, check_versions
+    from tuning.doctor.storage import check_storage
 
-    rows = version_checks()
-    kernel, speed = kernel_checks()
-    rows += [*kernel, *storage_checks(storage_url(storage))]
+    rows = check_versions()
+    kernel, speed = check_kernel()
+    rows += [*kernel, *check_storage(storage_url(storage))]
     if cluster is None:
         return rows, []
     if speed is None:
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
     from tuning.cli.arguments import worker_count
-    from tuning.doctor.cluster import cluster_checks, inspect_cluster
+    from tuning.doctor.cluster import check_cluster, inspect_cluster
     from tuning.workers.cluster import open_cluster
 
     with open_cluster(cluster, worker_count(None), inspect_only=True) as workers:
         inspected = inspect_cluster(workers.client)
-    return rows + cluster_checks(inspected, identity()), inspected.workers
+    return rows + check_cluster(inspected, identity()), inspected.workers

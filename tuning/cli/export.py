@@ -44,7 +44,7 @@ def export(
     from studies.results.robust import RobustRecommendation
     from studies.storage.database import use_storage
     from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
-    from tuning.cli.output import print_exact, say
+    from tuning.cli.output import print_exact, print_line
     from tuning.files import atomic_write
 
     if form not in FORMATS:
@@ -70,4 +70,4 @@ def export(
         return
     with atomic_write(output) as file:
         file.write(text)
-    say(f"Wrote {output}: {plural(len(recommendations), 'recommendation')}.")
+    print_line(f"Wrote {output}: {plural(len(recommendations), 'recommendation')}.")

@@ -103,19 +103,19 @@ def grid(
     from studies.spec.grid import FINE_VALUES
     from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
-    from tuning.cli.arguments import check_one_name, choose_workers, given, missing_scenario, scenario_settings
+    from tuning.cli.arguments import check_one_name, choose_workers, drop_unset, missing_scenario, scenario_settings
     from tuning.cli.output import print_json
     from tuning.files import atomic_write, check_file_writable
 
     if not scenarios:
         raise missing_scenario()
-    axes = given({"alpha0": alpha0, "beta0": beta0})
+    axes = drop_unset({"alpha0": alpha0, "beta0": beta0})
     if fine:
         for axis in axes:
             raise InputError(f"--fine sets the values of α₀ and β₀, so --{axis} can't be combined with it.")
         axes = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES}
     numbers = {"replications": replications, "arms": arms, "seed": seed, "epsilon": epsilon}
-    fields = given({**axes, **numbers, "name": name, "settings": scenario_settings(setting, noise)})
+    fields = drop_unset({**axes, **numbers, "name": name, "settings": scenario_settings(setting, noise)})
     specs = [
         parse_grid_spec({"scenario": scenario, "horizon": steps, **fields})
         for scenario in map(load_scenario_plugin, scenarios)
@@ -162,7 +162,7 @@ def print_grid(grid: Grid) -> None:
     """Print a grid: α₀ in rows and β₀ in columns, or a list of the best cells of a large one."""
     from environments.text import format_value, plural
     from studies.symbols import format_params
-    from tuning.cli.output import print_table, say
+    from tuning.cli.output import print_line, print_table
 
     spec = grid.spec
     title = (
@@ -189,7 +189,7 @@ def print_grid(grid: Grid) -> None:
             f"{plural(others, 'other cell')} {verb} statistically indistinguishable from it ({INDISTINGUISHABLE})"
         )
     tests = f"Paired tests in the same worlds, corrected for {grid.mean.size:,} cells, 95 %."
-    say(f"{BEST} best: {best}; {conclusion}. {tests}")
+    print_line(f"{BEST} best: {best}; {conclusion}. {tests}")
 
 
 def _format_cell(grid: Grid, cell: tuple[int, int]) -> str:

@@ -56,17 +56,14 @@ def split_help(command: Any) -> tuple[list[str], list[tuple[str, str]]]:
 def group_options(command: Any, ctx: Any) -> dict[str, list[HelpRow]]:
     """Return arguments and options by heading; few options have one heading."""
     params = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
-    if len(params) < MIN_GROUPED:
-        groups: dict[str, list[HelpRow]] = {}
-        for param in params:
+    groups: dict[str, list[HelpRow]] = {}
+    for param in params:
+        if len(params) < MIN_GROUPED:
             heading = "Arguments" if param.param_type_name == "argument" else "Options"
-            groups.setdefault(heading, []).append(_option_row(param))
-        return groups
-    grouped: dict[str, list[HelpRow]] = {}
-    for param in params:  # --help has no heading and comes last: it follows the last group
-        heading = getattr(param, "rich_help_panel", None) or next(reversed(grouped))
-        grouped.setdefault(heading, []).append(_option_row(param))
-    return grouped
+        else:  # --help has no heading and comes last: it follows the last group
+            heading = getattr(param, "rich_help_panel", None) or next(reversed(groups))
+        groups.setdefault(heading, []).append(_option_row(param))
+    return groups
 
 
 def _option_row(param: Any) -> HelpRow:

@@ -29,7 +29,7 @@ def init(
     from environments.errors import InputError
     from environments.recorded import examples
     from studies.spec.files import study_template
-    from tuning.cli.output import command_name, say
+    from tuning.cli.output import command_name, print_line
     from tuning.files import atomic_write
 
     if trace and log:
@@ -50,4 +50,4 @@ def init(
         hint = f". Edit it, then run {command} validate {file}"
     with atomic_write(file) as out:
         out.write(text)
-    say(f"Wrote {file}{hint}")
+    print_line(f"Wrote {file}{hint}")

@@ -26,7 +26,7 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         ravenlab list scenarios --json
     """
     from environments import scenarios
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
     rows: list[dict[str, Any]] = [
         {
@@ -40,8 +40,8 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         for scenario in scenarios().values()
     ]
     if _print_rows("Scenarios", rows, as_json, hidden=COMMON_SETTINGS):
-        say("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
-        say(f"All scenarios also have {', '.join(COMMON_SETTINGS)} and noise. Join effects with '+'.")
+        print_line("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
+        print_line(f"All scenarios also have {', '.join(COMMON_SETTINGS)} and noise. Join effects with '+'.")
 
 
 @app.command("policies", cls=Command, context_settings=CONTEXT_SETTINGS)
@@ -55,7 +55,7 @@ def list_policies(as_json: JsonOption = False) -> None:
         ravenlab list policies --json
     """
     from policies import find_policy, policy_names
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -70,7 +70,7 @@ def list_policies(as_json: JsonOption = False) -> None:
             }
         )
     if _print_rows("Policies", rows, as_json, separator="; "):
-        say("Parameters: default value and search range; T is the horizon.")
+        print_line("Parameters: default value and search range; T is the horizon.")
 
 
 @app.command("studies", cls=Command, context_settings=CONTEXT_SETTINGS)
@@ -86,7 +86,7 @@ def list_studies(as_json: JsonOption = False) -> None:
         ravenlab tune --study quick --dry-run
     """
     from studies.spec.files import find_study_file, load_study_file, shipped_studies
-    from tuning.cli.output import print_json, print_table, say
+    from tuning.cli.output import print_json, print_line, print_table
 
     rows: list[dict[str, Any]] = []
     for name, meaning in shipped_studies().items():
@@ -104,7 +104,7 @@ def list_studies(as_json: JsonOption = False) -> None:
         unbroken=["name"],
         ruled=True,
     )
-    say("Run one with ravenlab tune --study NAME; create your own with ravenlab init.")
+    print_line("Run one with ravenlab tune --study NAME; create your own with ravenlab init.")
 
 
 def _print_rows(

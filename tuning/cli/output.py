@@ -1,4 +1,4 @@
-"""Output of commands: tables, lines, JSON, and what an interrupt leaves stored.
+"""Output of commands: tables, lines, JSON, and how much is stored after an interrupt.
 
 Names of studies are printed as plain text, never as markup or control codes.
 """
@@ -33,7 +33,9 @@ def console() -> Console:
     from rich.console import Console
 
     out = Console(highlight=False, markup=False, emoji=False)
-    return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=UNLIMITED_WIDTH)
+    if not out.is_terminal:
+        out.width = UNLIMITED_WIDTH
+    return out
 
 
 def print_table(
@@ -76,7 +78,7 @@ def print_table(
         table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
     out.print(table)
     if omitted:
-        say(f"Columns omitted for lack of space: {', '.join(omitted)}. Widen the terminal or use --json.")
+        print_line(f"Columns omitted for lack of space: {', '.join(omitted)}. Widen the terminal or use --json.")
 
 
 def _table_width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
@@ -101,7 +103,7 @@ def _print_blocks(out: Console, title: str, columns: Sequence[str], rows: Sequen
         out.print(block)
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line, wrapped to the terminal."""
     from rich.text import Text
 

@@ -99,25 +99,25 @@ def _result_object(result: RecommendedParameters, command: str) -> dict[str, Any
 def _print_result(result: RecommendedParameters, command: str) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
-    say(f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms: {result.kind}")
+    print_line(f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms: {result.kind}")
     if result.kind == "exact":
         for line in describe_recommendation(result.sources[0]):
-            say(line)
-        say(f"From study {result.sources[0].study}.")
+            print_line(line)
+        print_line(f"From study {result.sources[0].study}.")
         return
-    say(f"Use {format_params(result.params)}.")
+    print_line(f"Use {format_params(result.params)}.")
     if result.kind == "interpolated":
         left, right = result.sources
-        say(
+        print_line(
             f"Interpolated over log horizon between T = {left.horizon:,} and T = {right.horizon:,}."
             " These parameters were not evaluated, so no regret is stated."
         )
     else:
-        say(
+        print_line(
             f"Extrapolated: these are the parameters for T = {result.sources[0].horizon:,}, the nearest stored horizon."
             " They were not evaluated at this horizon, so no regret is stated."
         )
-    say(f"From {' and '.join(source.study for source in result.sources)}. To evaluate this horizon, run:")
+    print_line(f"From {' and '.join(source.study for source in result.sources)}. To evaluate this horizon, run:")
     typer.echo(f"  {command}")

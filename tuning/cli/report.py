@@ -34,13 +34,13 @@ def report(
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
     from environments.text import format_bytes, plural
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
     from tuning.page_files import write_report
 
     page = write_report(studies or None, output, figures, storage)
     for line in page.warnings:
         typer.echo(f"ravenlab: {line}", err=True)
     parts = [plural(page.recommendations, "recommendation"), plural(page.figures, "figure"), format_bytes(page.size)]
-    say(f"Wrote {output}: {', '.join(parts)}.")
+    print_line(f"Wrote {output}: {', '.join(parts)}.")
     if figures is not None:
-        say(f"Wrote {plural(page.figure_files, 'figure file')} to {figures}.")
+        print_line(f"Wrote {plural(page.figure_files, 'figure file')} to {figures}.")

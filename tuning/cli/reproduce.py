@@ -92,7 +92,7 @@ def reproduce(
 def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     """Print the verdicts, those of large groups as counts, and the files written."""
     from dashboards.pages.reproduction import group_verdicts
-    from tuning.cli.output import print_table, say
+    from tuning.cli.output import print_line, print_table
 
     groups = group_verdicts(result)
     rows = []
@@ -105,7 +105,7 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
         print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"], rows)
     for group in groups:
         if group.title:
-            say(f"{group.title}: {group.summary}.")
+            print_line(f"{group.title}: {group.summary}.")
     page = next(path for path in written if path.suffix == ".html")
     tables = sum(path.suffix == ".csv" for path in written)
-    say(f"Wrote {page}, reproduction.json and {tables} CSV files.")
+    print_line(f"Wrote {page}, reproduction.json and {tables} CSV files.")

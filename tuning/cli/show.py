@@ -36,7 +36,7 @@ def show(
     from studies.storage.database import use_storage
     from studies.storage.keys import read_recommendation, read_spec
     from studies.storage.library import describe_study, find_studies
-    from tuning.cli.output import print_json, say
+    from tuning.cli.output import print_json, print_line
 
     with use_storage(storage) as store:
         matches = find_studies(store, [study])
@@ -60,13 +60,13 @@ def show(
             }
         )
         return
-    say(_describe_progress(row, "trials"))
+    print_line(_describe_progress(row, "trials"))
     if spec is not None:
         _print_spec(spec)
     if best:
         _print_trials(best)
     for line in ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation):
-        say(line)
+        print_line(line)
 
 
 @dataclass(frozen=True)
@@ -110,15 +110,15 @@ def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyCo
 
 
 def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> None:
-    from tuning.cli.output import print_json, say
+    from tuning.cli.output import print_json, print_line
 
     if as_json:
         result = None if contents.result is None else contents.result.as_object()
         print_json({**asdict(row), "spec": contents.spec.model_dump(mode="json"), contents.key: result})
         return
-    say(_describe_progress(row, contents.unit))
+    print_line(_describe_progress(row, contents.unit))
     if contents.result is None:
-        say(f"Not complete; rerun the same ravenlab {contents.command} command to resume.")
+        print_line(f"Not complete; rerun the same ravenlab {contents.command} command to resume.")
     else:
         contents.print_result(contents.result)
 
@@ -157,16 +157,16 @@ def _print_spec(spec: StudySpec) -> None:
     """Print the settings of a study, one line per field that is not empty."""
     from environments.text import format_number
     from studies.symbols import format_symbol
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
         if value not in ({}, None, False):
             text = ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
-            say(f"  {name}: {text:,}" if isinstance(text, int) and name != "seed" else f"  {name}: {text}")
+            print_line(f"  {name}: {text:,}" if isinstance(text, int) and name != "seed" else f"  {name}: {text}")
     for name, range_ in spec.space.items():
         param = f"1 − {format_symbol(name)}" if range_.scale == "one-minus" else format_symbol(name)
         bounds = f"{format_number(range_.low)} to {format_number(range_.high)}"
-        say(f"  search range of {param}: {bounds} ({range_.scale})")
+        print_line(f"  search range of {param}: {bounds} ({range_.scale})")
 
 
 def _print_trials(best: list[FrozenTrial]) -> None:

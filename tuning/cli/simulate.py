@@ -121,7 +121,7 @@ def _write_pulls(pulls: NDArray[np.integer[Any]], path: Path) -> None:
 
 def _print_simulation(result: Simulation) -> None:
     from environments.text import format_settings
-    from tuning.cli.output import print_table, say
+    from tuning.cli.output import print_line, print_table
 
     rows = []
     summary = result.summary()
@@ -131,5 +131,5 @@ def _print_simulation(result: Simulation) -> None:
             rows.append([label, f"{mean:,.2f}", "–" if error is None else f"{error:,.2f}"])
     columns = ["", "mean", "± standard error"]
     print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
-    say(f"T = {result.horizon:,}, K = {result.arms:,}, {result.replications:,} replications, seed {result.seed}")
-    say(format_settings(result.params))
+    print_line(f"T = {result.horizon:,}, K = {result.arms:,}, {result.replications:,} replications, seed {result.seed}")
+    print_line(format_settings(result.params))

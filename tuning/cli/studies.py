@@ -22,7 +22,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     from studies.storage.database import use_storage
     from studies.storage.library import list_studies
     from studies.storage.urls import mask_url, storage_url
-    from tuning.cli.output import print_json, print_table, say
+    from tuning.cli.output import print_json, print_line, print_table
 
     with use_storage(storage) as store:
         rows = list_studies(store)
@@ -30,7 +30,7 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
         print_json([asdict(row) for row in rows])
         return
     if not rows:
-        say("No studies yet. To begin: ravenlab tune blips")
+        print_line("No studies yet. To begin: ravenlab tune blips")
         return
     print_table(
         f"Studies in {mask_url(storage_url(storage))}",
@@ -47,4 +47,4 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
         ],
         numbers=["trials", "best", "regret"],
     )
-    say("best: search estimate, optimistically biased (selection bias); regret: measured on held-out worlds.")
+    print_line("best: search estimate, optimistically biased (selection bias); regret: measured on held-out worlds.")

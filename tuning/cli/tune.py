@@ -86,11 +86,11 @@ def tune(
     from policies.engine.plugins import load_policy_plugin
     from studies.storage.urls import storage_url
     from tuning.cli import arguments
-    from tuning.cli.arguments import assignments, given
+    from tuning.cli.arguments import assignments, drop_unset
     from tuning.files import check_file_writable
 
     arguments.load_plugins(plugin)
-    fields = given(
+    fields = drop_unset(
         {
             "trials": trials,
             "replications": replications,
@@ -110,12 +110,12 @@ def tune(
         }
     )
     fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None)
-    robust_fields = given({"measure": measure, "pareto": pareto})
+    robust_fields = drop_unset({"measure": measure, "pareto": pareto})
     if not robust:
-        for option in [*robust_fields, *given({"csv": csv})]:
+        for option in [*robust_fields, *drop_unset({"csv": csv})]:
             raise InputError(f"--{option} requires --robust.")
     if study is not None:
-        excluded = given({"SCENARIO": scenarios, "--horizon": horizon, "--noise": noise, "--robust": robust})
+        excluded = drop_unset({"SCENARIO": scenarios, "--horizon": horizon, "--noise": noise, "--robust": robust})
         plan = arguments.plan_from_file(study, list(excluded), fields)
     else:
         plan = arguments.plan_from_options(scenarios or [], horizon, fields, robust_fields if robust else None)
@@ -247,7 +247,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     from environments.text import format_interval
     from studies.results.describe import describe_regret
     from studies.symbols import format_params
-    from tuning.cli.output import print_table, say
+    from tuning.cli.output import print_line, print_table
 
     if not recommendations:
         return
@@ -278,7 +278,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     for recommendation in recommendations:
         if recommendation.recorded is not None:
             for line in describe_regret(recommendation):
-                say(line)
+                print_line(line)
 
 
 def _format_extra_regret(baseline: Baseline, recorded: bool) -> str:
@@ -315,7 +315,7 @@ def print_robust(result: RobustRecommendation | Front) -> None:
     """Print the settings in every scenario, and the conclusions."""
     from studies.results.describe import describe_front, describe_robust
     from studies.results.robust import Front
-    from tuning.cli.output import say
+    from tuning.cli.output import print_line
 
     if isinstance(result, Front):
         settings = result.kept()
@@ -328,7 +328,7 @@ def print_robust(result: RobustRecommendation | Front) -> None:
         _print_settings(title, result.scenarios, result.contenders)
         lines = describe_robust(result)
     for line in lines:
-        say(line)
+        print_line(line)
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:

@@ -27,7 +27,7 @@ def validate(
     from environments.text import format_count, plural
     from studies.spec.files import find_study_file, load_robust_studies, load_study_file
     from tuning.cli.arguments import Plan, robust_object, robust_steps, study_object
-    from tuning.cli.output import print_json, say
+    from tuning.cli.output import print_json, print_line
 
     plans: list[tuple[str, Plan]] = []
     for name in files:
@@ -42,9 +42,9 @@ def validate(
         return
     for name, plan in plans:
         steps = sum(spec.simulated_steps() for spec in plan.studies) + sum(map(robust_steps, plan.robust))
-        say(f"{name}: {plural(len(plan), 'study', 'studies')}, {format_count(steps)} steps")
+        print_line(f"{name}: {plural(len(plan), 'study', 'studies')}, {format_count(steps)} steps")
         for spec in plan.studies:
-            say(f"  {spec.study_name()}: {format_count(spec.simulated_steps())} steps")
+            print_line(f"  {spec.study_name()}: {format_count(spec.simulated_steps())} steps")
         for search in plan.robust:
             size = f"{len(search.scenarios)} scenarios, {format_count(search.base.trials)} trials"
-            say(f"  {search.study_name()}: {size}, {format_count(robust_steps(search))} steps")
+            print_line(f"  {search.study_name()}: {size}, {format_count(robust_steps(search))} steps")

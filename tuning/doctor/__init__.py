@@ -18,7 +18,7 @@ class Check:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an error message, or the error's type if it has no message.
+    """Return the first line of an error message, or the error's type if it has no message.
 
     >>> reason(ValueError("too small")), reason(KeyboardInterrupt())
     ('too small', 'KeyboardInterrupt')

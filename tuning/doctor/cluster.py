@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from environments.fingerprint import LIBRARIES, NOT_INSTALLED, identity
-from environments.text import plural
+from environments.text import format_number, format_percent, plural
 from tuning.doctor import NOTE, OK, PROBLEM, Check, reason
-from tuning.doctor.machine import kernel_speed
+from tuning.doctor.machine import measure_kernel_speed
 
 Client = Any
 """A `distributed.Client` used from outside of its event loop; its types also allow use from inside."""
@@ -78,7 +78,7 @@ def inspect_cluster(client: Client) -> Cluster:
     usable = {
         address: about["nthreads"] for address, about in info["workers"].items() if _reported(answers.get(address))
     }
-    speeds = _speeds(client, usable) if forwarding else dict.fromkeys(usable, ((), CANNOT_FORWARD))
+    speeds = _measure_speeds(client, usable) if forwarding else dict.fromkeys(usable, ((), CANNOT_FORWARD))
     workers = [
         Node(
             address,
@@ -93,7 +93,7 @@ def inspect_cluster(client: Client) -> Cluster:
 
 
 def _dask_versions(versions: Any) -> dict[str, str]:
-    """Dask's report of versions under the keys of `identity`; empty for a worker that did not answer."""
+    """Return Dask's report of versions under the keys of `identity`; empty for a worker that did not answer."""
     if not isinstance(versions, dict):
         return {}
     packages, host = versions["packages"], versions["host"]
@@ -105,34 +105,34 @@ def _dask_versions(versions: Any) -> dict[str, str]:
 
 
 def _reported(answer: Any) -> dict[str, str]:
-    """The identity that ravenlab reported there; empty where it is missing or raised an error."""
+    """Return the identity that ravenlab reported; empty if ravenlab is missing or raised an error."""
     return answer if isinstance(answer, dict) else {}
 
 
-def _speeds(client: Client, threads: dict[str, int]) -> dict[str, Speeds]:
-    """Speed of each thread of each worker, or the error. First all compile, then all run at once."""
+def _measure_speeds(client: Client, threads: dict[str, int]) -> dict[str, Speeds]:
+    """Measure the speed of each thread of each worker. First all compile, then all run at once."""
     answers: dict[str, Speeds] = {}
     for seconds in (0.0, MEASURED_SECONDS):
         tasks = {
             address: [
-                client.submit(kernel_speed, seconds, workers=[address], pure=False)
+                client.submit(measure_kernel_speed, seconds, workers=[address], pure=False)
                 for _ in range(threads[address] if seconds else 1)
             ]
             for address in threads
             if not answers.get(address, ((), ""))[1]
         }
-        futures = [future for some in tasks.values() for future in some]
+        futures = [future for worker_tasks in tasks.values() for future in worker_tasks]
         until = time.monotonic() + TIMEOUT
         while time.monotonic() < until and not all(future.done() for future in futures):
             time.sleep(0.01)
-        answers |= {address: _answer(some) for address, some in tasks.items()}
+        answers |= {address: _collect(futures) for address, futures in tasks.items()}
         client.cancel([future for future in futures if not future.done()])
     return answers
 
 
-def _answer(futures: list[Any]) -> Speeds:
+def _collect(futures: list[Any]) -> Speeds:
     if not all(future.done() for future in futures):
-        return (), f"no answer within {TIMEOUT:g} s"
+        return (), f"no answer within {format_number(TIMEOUT)} s"
     for future in futures:
         if future.status != "finished":
             error = future.exception(timeout=5) if future.status == "error" else None
@@ -140,8 +140,8 @@ def _answer(futures: list[Any]) -> Speeds:
     return tuple(future.result(timeout=5) for future in futures), ""
 
 
-def cluster_checks(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
-    """Rows on a cluster, compared with the identity of this machine."""
+def check_cluster(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
+    """Check a cluster, compared with the identity of this machine."""
     scheduler, workers = cluster.scheduler, cluster.workers
     threads = plural(sum(worker.threads for worker in workers), "thread")
     rows = [
@@ -162,17 +162,17 @@ def cluster_checks(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
     return rows + _speed_checks(workers)
 
 
-def differing(there: Mapping[str, str], here: Mapping[str, str], keys: Sequence[str] = COMPARED) -> list[str]:
-    """The keys under which another machine differs or reports nothing.
+def differing_keys(there: Mapping[str, str], here: Mapping[str, str], keys: Sequence[str] = COMPARED) -> list[str]:
+    """List the keys under which another machine differs or reports nothing.
 
-    >>> differing({"numpy": "2.4.5", "numba": "0.68.1"}, {"numpy": "2.4.6", "numba": "0.68.1"}, ("numpy", "numba"))
+    >>> differing_keys({"numpy": "2.4.5", "numba": "0.68.1"}, {"numpy": "2.4.6", "numba": "0.68.1"}, ("numpy", "numba"))
     ['numpy']
     """
     return [key for key in keys if there.get(key) != here.get(key)]
 
 
 def _version_check(who: str, node: Node, here: Mapping[str, str], keys: Sequence[str]) -> Check:
-    there, names = node.identity, differing(node.identity, here, keys)
+    there, names = node.identity, differing_keys(node.identity, here, keys)
     if not names:
         return Check(f"versions, {who}", "as here")
     parts = [f"{name} {there.get(name, 'unknown')} (here {here.get(name, NOT_INSTALLED)})" for name in names]
@@ -180,7 +180,7 @@ def _version_check(who: str, node: Node, here: Mapping[str, str], keys: Sequence
 
 
 def _judge(there: Mapping[str, str], here: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
-    """The verdict on differences, and what to do."""
+    """Return the verdict on differences, and what to do."""
     minor = here["python"].rpartition(".")[0]
     if not there:
         return PROBLEM, "restart it: it does not report its versions"
@@ -202,7 +202,7 @@ def _speed_checks(workers: Sequence[Node]) -> list[Check]:
     if len(rows) > LISTED:
         rows = [row for row in rows if row.verdict != OK]
     total = sum(sum(worker.millions) for worker in workers)
-    return [*rows, Check("speed of all", f"{total:.0f} M steps/s, all threads at once")] if total else rows
+    return [*rows, Check("speed of all", f"{format_number(total)} M steps/s, all threads at once")] if total else rows
 
 
 def _speed_check(worker: Node, median: float) -> Check:
@@ -211,8 +211,10 @@ def _speed_check(worker: Node, median: float) -> Check:
         explained = worker.fault in (CANNOT_FORWARD, CANNOT_READ)
         verdict = (NOTE, "see the row on versions") if explained else (PROBLEM, "see its log")
         return Check(name, f"{threads}, no speed: {worker.fault}", *verdict)
-    found = f"{threads}, {sum(worker.millions):.0f} M steps/s"
+    found = f"{threads}, {format_number(sum(worker.millions))} M steps/s"
     share = statistics.fmean(worker.millions) / median
     if share < SLOW:
-        return Check(name, found, NOTE, f"straggler: {share:.2f} of the median speed per thread; is it busy?")
+        return Check(
+            name, found, NOTE, f"straggler: {format_percent(share)} of the median speed per thread; is it busy?"
+        )
     return Check(name, found)

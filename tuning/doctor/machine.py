@@ -7,6 +7,7 @@ import time
 from importlib import metadata
 
 from environments.fingerprint import NOT_INSTALLED, ROOT, identity, installed_version
+from environments.text import format_approximate, format_number
 from tuning.doctor import NOTE, PROBLEM, Check, reason
 
 OURS = "ravenlab"
@@ -20,8 +21,8 @@ CANDIDATES = ((0.3, 0.5, 0.01), (1.0, 1.0, 0.1), (3.0, 0.1, 0.1), (0.1, 3.0, 0.0
 SECONDS = 0.3
 
 
-def version_checks() -> list[Check]:
-    """Rows on Python, ravenlab and its dependencies."""
+def check_versions() -> list[Check]:
+    """Check Python, ravenlab and its dependencies."""
     if installed_version("packaging") == NOT_INSTALLED:
         return [Check("dependencies", "packaging is not installed", PROBLEM, REINSTALL)]
     version = installed_version(OURS)
@@ -29,16 +30,15 @@ def version_checks() -> list[Check]:
     if version == NOT_INSTALLED:
         return [Check(OURS, ours, NOTE, "install it with pip to check versions")]
     unmet = unmet_requirements()
-    dependencies = "; ".join(unmet) or "all as required"
-    return [
-        _python(),
-        Check(OURS, ours),
-        Check("dependencies", dependencies, PROBLEM, REINSTALL) if unmet else Check("dependencies", dependencies),
-    ]
+    if unmet:
+        dependencies = Check("dependencies", "; ".join(unmet), PROBLEM, REINSTALL)
+    else:
+        dependencies = Check("dependencies", "all as required")
+    return [_check_python(), Check(OURS, ours), dependencies]
 
 
 def unmet_requirements() -> list[str]:
-    """Requirements of ravenlab that are missing or have a wrong version; those of extras may be missing.
+    """List requirements of ravenlab that are missing or have a wrong version; those of extras may be missing.
 
     >>> unmet_requirements()
     []
@@ -47,22 +47,19 @@ def unmet_requirements() -> list[str]:
 
     extras = metadata.metadata(OURS).get_all("Provides-Extra") or []
     unmet = []
-    for one in map(Requirement, metadata.requires(OURS) or []):
-        required = one.marker is None or one.marker.evaluate({"extra": ""})
-        optional = not required and any(one.marker.evaluate({"extra": extra}) for extra in extras if one.marker)
-        version = installed_version(one.name)
+    for requirement in map(Requirement, metadata.requires(OURS) or []):
+        marker, version = requirement.marker, installed_version(requirement.name)
+        required = marker is None or marker.evaluate({"extra": ""})
+        applies = required or any(marker.evaluate({"extra": extra}) for extra in extras if marker)
+        needed = f"{OURS} needs {requirement.name}{requirement.specifier}"
         if version == NOT_INSTALLED and required:
-            unmet.append(f"{OURS} needs {one.name}{one.specifier}, which is not installed")
-        elif (
-            version != NOT_INSTALLED
-            and (required or optional)
-            and not one.specifier.contains(version, prereleases=True)
-        ):
-            unmet.append(f"{OURS} needs {one.name}{one.specifier} but {version} is installed")
+            unmet.append(f"{needed}, which is not installed")
+        elif version != NOT_INSTALLED and applies and not requirement.specifier.contains(version, prereleases=True):
+            unmet.append(f"{needed} but {version} is installed")
     return sorted(set(unmet))
 
 
-def _python() -> Check:
+def _check_python() -> Check:
     from packaging.specifiers import SpecifierSet
 
     found, required = platform.python_version(), metadata.metadata(OURS)["Requires-Python"]
@@ -71,21 +68,21 @@ def _python() -> Check:
     return Check("Python", found)
 
 
-def kernel_checks() -> tuple[list[Check], float | None]:
-    """Rows on numba, and the speed of one core in million steps per second; None if numba does not work."""
+def check_kernel() -> tuple[list[Check], float | None]:
+    """Check numba; also return the speed of one core in million steps per second, None if numba does not work."""
     begin = time.perf_counter()
     try:
-        kernel_speed(0.0)
+        measure_kernel_speed(0.0)
         ready = time.perf_counter() - begin
-        speed = kernel_speed()
+        speed = measure_kernel_speed()
     except Exception as error:
         advice = "install the versions that ravenlab requires, see dependencies"
         return [Check("numba", f"{type(error).__name__}: {reason(error)}", PROBLEM, advice)], None
-    found = f"ready after {ready:.1f} s, {speed:.0f} M steps/s on one core"
-    return [Check("numba", found), _cache()], speed
+    found = f"ready after {format_approximate(ready)} s, {format_number(speed)} M steps/s on one core"
+    return [Check("numba", found), _check_cache()], speed
 
 
-def _cache() -> Check:
+def _check_cache() -> Check:
     from environments.compiled import numba_cache_folder
 
     folder = numba_cache_folder()
@@ -95,10 +92,10 @@ def _cache() -> Check:
     return Check("numba cache", folder)
 
 
-def kernel_speed(seconds: float = SECONDS) -> float:
-    """Million steps per second of RAVEN-UCB on this thread, measured for some seconds on fixed worlds.
+def measure_kernel_speed(seconds: float = SECONDS) -> float:
+    """Return the million steps per second of RAVEN-UCB on this thread, measured on fixed worlds.
 
-    >>> kernel_speed(0.01) > 0
+    >>> measure_kernel_speed(0.01) > 0
     True
     """
     from environments import find_scenario

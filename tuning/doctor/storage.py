@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from environments.errors import InputError
+from environments.text import format_number
 from studies.storage.database import check_sqlite_file
 from studies.storage.faults import database_message
 from studies.storage.postgres import connect_args
@@ -55,20 +56,20 @@ ORDER BY relkind DESC, relname
 """Optuna's tables and sequences that this user may not write."""
 
 
-def storage_checks(url: str) -> list[Check]:
-    """Rows on a storage; nothing is created or changed."""
+def check_storage(url: str) -> list[Check]:
+    """Check a storage; nothing is created or changed."""
     path, parsed = sqlite_file(url), parse_url(url)
     if path is not None:
-        return _sqlite(path, mask_url(url))
+        return _check_sqlite(path, mask_url(url))
     if is_sqlite(parsed):
         return [Check("storage", mask_url(url), NOTE, "in memory: studies are lost when a command ends")]
     if is_postgres(parsed):
-        return [_postgres(url)]
+        return [_check_postgres(url)]
     return [Check("storage", mask_url(url), NOTE, "not checked; SQLite and PostgreSQL are supported")]
 
 
-def _sqlite(path: Path, name: str) -> list[Check]:
-    """A table is created and rolled back in one transaction, so no other program sees it."""
+def _check_sqlite(path: Path, name: str) -> list[Check]:
+    """Check that a table can be created, in a transaction that is rolled back."""
     try:
         check_sqlite_file(path, create=True)
     except InputError as error:
@@ -79,7 +80,7 @@ def _sqlite(path: Path, name: str) -> list[Check]:
             storage = Check("storage", f"{name}: does not exist yet, its folder is writable")
         else:
             storage = Check("storage", f"{name}: its folder is not writable", PROBLEM, "choose another storage")
-        return [storage, mount_check(folder)]
+        return [storage, check_file_system(folder)]
     storage = Check("storage", f"{name}: writable")
     uri = f"file:{quote(str(path.resolve()))}?mode=rw"
     try:
@@ -89,16 +90,16 @@ def _sqlite(path: Path, name: str) -> list[Check]:
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         if "locked" in str(error):
-            found = f"{name}: locked by another program for {BUSY_SECONDS:g} s"
+            found = f"{name}: locked by another program for {format_number(BUSY_SECONDS)} s"
             storage = Check("storage", found, NOTE, "find the program that holds the lock")
         else:
             storage = Check("storage", f"{name}: {reason(error)}", PROBLEM, "choose another storage, or repair it")
-    return [storage, mount_check(folder)]
+    return [storage, check_file_system(folder)]
 
 
-def mount_check(path: Path, mounts: Path | None = None) -> Check:
-    """A row on the file system of an SQLite file: SQLite's locks do not work on network file systems."""
-    kind = file_system(path, mounts)
+def check_file_system(path: Path, mounts: Path | None = None) -> Check:
+    """Check the file system of an SQLite file: SQLite's locks do not work on network file systems."""
+    kind = find_file_system(path, mounts)
     if kind is None:
         return Check("file system", "unknown")
     if NETWORK.fullmatch(kind):
@@ -110,8 +111,8 @@ def mount_check(path: Path, mounts: Path | None = None) -> Check:
     return Check("file system", f"{kind}, local")
 
 
-def file_system(path: Path, mounts: Path | None = None) -> str | None:
-    """The type of the file system that holds a path; None where the system does not tell.
+def find_file_system(path: Path, mounts: Path | None = None) -> str | None:
+    """Return the type of the file system that holds a path; None if it is unknown.
 
     Of the mount points above the path the longest holds it, and of several at one place the last.
     """
@@ -127,13 +128,13 @@ def file_system(path: Path, mounts: Path | None = None) -> str | None:
         if len(fields) < 5 or not back.split():
             continue
         # blanks, tabs, line ends and backslashes are written as three octal digits
-        point = Path(re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), fields[4]))
+        point = Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4]))
         if (point == place or point in place.parents) and len(point.parts) >= best:
             best, kind = len(point.parts), back.split()[0]
     return kind
 
 
-def _postgres(url: str) -> Check:
+def _check_postgres(url: str) -> Check:
     from sqlalchemy import create_engine
     from sqlalchemy.exc import SQLAlchemyError
     from sqlalchemy.pool import NullPool
@@ -145,13 +146,13 @@ def _postgres(url: str) -> Check:
         return Check("storage", f"{name}: psycopg is missing", PROBLEM, 'pip install "ravenlab[postgres]"')
     try:
         with engine.connect() as connection:
-            return _rights(connection, name)
+            return _check_rights(connection, name)
     except SQLAlchemyError as error:
         advice = "check host, port, user and password, and that the server runs"
         return Check("storage", f"{name}: {database_message(url, error)}", PROBLEM, advice)
 
 
-def _rights(connection: Connection, name: str) -> Check:
+def _check_rights(connection: Connection, name: str) -> Check:
     from sqlalchemy import text
 
     row = connection.execute(text(RIGHTS)).one()

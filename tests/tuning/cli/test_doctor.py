@@ -16,8 +16,8 @@ from tests.messages import assert_names, is_named
 from tests.project import python
 from tuning.cli.app import run
 from tuning.doctor import NOTE, OK, PROBLEM
-from tuning.doctor.machine import kernel_checks, kernel_speed, unmet_requirements, version_checks
-from tuning.doctor.storage import file_system, mount_check, storage_checks
+from tuning.doctor.machine import check_kernel, check_versions, measure_kernel_speed, unmet_requirements
+from tuning.doctor.storage import check_file_system, check_storage, find_file_system
 
 MOUNTINFO = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -57,8 +57,8 @@ def mounts(tmp_path: Path) -> Path:
     ],
 )
 def test_file_system_is_that_of_the_longest_and_last_mount(mounts: Path, place: str, kind: str, verdict: str) -> None:
-    assert file_system(Path(place), mounts) == kind
-    row = mount_check(Path(place), mounts)
+    assert find_file_system(Path(place), mounts) == kind
+    row = check_file_system(Path(place), mounts)
     assert row.verdict == verdict
     assert ("PostgreSQL" in row.advice) == (verdict != OK)
 
@@ -69,9 +69,9 @@ def test_links_are_followed_to_their_file_system(tmp_path: Path) -> None:
     mounts = tmp_path / "mountinfo"
     place = str((tmp_path / "there").resolve())
     mounts.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {place} rw - nfs x rw\n")
-    assert file_system(tmp_path / "link" / "studies.sqlite3", mounts) == "nfs"
-    assert file_system(tmp_path, tmp_path / "nothing") is None
-    assert mount_check(tmp_path, tmp_path / "nothing").found == "unknown"
+    assert find_file_system(tmp_path / "link" / "studies.sqlite3", mounts) == "nfs"
+    assert find_file_system(tmp_path, tmp_path / "nothing") is None
+    assert check_file_system(tmp_path, tmp_path / "nothing").found == "unknown"
 
 
 def database(path: Path, journal: str = "wal") -> str:
@@ -91,13 +91,13 @@ def test_inspecting_a_file_leaves_no_trace(tmp_path: Path, journal: str) -> None
     path = tmp_path / "s t.sqlite3"
     url = database(path, journal)
     before = path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)
-    rows = {row.check: row for row in storage_checks(url)}
+    rows = {row.check: row for row in check_storage(url)}
     assert (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)) == before
     assert rows["storage"].verdict == OK
 
 
 def test_missing_file_is_not_created(tmp_path: Path) -> None:
-    rows = storage_checks(f"sqlite:///{tmp_path}/new.sqlite3")
+    rows = check_storage(f"sqlite:///{tmp_path}/new.sqlite3")
     assert rows[0].verdict == OK
     assert os.listdir(tmp_path) == []
 
@@ -109,7 +109,7 @@ def test_unusable_storages(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE recipes (x INTEGER)")
     connection.close()
     for name in ("missing/x.sqlite3", "text.sqlite3", "foreign.sqlite3", ""):
-        rows = storage_checks(f"sqlite:///{tmp_path}/{name}")
+        rows = check_storage(f"sqlite:///{tmp_path}/{name}")
         assert [row.verdict for row in rows] == [PROBLEM]
         assert rows[0].advice
 
@@ -121,7 +121,7 @@ def test_file_locked_by_another_program(tmp_path: Path, monkeypatch: pytest.Monk
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:
-        rows = storage_checks(url)
+        rows = check_storage(url)
     finally:
         holder.close()
     assert rows[0].verdict == NOTE
@@ -166,26 +166,26 @@ def test_incompatible_versions_are_named(monkeypatch: pytest.MonkeyPatch) -> Non
     assert any("rich>=" in one for one in unmet)
     assert any("dask" in one for one in unmet)  # of an extra, installed in a wrong version
     assert not any("psycopg" in one for one in unmet)  # of an extra that is not installed
-    rows = {row.check: row for row in version_checks()}
+    rows = {row.check: row for row in check_versions()}
     assert rows["dependencies"].verdict == PROBLEM
 
 
 def test_unsupported_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.python_version", lambda: "3.8.0")
-    rows = {row.check: row for row in version_checks()}
+    rows = {row.check: row for row in check_versions()}
     assert rows["Python"].verdict == PROBLEM
 
 
 def test_unwritable_cache_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("environments.compiled.numba_cache_folder", lambda: None)
-    rows = {row.check: row for row in kernel_checks()[0]}
+    rows = {row.check: row for row in check_kernel()[0]}
     assert rows["numba cache"].verdict == NOTE
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice
 
 
 def test_speed_is_in_steps() -> None:
-    kernel_speed(0.0)
-    assert kernel_speed(0.05) > 0.0
+    measure_kernel_speed(0.0)
+    assert measure_kernel_speed(0.05) > 0.0
 
 
 def test_broken_numba_is_a_row_without_traceback(tmp_path: Path) -> None:

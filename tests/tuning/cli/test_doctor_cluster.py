@@ -16,7 +16,7 @@ from tests.command import refused
 from tests.project import ROOT
 from tuning.cli.app import run
 from tuning.doctor import NOTE, OK, PROBLEM, Check
-from tuning.doctor.cluster import CANNOT_FORWARD, LISTED, Cluster, Node, cluster_checks, differing
+from tuning.doctor.cluster import CANNOT_FORWARD, LISTED, Cluster, Node, check_cluster, differing_keys
 
 HERE = identity()
 SLOW = 0.001
@@ -37,7 +37,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))
     speed = folder / "edited" / "tuning" / "doctor" / "machine.py"
-    edited = f"\n\ndef kernel_speed(seconds: float = SECONDS) -> float:\n    return {SLOW}\n"
+    edited = f"\n\ndef measure_kernel_speed(seconds: float = SECONDS) -> float:\n    return {SLOW}\n"
     speed.write_text(speed.read_text(encoding="utf-8") + edited, encoding="utf-8")
     with (folder / "edited" / "policies" / "ucb1.py").open("a") as file:
         file.write("\nANOTHER_RULE = 1\n")
@@ -64,14 +64,14 @@ def test_reports_differences_and_speed_of_each_worker(
     assert rows["worker same"].verdict == OK
     assert workers["same"]["millions"][0] > 100 * SLOW
 
-    assert differing(workers["edited"]["identity"], HERE) == ["sources"]
+    assert differing_keys(workers["edited"]["identity"], HERE) == ["sources"]
     assert rows["versions, edited"].verdict == PROBLEM
     assert HERE["sources"] in rows["versions, edited"].found
     assert workers["edited"]["millions"] == [SLOW]
     assert rows["worker edited"].verdict == NOTE
     assert "straggler" in rows["worker edited"].advice
 
-    assert differing(workers["none"]["identity"], HERE) == ["sources", "processor"]
+    assert differing_keys(workers["none"]["identity"], HERE) == ["sources", "processor"]
     assert rows["versions, none"].verdict == PROBLEM
     assert "ravenlab[cluster]" in rows["versions, none"].advice
     assert workers["none"]["millions"] == []
@@ -108,7 +108,7 @@ def node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) ->
 
 def judged(*workers: Node) -> list[Check]:
     """Return the checks of a cluster of these workers."""
-    return cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers)), HERE)
+    return check_cluster(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers)), HERE)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_silent_or_lost_worker() -> None:
 def test_scheduler_that_cannot_forward_is_reported_instead_of_its_workers() -> None:
     said = {name: word for name, word in HERE.items() if name != "sources"}
     held_up = replace(node("1"), millions=(), fault=CANNOT_FORWARD)
-    rows = cluster_checks(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE)
+    rows = check_cluster(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE)
     assert [row.check for row in rows if row.verdict == PROBLEM] == ["versions, scheduler"]
 
 
@@ -149,4 +149,4 @@ def test_many_workers_are_summarized_and_slow_ones_named() -> None:
     rows = judged(*many, node("slow", speed=24.0), node("less", speed=26.0), node("old", {"numpy": "1.0"}))
     assert [row.check for row in rows if row.check.startswith("worker")] == ["worker slow (tcp://10.0.0.1:slow)"]
     assert f"versions, {len(many) + 2} workers such as 0 (tcp://10.0.0.1:0)" in [row.check for row in rows]
-    assert rows[-1].found.startswith(f"{2 * (50 * len(many) + 24 + 26 + 50)} M steps/s")
+    assert rows[-1].found.startswith(f"{2 * (50 * len(many) + 24 + 26 + 50):,} M steps/s")

@@ -11,7 +11,7 @@ from sqlalchemy.engine import make_url
 from tests.messages import assert_names
 from tests.postgres import Server
 from tuning.doctor import OK, PROBLEM
-from tuning.doctor.storage import storage_checks
+from tuning.doctor.storage import check_storage
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def tables(postgres: Server, database: str) -> list[tuple[str]]:
 
 
 def test_empty_and_filled_database(postgres: Server, database: str) -> None:
-    (storage,) = storage_checks(database)
+    (storage,) = check_storage(database)
     assert storage.verdict == OK
     assert tables(postgres, database) == []
     optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
     before = tables(postgres, database)
-    (storage,) = storage_checks(database)
+    (storage,) = check_storage(database)
     assert storage.verdict == OK
     assert tables(postgres, database) == before != []
 
@@ -45,26 +45,26 @@ def test_empty_and_filled_database(postgres: Server, database: str) -> None:
 def test_missing_permissions_are_named(postgres: Server, database: str, reader: str) -> None:
     name = make_url(reader).username
     postgres.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC", url=database)
-    storage = storage_checks(reader)[0]
+    storage = check_storage(reader)[0]
     assert storage.verdict == PROBLEM
     assert_names(storage.advice, "GRANT CREATE ON SCHEMA public")
     assert "sesame" not in storage.found
     optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
     postgres.run(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}", url=database)
-    storage = storage_checks(reader)[0]
+    storage = check_storage(reader)[0]
     assert storage.verdict == PROBLEM
     assert_names(storage.found, "study_directions")
     postgres.run(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {name}", url=database)
-    assert_names(storage_checks(reader)[0].found, "studies_study_id_seq")
+    assert_names(check_storage(reader)[0].found, "studies_study_id_seq")
     postgres.run(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {name}", url=database)
-    assert storage_checks(reader)[0].verdict == OK
+    assert check_storage(reader)[0].verdict == OK
     postgres.run(f"ALTER ROLE {name} SET default_transaction_read_only = on")
-    assert "read-only" in storage_checks(reader)[0].found
+    assert "read-only" in check_storage(reader)[0].found
 
 
 def test_refused_connection(database: str) -> None:
     wrong = make_url(database).set(password="not-this-one").render_as_string(hide_password=False)
     for url in (wrong, make_url(database).set(port=1).render_as_string(hide_password=False)):
-        (row,) = storage_checks(url)
+        (row,) = check_storage(url)
         assert row.verdict == PROBLEM
         assert "not-this-one" not in row.found + row.advice
