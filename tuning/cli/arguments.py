@@ -86,7 +86,7 @@ def recorded_fields(
 
 @dataclass
 class Plan:
-    """What `ravenlab tune` runs: studies of one scenario each, and robust searches over several."""
+    """Studies of one scenario each, and robust searches over several scenarios."""
 
     studies: list[StudySpec] = field(default_factory=list)
     robust: list[RobustSpec] = field(default_factory=list)
@@ -94,16 +94,25 @@ class Plan:
     def __len__(self) -> int:
         return len(self.studies) + len(self.robust)
 
+    def simulated_steps(self) -> int:
+        """Return the number of steps of all studies and searches."""
+        return sum(spec.simulated_steps() for spec in self.studies) + sum(map(robust_steps, self.robust))
+
+
+def read_plan(study: str) -> Plan:
+    """Read the plan of a study file, or of a bundled one by its name."""
+    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
+
+    path = find_study_file(study)
+    return Plan(load_study_file(path), load_robust_studies(path))
+
 
 def plan_from_file(study: str, excluded: Sequence[str], fields: Mapping[str, Any]) -> Plan:
     """Read the plan of a study file; `excluded` options and the options of `fields` can't be combined with it."""
-    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
-
     others = [*excluded, *(option_names(field)[0] for field in fields)]
     if others:
         raise InputError(f"--study takes all settings from its file, so {others[0]} can't be combined with it.")
-    path = find_study_file(study)
-    return Plan(load_study_file(path), load_robust_studies(path))
+    return read_plan(study)
 
 
 def plan_from_options(
@@ -217,8 +226,7 @@ def print_plan(plan: Plan, as_json: bool) -> None:
     for spec in plan.studies:
         print_line(_describe_study(spec))
     count = len(plan.studies) + sum(1 + len(search.scenarios) for search in plan.robust)
-    total = sum(spec.simulated_steps() for spec in plan.studies) + sum(map(robust_steps, plan.robust))
-    print_line(f"{plural(count, 'study', 'studies')}, {format_count(total)} simulated steps in total")
+    print_line(f"{plural(count, 'study', 'studies')}, {format_count(plan.simulated_steps())} simulated steps in total")
 
 
 def _describe_study(spec: StudySpec) -> str:

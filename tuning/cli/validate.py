@@ -25,14 +25,10 @@ def validate(
         ravenlab validate all-scenarios --json
     """
     from environments.text import format_count, plural
-    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
-    from tuning.cli.arguments import Plan, robust_object, robust_steps, study_object
+    from tuning.cli.arguments import read_plan, robust_object, robust_steps, study_object
     from tuning.cli.output import print_json, print_line
 
-    plans: list[tuple[str, Plan]] = []
-    for name in files:
-        path = find_study_file(name)
-        plans.append((name, Plan(load_study_file(path), load_robust_studies(path))))
+    plans = [(name, read_plan(name)) for name in files]
     if as_json:
         contents = [
             {"file": name, "studies": [*map(study_object, plan.studies), *map(robust_object, plan.robust)]}
@@ -41,7 +37,7 @@ def validate(
         print_json({"files": contents})
         return
     for name, plan in plans:
-        steps = sum(spec.simulated_steps() for spec in plan.studies) + sum(map(robust_steps, plan.robust))
+        steps = plan.simulated_steps()
         print_line(f"{name}: {plural(len(plan), 'study', 'studies')}, {format_count(steps)} steps")
         for spec in plan.studies:
             print_line(f"  {spec.study_name()}: {format_count(spec.simulated_steps())} steps")

@@ -27,7 +27,7 @@ TRANSPORT = {"dask", "distributed", "cloudpickle", "joblib"}
 TIMEOUT = 60.0  # seconds for a worker's answer; compilation takes up to half of it
 MEASURED_SECONDS = 0.5  # duration of the measurement on all threads of all workers at once
 SLOW = 0.5  # share of the median thread's speed below which a worker delays the others
-LISTED = 24  # workers with a row each; of more than these, only the slow and faulty ones
+LISTED = 24  # number of workers up to which each has a row; of more workers, only slow and faulty ones are listed
 CANNOT_READ = "it cannot unpickle tasks"
 CANNOT_FORWARD = "the scheduler cannot forward tasks"
 
@@ -47,7 +47,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """The address, with the name where one was given."""
+        """The address, with the name if there is one."""
         return self.address if self.name in ("", self.address) else f"{self.name} ({self.address})"
 
 
@@ -140,13 +140,13 @@ def _collect(futures: list[Any]) -> Speeds:
     return tuple(future.result(timeout=5) for future in futures), ""
 
 
-def check_cluster(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
+def check_cluster(cluster: Cluster, local: Mapping[str, str]) -> list[Check]:
     """Check a cluster, compared with the identity of this machine."""
     scheduler, workers = cluster.scheduler, cluster.workers
     threads = plural(sum(worker.threads for worker in workers), "thread")
     rows = [
         Check("scheduler", f"{scheduler.address}, {plural(len(workers), 'worker')}, {threads}"),
-        _version_check("scheduler", scheduler, here, COMPARED_ON_SCHEDULER),
+        _check_version("scheduler", scheduler, local, COMPARED_ON_SCHEDULER),
     ]
     if not workers:
         return [*rows, Check("workers", "none", PROBLEM, f"start some: dask worker {scheduler.address}")]
@@ -155,38 +155,38 @@ def check_cluster(cluster: Cluster, here: Mapping[str, str]) -> list[Check]:
         alike.setdefault(tuple(worker.identity.get(key) for key in COMPARED), []).append(worker)
     for group in sorted(alike.values(), key=len, reverse=True):
         if len(group) == len(workers):
-            who = f"all {len(workers)} workers"
+            label = f"all {len(workers)} workers"
         else:
-            who = group[0].label if len(group) == 1 else f"{len(group)} workers such as {group[0].label}"
-        rows.append(_version_check(who, group[0], here, COMPARED))
-    return rows + _speed_checks(workers)
+            label = group[0].label if len(group) == 1 else f"{len(group)} workers such as {group[0].label}"
+        rows.append(_check_version(label, group[0], local, COMPARED))
+    return rows + _check_speeds(workers)
 
 
-def differing_keys(there: Mapping[str, str], here: Mapping[str, str], keys: Sequence[str] = COMPARED) -> list[str]:
+def differing_keys(remote: Mapping[str, str], local: Mapping[str, str], keys: Sequence[str] = COMPARED) -> list[str]:
     """List the keys under which another machine differs or reports nothing.
 
     >>> differing_keys({"numpy": "2.4.5", "numba": "0.68.1"}, {"numpy": "2.4.6", "numba": "0.68.1"}, ("numpy", "numba"))
     ['numpy']
     """
-    return [key for key in keys if there.get(key) != here.get(key)]
+    return [key for key in keys if remote.get(key) != local.get(key)]
 
 
-def _version_check(who: str, node: Node, here: Mapping[str, str], keys: Sequence[str]) -> Check:
-    there, names = node.identity, differing_keys(node.identity, here, keys)
+def _check_version(label: str, node: Node, local: Mapping[str, str], keys: Sequence[str]) -> Check:
+    remote, names = node.identity, differing_keys(node.identity, local, keys)
     if not names:
-        return Check(f"versions, {who}", "as here")
-    parts = [f"{name} {there.get(name, 'unknown')} (here {here.get(name, NOT_INSTALLED)})" for name in names]
-    return Check(f"versions, {who}", ", ".join(parts), *_judge(there, here, names))
+        return Check(f"versions, {label}", "as here")
+    parts = [f"{name} {remote.get(name, 'unknown')} (here {local.get(name, NOT_INSTALLED)})" for name in names]
+    return Check(f"versions, {label}", ", ".join(parts), *_judge(remote, local, names))
 
 
-def _judge(there: Mapping[str, str], here: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
+def _judge(remote: Mapping[str, str], local: Mapping[str, str], names: Sequence[str]) -> tuple[str, str]:
     """Return the verdict on differences, and what to do."""
-    minor = here["python"].rpartition(".")[0]
-    if not there:
+    minor = local["python"].rpartition(".")[0]
+    if not remote:
         return PROBLEM, "restart it: it does not report its versions"
-    if there.get("python", "").rpartition(".")[0] != minor:
+    if remote.get("python", "").rpartition(".")[0] != minor:
         return PROBLEM, f"use Python {minor} everywhere: tasks cannot be sent between minor versions"
-    if "sources" not in there:
+    if "sources" not in remote:
         return PROBLEM, 'pip install "ravenlab[cluster]" there and restart it; workers and scheduler need it'
     if "sources" in names or "ravenlab" in names:
         return PROBLEM, "install the same ravenlab there and restart it: other sources may give other results"
@@ -195,26 +195,26 @@ def _judge(there: Mapping[str, str], here: Mapping[str, str], names: Sequence[st
     return NOTE, "results may differ in the last digits; use the same pinned versions and processor"
 
 
-def _speed_checks(workers: Sequence[Node]) -> list[Check]:
+def _check_speeds(workers: Sequence[Node]) -> list[Check]:
     means = [statistics.fmean(worker.millions) for worker in workers if worker.millions]
     median = statistics.median(means) if means else 0.0
-    rows = [_speed_check(worker, median) for worker in workers]
+    rows = [_check_speed(worker, median) for worker in workers]
     if len(rows) > LISTED:
         rows = [row for row in rows if row.verdict != OK]
     total = sum(sum(worker.millions) for worker in workers)
     return [*rows, Check("speed of all", f"{format_number(total)} M steps/s, all threads at once")] if total else rows
 
 
-def _speed_check(worker: Node, median: float) -> Check:
+def _check_speed(worker: Node, median: float) -> Check:
     name, threads = f"worker {worker.label}", plural(worker.threads, "thread")
     if not worker.millions:
         explained = worker.fault in (CANNOT_FORWARD, CANNOT_READ)
         verdict = (NOTE, "see the row on versions") if explained else (PROBLEM, "see its log")
         return Check(name, f"{threads}, no speed: {worker.fault}", *verdict)
-    found = f"{threads}, {format_number(sum(worker.millions))} M steps/s"
+    speed = f"{threads}, {format_number(sum(worker.millions))} M steps/s"
     share = statistics.fmean(worker.millions) / median
     if share < SLOW:
         return Check(
-            name, found, NOTE, f"straggler: {format_percent(share)} of the median speed per thread; is it busy?"
+            name, speed, NOTE, f"straggler: {format_percent(share)} of the median speed per thread; is it busy?"
         )
-    return Check(name, found)
+    return Check(name, speed)

@@ -62,10 +62,10 @@ def unmet_requirements() -> list[str]:
 def _check_python() -> Check:
     from packaging.specifiers import SpecifierSet
 
-    found, required = platform.python_version(), metadata.metadata(OURS)["Requires-Python"]
-    if required and not SpecifierSet(required).contains(found, prereleases=True):
-        return Check("Python", found, PROBLEM, f"ravenlab needs Python {required}")
-    return Check("Python", found)
+    version, required = platform.python_version(), metadata.metadata(OURS)["Requires-Python"]
+    if required and not SpecifierSet(required).contains(version, prereleases=True):
+        return Check("Python", version, PROBLEM, f"ravenlab needs Python {required}")
+    return Check("Python", version)
 
 
 def check_kernel() -> tuple[list[Check], float | None]:
@@ -78,8 +78,8 @@ def check_kernel() -> tuple[list[Check], float | None]:
     except Exception as error:
         advice = "install the versions that ravenlab requires, see dependencies"
         return [Check("numba", f"{type(error).__name__}: {reason(error)}", PROBLEM, advice)], None
-    found = f"ready after {format_approximate(ready)} s, {format_number(speed)} M steps/s on one core"
-    return [Check("numba", found), _check_cache()], speed
+    state = f"ready after {format_approximate(ready)} s, {format_number(speed)} M steps/s on one core"
+    return [Check("numba", state), _check_cache()], speed
 
 
 def _check_cache() -> Check:

@@ -90,8 +90,8 @@ def _check_sqlite(path: Path, name: str) -> list[Check]:
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
         if "locked" in str(error):
-            found = f"{name}: locked by another program for {format_number(BUSY_SECONDS)} s"
-            storage = Check("storage", found, NOTE, "find the program that holds the lock")
+            state = f"{name}: locked by another program for {format_number(BUSY_SECONDS)} s"
+            storage = Check("storage", state, NOTE, "find the program that holds the lock")
         else:
             storage = Check("storage", f"{name}: {reason(error)}", PROBLEM, "choose another storage, or repair it")
     return [storage, check_file_system(folder)]
@@ -156,16 +156,16 @@ def _check_rights(connection: Connection, name: str) -> Check:
     from sqlalchemy import text
 
     row = connection.execute(text(RIGHTS)).one()
-    found = f"{name}: PostgreSQL {row.version.split()[0]}"
+    server = f"{name}: PostgreSQL {row.version.split()[0]}"
     if row.read_only:
-        return Check("storage", f"{found}, read-only", PROBLEM, "connect to the primary server, or as another user")
+        return Check("storage", f"{server}, read-only", PROBLEM, "connect to the primary server, or as another user")
     if not row.present:
         if row.may_create:
-            return Check("storage", f"{found}, no studies yet, tables can be created")
+            return Check("storage", f"{server}, no studies yet, tables can be created")
         advice = f"GRANT CREATE ON SCHEMA {row.schema or 'public'} to this user"
-        return Check("storage", f"{found}, no studies yet and no right to create tables", PROBLEM, advice)
+        return Check("storage", f"{server}, no studies yet and no right to create tables", PROBLEM, advice)
     missing = connection.execute(text(NOT_WRITABLE)).scalars().all()
     if missing:
         advice = "GRANT ALL ON ALL TABLES and ON ALL SEQUENCES in their schema to this user"
-        return Check("storage", f"{found}, no right to write {', '.join(missing)}", PROBLEM, advice)
-    return Check("storage", f"{found}, writable")
+        return Check("storage", f"{server}, no right to write {', '.join(missing)}", PROBLEM, advice)
+    return Check("storage", f"{server}, writable")
