@@ -134,16 +134,14 @@ def tune(
     with pool as workers:
         robust_runs = _run_robust(plan.robust, url, workers, limit, quiet) if plan.robust else []
         study_runs = _run_studies(plan.studies, url, workers, limit, quiet)
-    robust_results = [run.result for run in robust_runs if run.result is not None]
     recommendations = [run.recommendation for run in study_runs if run.recommendation is not None]
+    robust_results = [run.result for run in robust_runs if run.result is not None]
     if csv is not None:
         _write_robust_csv(robust_results, csv)
     if as_json:
-        _print_json(robust_results, recommendations)
+        _print_json(recommendations, robust_results)
     else:
-        for result in robust_results:
-            print_robust(result)
-        _print_recommendations(recommendations)
+        _print_results(recommendations, robust_results)
     finished = [result.study for result in (*robust_results, *recommendations)]
     _print_states([*robust_runs, *study_runs], finished)
     if finished and not quiet and not as_json:
@@ -215,7 +213,7 @@ def _write_robust_csv(results: Sequence[RobustRecommendation | Front], path: Pat
 
 
 def _print_json(
-    robust_results: Sequence[RobustRecommendation | Front], recommendations: Sequence[Recommendation]
+    recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation | Front]
 ) -> None:
     """Print the results of studies or of robust searches; a command has only one of them."""
     from studies.export import export
@@ -228,6 +226,15 @@ def _print_json(
     else:
         robust = [result for result in robust_results if isinstance(result, RobustRecommendation)]
         print_exact(export([*recommendations, *robust], "json"))
+
+
+def _print_results(
+    recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation | Front]
+) -> None:
+    for result in robust_results:
+        print_robust(result)
+    if recommendations:
+        _print_recommendations(recommendations)
 
 
 def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str]) -> None:
@@ -249,8 +256,6 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     from studies.symbols import format_params
     from tuning.cli.output import print_line, print_table
 
-    if not recommendations:
-        return
     rows = []
     for recommendation in recommendations:
         recorded = recommendation.recorded is not None
