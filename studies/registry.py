@@ -158,13 +158,14 @@ def robust_samplers() -> list[str]:
     return [name for name, sampler in SAMPLERS.items() if sampler.robust]
 
 
-def format_choices(choices: Mapping[str, Choice]) -> list[str]:
+def format_choices(choices: Mapping[str, object]) -> list[str]:
     """List the values of a registry as users write them, with an example of the argument.
 
     >>> format_choices(MEASURES)
     ['worst', 'mean', 'cvar:0.5']
     """
-    return [f"{name}:{choice.example}" if choice.example else name for name, choice in choices.items()]
+    examples = {name: getattr(choice, "example", "") for name, choice in choices.items()}
+    return [f"{name}:{example}" if example else name for name, example in examples.items()]
 
 
 def parse_choice(field: str, text: str, choices: Mapping[str, Choice]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Shell completion of values: fixed words, scenarios, policies, study files and stored studies.
+"""Shell completion of values: registered names, scenarios, policies, study files and stored studies.
 
 Completion is silent and has no side effects: it creates no file, and any failure offers nothing.
 """
@@ -6,12 +6,12 @@ Completion is silent and has no side effects: it creates no file, and any failur
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import typer
 
-from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
+from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, format_choices
 
 CONNECT_TIMEOUT = 2  # seconds to wait for a database server
 NAMES_QUERY = "SELECT study_name FROM studies ORDER BY study_name"
@@ -24,6 +24,15 @@ def words(*known: str) -> Callable[[str], list[str]]:
     ['local']
     """
     return _completer(lambda: known)
+
+
+def choices(registry: Mapping[str, object]) -> Callable[[str], list[str]]:
+    """Complete the values of a registry, with an example where a value takes an argument.
+
+    >>> choices({"threads": None, "loky": None})("l")
+    ['loky']
+    """
+    return _completer(lambda: format_choices(registry))
 
 
 def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Callable[[str], list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -163,12 +163,12 @@ def integer_option(
 
 
 def choice_option(
-    name: str, meaning: str, choices: Iterable[str], group: str | None = None, default_choice: str | None = None
+    name: str, meaning: str, registry: Mapping[str, object], group: str | None = None, default_choice: str | None = None
 ) -> Any:
-    """Return an option whose value is one of several words, which its help text lists."""
-    words = list(choices)
+    """Return an option whose value is registered; its help text lists the registered values."""
     note = "" if default_choice is None else f" {default(default_choice)}"
-    return option(name, f"{meaning}: {join_words(words)}.{note}", group, complete=completion.words(*words))
+    help = f"{meaning}: {join_words(format_choices(registry))}.{note}"
+    return option(name, help, group, complete=completion.choices(registry))
 
 
 def argument(
@@ -282,7 +282,7 @@ SamplerOption = Annotated[str | None, choice_option("--sampler", "Sampler", SAMP
 PrunerOption = Annotated[str | None, choice_option("--pruner", "Pruner", PRUNERS, SEARCH, StudyDefaults.pruner)]
 ObjectiveOption = Annotated[
     str | None,
-    choice_option("--objective", "Objective", format_choices(OBJECTIVES), SEARCH, StudyDefaults.objective),
+    choice_option("--objective", "Objective", OBJECTIVES, SEARCH, StudyDefaults.objective),
 ]
 RangeOption = Annotated[
     list[Assignment] | None,
@@ -344,7 +344,7 @@ RobustOption = Annotated[
 ]
 MeasureOption = Annotated[
     str | None,
-    choice_option("--measure", "Relative regret to minimize", format_choices(MEASURES), ROBUST, StudyDefaults.measure),
+    choice_option("--measure", "Relative regret to minimize", MEASURES, ROBUST, StudyDefaults.measure),
 ]
 ParetoOption = Annotated[
     bool, option("--pareto", "Search the Pareto front of the scenarios' regrets instead of one setting.", ROBUST)
@@ -367,7 +367,7 @@ JobsOption = Annotated[
         most=MAX_JOBS,
     ),
 ]
-BackendOption = Annotated[str, choice_option("--backend", "Kind of workers on this machine", BACKENDS, WORKERS)]
+BackendOption = Annotated[str, choice_option("--backend", "Workers on this machine", BACKENDS, WORKERS)]
 ClusterOption = Annotated[
     str | None,
     option(
